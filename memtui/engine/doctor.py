@@ -106,7 +106,7 @@ def _ledger(ledger: Ledger) -> list[Finding]:
             f"{ledger.path} is sound, {size:,} bytes, {_many(len(ledger.backups()), 'backup', 'backups')}.",
         )
     ]
-    if ledger.unerased() or index.is_spilled(ledger.directory):
+    if ledger.erasure.unerased() or index.is_spilled(ledger.directory):
         text = "Of a text that was redacted freed bytes are not overwritten yet: something is in the way."
         hint = "Close other memtuis, free some space; the next start does it, and of the index the next search."
         found.append(Finding("warning", "ledger", text, hint))
@@ -118,7 +118,7 @@ def _ledger(ledger: Ledger) -> list[Finding]:
 
 
 def _leftovers(roots: Roots, ledger: Ledger) -> list[Finding]:
-    waiting = set(ledger.roots_with_intents())
+    waiting = set(ledger.audit.roots_with_intents())
     if not waiting:
         return []
     found = []
@@ -130,7 +130,7 @@ def _leftovers(roots: Roots, ledger: Ledger) -> list[Finding]:
         else:
             text = f"{_many(count, 'interrupted change was', 'interrupted changes were')} tidied up just now."
             found.append(Finding("note", "recovery", text, "`memtui log` shows what became of them."))
-        waiting = set(ledger.roots_with_intents())
+        waiting = set(ledger.audit.roots_with_intents())
     if not waiting:
         return found
     here = bool(waiting & set(roots.names()))

@@ -92,19 +92,19 @@ class Drafts:
         uid = self._roots.uid(root)
         if draft.base is not None and draft.base_sha256 is not None:
             try:
-                self._ledger.find_version(uid, draft.address.path, draft.base_sha256)
+                self._ledger.versions.find_version(uid, draft.address.path, draft.base_sha256)
             except NotFoundError:
-                self._ledger.keep_text(
+                self._ledger.versions.keep_text(
                     uid, draft.address.path, draft.base, actor="outside", note="what a draft started from"
                 )
         self._keep_other_draft(uid, draft)
-        self._ledger.save_draft(uid, draft)
+        self._ledger.drafts.save(uid, draft)
 
     def _gather(self, draft: Draft) -> None:
         """Let the files about a memory give way to the draft that is in the ledger; no text of theirs is lost."""
         for found, other in self._files(draft.address):
             if other.text not in (draft.text, self._drafted.get(draft.address)):
-                self._ledger.keep_once(self._uid(draft.address), draft.address.path, found.data)
+                self._ledger.drafts.keep_once(self._uid(draft.address), draft.address.path, found.data)
             self._remove(found)
 
     def _files(self, address: Address | None = None) -> list[tuple[Unsaved, Draft]]:
@@ -140,11 +140,13 @@ class Drafts:
     def _keep_other_draft(self, uid: int, draft: Draft) -> None:
         """Put the unsaved text of another memtui on the memory's history before this one takes its place."""
         root = self._roots.find(draft.address.root)
-        for other in self._ledger.drafts({uid: root.id}):
+        for other in self._ledger.drafts.all({uid: root.id}):
             known = (draft.text, self._drafted.get(draft.address))
             if other.address.path == draft.address.path and other.text not in known:
                 data = other.text.encode("utf-8", "surrogatepass")
-                self._ledger.keep_text(uid, other.address.path, data, actor="tui", note="draft of another memtui")
+                self._ledger.versions.keep_text(
+                    uid, other.address.path, data, actor="tui", note="draft of another memtui"
+                )
                 self._tell_of_other(draft.address)
 
     def _tell_of_other(self, address: Address) -> None:
@@ -162,7 +164,7 @@ class Drafts:
         """All unsaved texts, the newest of each memory, oldest first."""
         apart = [draft for _, draft in self._files()]
         try:
-            stored = list(map(self._roots.placed, self._ledger.drafts(self._roots.names())))
+            stored = list(map(self._roots.placed, self._ledger.drafts.all(self._roots.names())))
         except StorageError as error:
             if not apart:
                 raise
@@ -193,21 +195,21 @@ class Drafts:
             if address in self._decided:
                 texts.add(self._decided[address])
         uid = self._uid(address)
-        self._ledger.drop_draft(uid, address.path, own=texts, trace=trace)
+        self._ledger.drafts.drop(uid, address.path, own=texts, trace=trace)
         self._open.pop(address, None)
         for found, draft in self._files():
             same = draft.address == address if texts is None else found.data in texts
             if same and draft.address.root == address.root:
                 if trace:
-                    self._ledger.keep_once(uid, address.path, found.data)
+                    self._ledger.drafts.keep_once(uid, address.path, found.data)
                 self._remove(found)
 
     @made_again
     def save_conflict(self, found: OpenConflict) -> None:
         """Keep the decisions about a conflict; its texts are on the memory's history from here on."""
-        self._ledger.save_conflict(self._roots.uid(self._roots.find(found.address.root)), found)
+        self._ledger.drafts.save_conflict(self._roots.uid(self._roots.find(found.address.root)), found)
         self._decided[found.address] = found.yours
 
     def conflict(self, address: Address) -> OpenConflict | None:
         """The conflict of a memory that is being decided; None when there is none, or a text of it was redacted."""
-        return self._ledger.open_conflict(self._roots.uid(self._roots.find(address.root)), address)
+        return self._ledger.drafts.conflict(self._roots.uid(self._roots.find(address.root)), address)

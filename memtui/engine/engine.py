@@ -155,7 +155,7 @@ class Engine:
         if self._opened("_ledger"):
             self._ledger.settle()
             if self._ledger.written:
-                self._ledger.keep_house(self._retention)
+                self._ledger.versions.keep_house(self._retention)
             self._ledger.close()
         self.roots.close()
 
@@ -383,7 +383,7 @@ class Engine:
             if data is None:
                 text += ", and what it wrote could not be read."
             else:
-                theirs = self._ledger.keep_text(
+                theirs = self._ledger.versions.keep_text(
                     displaced.uid, displaced.path, data, actor="outside", note="late write into a replaced file"
                 )
                 text += "; its text is in history."

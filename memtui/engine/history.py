@@ -30,7 +30,7 @@ class History:
 
     def of(self, address: Address) -> tuple[Version, ...]:
         """The versions of a memory, newest first."""
-        return self._ledger.history(*self._place(address))
+        return self._ledger.versions.history(*self._place(address))
 
     def read(self, address: Address, sha256: str) -> bytes:
         """The raw bytes of a version of a memory.
@@ -44,7 +44,7 @@ class History:
             RefusedError: `E_REDACTED`.
             StorageError: `E_STORE_DAMAGED`.
         """
-        data = self._ledger.version_text(*self._place(address), sha256)
+        data = self._ledger.versions.version_text(*self._place(address), sha256)
         if data is None:
             raise NotFoundError(f"Version {sha256[:12]} of {address} is no longer stored.")
         return data
@@ -69,7 +69,7 @@ class History:
         root = self._rules.writable(address, actor)
         paths.split(address.path)
         uid = self._roots.uid(root)
-        known = {(one.sha256, one.at) for one in self._ledger.history(uid, address.path)}
+        known = {(one.sha256, one.at) for one in self._ledger.versions.history(uid, address.path)}
         count = 0
         with self._ledger.transaction():
             for version, data in versions:
@@ -77,10 +77,10 @@ class History:
                     raise StorageError(f"A version of {address} does not match its checksum.", code="E_STORE_DAMAGED")
                 if (version.sha256, version.at) in known:
                     continue
-                self._ledger.add_version(
+                self._ledger.versions.add_version(
                     uid,
                     address.path,
-                    self._ledger.store(data, version.sha256),
+                    self._ledger.versions.store(data, version.sha256),
                     actor=version.actor,
                     at=version.at,
                     operation=version.operation if version.operation in OPERATIONS else "modified",
@@ -102,7 +102,7 @@ class History:
         txn: str | None = None,
     ) -> tuple[AuditRecord, ...]:
         """Audit records, newest first; times in milliseconds; `before` is the number of one: only older ones."""
-        records = self._ledger.audit_records(
+        records = self._ledger.activity.audit_records(
             self._roots.names(),
             actor=actor,
             since=since,
@@ -123,19 +123,19 @@ class History:
         Raises:
             NotFoundError, RefusedError, StorageError: as `read`.
         """
-        known = self._ledger.audited(seq, sha256, self._roots.names())
-        data = self._ledger.blob(sha256) if known else None
+        known = self._ledger.activity.audited(seq, sha256, self._roots.names())
+        data = self._ledger.versions.blob(sha256) if known else None
         if data is None:
             raise NotFoundError(f"The text {sha256[:12]} of this step is no longer stored.")
         return data
 
     def actors(self) -> tuple[str, ...]:
         """Everybody the audit knows, who did something last first."""
-        return self._ledger.actors()
+        return self._ledger.activity.actors()
 
     def operations(self, first: str, last: str) -> tuple[Operation, ...]:
         """The operations with these numbers (the `txn` of audit records) and between, oldest first."""
-        return self._ledger.operations(int(first), int(last))
+        return self._ledger.activity.operations(int(first), int(last))
 
     # --- what was reviewed
 
@@ -164,7 +164,7 @@ class History:
             paths.split(address.path)
             self._rules.check_storable(address)
             chosen.append((self._roots.uid(self._rules.allowed(address.root)), address.path, sha))
-        count = self._ledger.review(chosen, actor=actor.name, note=approver.note())
+        count = self._ledger.reviews.review(chosen, actor=actor.name, note=approver.note())
         if count:
             self._events.touched(address for address, _ in asked)
         return count
@@ -172,8 +172,8 @@ class History:
     def trusted_version(self, address: Address) -> str | None:
         """The newest version on a memory's history that was written here or reviewed; None when there is none."""
         uid, path = self._place(address)
-        kept = (one.sha256 for one in self._ledger.history(uid, path) if not one.redacted)
-        return next((sha for sha in kept if self._ledger.trusts(uid, sha)), None)
+        kept = (one.sha256 for one in self._ledger.versions.history(uid, path) if not one.redacted)
+        return next((sha for sha in kept if self._ledger.reviews.trusts(uid, sha)), None)
 
     def _place(self, address: Address) -> tuple[int, str]:
         """The ledger's id of a memory's root, and its path."""

@@ -86,7 +86,7 @@ class Library:
             except MemtuiError:
                 continue  # a folder that cannot be opened shows its reason in the list of roots
             if opened.handle is None and not opened.fresh:
-                memories, at = self._ledger.held(opened.uid)
+                memories, at = self._ledger.memories.held(opened.uid)
                 if memories:
                     found.append(Vanished(root, memories, at))
         return tuple(found)

@@ -140,7 +140,7 @@ class Sequences(RuleBasedStateMachine):
     def pin(self, address: Address, pinned: bool) -> None:
         """Pin or unpin."""
         root = self.engine.roots.find(address.root)
-        record = ledger_of(self.engine).record(self.engine.roots.uid(root), address.path)
+        record = ledger_of(self.engine).memories.record(self.engine.roots.uid(root), address.path)
         self.engine.pins.set([address], pinned=pinned, actor=ME)
         if (record is not None and record.pinned) is not pinned:
             self.done.append((self.disk, self.disk))

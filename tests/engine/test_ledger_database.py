@@ -144,27 +144,27 @@ def test_a_transaction_happens_as_a_whole_or_not_at_all(used: World) -> None:
     with used.engine() as engine:
         ledger = ledger_of(engine)
         with pytest.raises(ValueError, match="in the middle"), ledger.transaction():  # noqa: PT012
-            ledger.keep_text(1, "a.md", NEW, actor="cli", note="")
+            ledger.versions.keep_text(1, "a.md", NEW, actor="cli", note="")
             with ledger.transaction():
-                ledger.begin("save", actor="cli", label="")
+                ledger.audit.begin("save", actor="cli", label="")
             raise ValueError("in the middle")
-        assert ledger.blob(sha(NEW)) is None
+        assert ledger.versions.blob(sha(NEW)) is None
         assert len(ledger.rows("SELECT id FROM txns")) == 1
-        ledger.keep_text(1, "a.md", NEW, actor="cli", note="")
-        assert ledger.blob(sha(NEW)) == NEW
+        ledger.versions.keep_text(1, "a.md", NEW, actor="cli", note="")
+        assert ledger.versions.blob(sha(NEW)) == NEW
 
 
 def test_threads_share_one_ledger(tmp_path: Path, clock: Clock) -> None:
     ledger = Ledger(str(tmp_path / "state"), clock=clock)
-    uid = ledger.root_uid(Root("r", str(tmp_path)), None)[0]
+    uid = ledger.roots.root_uid(Root("r", str(tmp_path)), None)[0]
     failures: list[BaseException] = []
 
     def write(number: int) -> None:
         try:
             for count in range(20):
                 with ledger.transaction(durable=count % 2 == 0):
-                    ledger.keep_text(uid, f"{number}.md", f"{number} {count}".encode(), actor="cli", note="")
-                assert len(ledger.history(uid, f"{number}.md")) == count + 1
+                    ledger.versions.keep_text(uid, f"{number}.md", f"{number} {count}".encode(), actor="cli", note="")
+                assert len(ledger.versions.history(uid, f"{number}.md")) == count + 1
         except BaseException as error:  # noqa: BLE001
             failures.append(error)
 

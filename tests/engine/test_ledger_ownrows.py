@@ -3,7 +3,8 @@
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger import Ledger, memories
+from memtui.engine.ledger import memories
+from memtui.engine.ledger.memories import MemoryTable, Record
 from memtui.engine.ledger.ownrows import MOST_OWN_ROWS, OwnRows
 from memtui.engine.model import Address
 from tests.engine.settling import settle
@@ -12,14 +13,14 @@ from tests.faults.world import ME, World, at, ledger_of
 
 def whole_reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Count how often all records of a root are read."""
-    original, seen = Ledger.records, []
+    original, seen = MemoryTable.records, []
 
-    def records(ledger: Ledger, uid: int, *, not_seen: bool = False) -> dict[str, memories.Record]:
+    def records(table: MemoryTable, uid: int, *, not_seen: bool = False) -> dict[str, Record]:
         if not not_seen:
             seen.append(uid)
-        return original(ledger, uid, not_seen=not_seen)
+        return original(table, uid, not_seen=not_seen)
 
-    monkeypatch.setattr(Ledger, "records", records)
+    monkeypatch.setattr(MemoryTable, "records", records)
     return seen
 
 

@@ -98,10 +98,10 @@ def test_a_repository_that_was_not_cloned_has_no_lineage(tmp_path: Path, config:
 
 
 def bound(ledger: Ledger, path: Path) -> int:
-    uid, _ = ledger.root_uid(Root(f"x:{path.name}", str(path), "x", "project"), (1, path.stat().st_ino))
+    uid, _ = ledger.roots.root_uid(Root(f"x:{path.name}", str(path), "x", "project"), (1, path.stat().st_ino))
     repository = repository_of(str(path))
     if repository is not None:
-        ledger.bind(uid, repository)
+        ledger.repositories.bind(uid, repository)
     return uid
 
 
@@ -112,22 +112,25 @@ def test_the_ledger_knows_roots_of_one_repository_and_of_one_lineage(app: Path, 
     (tmp_path / "plain").mkdir()
     ledger = Ledger(str(tmp_path / "state"), clock=clock)
     main, fix, clone, plain = (bound(ledger, tmp_path / name) for name in ("app", "fix", "clone", "plain"))
-    assert ledger.repository(main) == ledger.repository(fix) is not None
-    assert ledger.repository(clone) not in (None, ledger.repository(main))
-    assert ledger.repository(plain) is None
-    assert set(ledger.kin(clone)) == {ledger.repository(main), ledger.repository(clone)}
-    assert ledger.kin(plain) == ()
+    assert ledger.repositories.repository(main) == ledger.repositories.repository(fix) is not None
+    assert ledger.repositories.repository(clone) not in (None, ledger.repositories.repository(main))
+    assert ledger.repositories.repository(plain) is None
+    assert set(ledger.repositories.kin(clone)) == {
+        ledger.repositories.repository(main),
+        ledger.repositories.repository(clone),
+    }
+    assert ledger.repositories.kin(plain) == ()
     git(tmp_path / "clone", "remote", "set-url", "origin", "https://example.com/me/other")
     bound(ledger, tmp_path / "clone")
-    assert ledger.kin(clone) == (ledger.repository(clone),)
+    assert ledger.repositories.kin(clone) == (ledger.repositories.repository(clone),)
 
 
 def test_a_repository_that_is_copied_back_to_its_place_is_the_same(app: Path, tmp_path: Path, clock: Clock) -> None:
     ledger = Ledger(str(tmp_path / "state"), clock=clock)
-    before = ledger.repository(bound(ledger, app))
+    before = ledger.repositories.repository(bound(ledger, app))
     common = found(app).common
     shutil.copytree(app, tmp_path / "backup")
     shutil.rmtree(app)
     shutil.copytree(tmp_path / "backup", app)
     assert found(app).common != common
-    assert ledger.repository(bound(ledger, app)) == before is not None
+    assert ledger.repositories.repository(bound(ledger, app)) == before is not None

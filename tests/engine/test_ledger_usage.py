@@ -186,7 +186,7 @@ def test_a_ledger_of_the_version_before_keeps_all_pins_and_uses(tmp_path: Path, 
     database.close()
     with world.engine() as engine:
         ledger = ledger_of(engine)
-        records = ledger.records(1)
+        records = ledger.memories.records(1)
         assert [(one.path, one.pinned, one.uses, one.heat) for one in records.values()] == [
             ("a.md", True, 3, 3.0),
             ("b.md", False, 0, 0.0),

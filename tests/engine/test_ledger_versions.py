@@ -33,7 +33,7 @@ def ledger(tmp_path: Path, clock: Clock) -> Iterator[Ledger]:
 @pytest.fixture
 def uid(ledger: Ledger, tmp_path: Path) -> int:
     """The ledger's id of that root."""
-    return ledger.root_uid(Root("r", str(tmp_path)), None)[0]
+    return ledger.roots.root_uid(Root("r", str(tmp_path)), None)[0]
 
 
 def text(number: int) -> bytes:
@@ -57,24 +57,24 @@ def test_packing_is_undone_exactly(data: bytes) -> None:
 
 def test_a_text_is_stored_once_however_often_it_is_written(ledger: Ledger, uid: int) -> None:
     with ledger.transaction():
-        ids = {ledger.store(text(1), sha(text(1))) for _ in range(3)}
+        ids = {ledger.versions.store(text(1), sha(text(1))) for _ in range(3)}
         for path in ("a.md", "b.md"):
-            ledger.add_version(uid, path, ids.copy().pop(), actor="cli", at=1, operation="created")
+            ledger.versions.add_version(uid, path, ids.copy().pop(), actor="cli", at=1, operation="created")
     assert len(ids) == 1
-    assert ledger.blob(sha(text(1))) == text(1)
-    assert ledger.blob(sha(b"never stored")) is None
+    assert ledger.versions.blob(sha(text(1))) == text(1)
+    assert ledger.versions.blob(sha(b"never stored")) is None
 
 
 @pytest.mark.parametrize("body", [b"", b"\0", zlib.compress(b"another text")])
 def test_a_damaged_text_is_refused_and_no_other(ledger: Ledger, uid: int, body: bytes) -> None:
     with ledger.transaction() as db:
         for number in (1, 2):
-            ledger.store(text(number), sha(text(number)))
+            ledger.versions.store(text(number), sha(text(number)))
         db.execute("UPDATE blobs SET data = ? WHERE sha = ?", (body, bytes.fromhex(sha(text(1)))))
     with pytest.raises(StorageError) as caught:
-        ledger.blob(sha(text(1)))
+        ledger.versions.blob(sha(text(1)))
     assert caught.value.code == "E_STORE_DAMAGED"
-    assert ledger.blob(sha(text(2))) == text(2)
+    assert ledger.versions.blob(sha(text(2))) == text(2)
 
 
 def test_a_damaged_text_that_is_still_on_disk_is_stored_anew_before_it_is_displaced(
@@ -88,35 +88,37 @@ def test_a_damaged_text_that_is_still_on_disk_is_stored_anew_before_it_is_displa
 
 
 def test_a_version_is_found_by_the_start_of_its_sha(ledger: Ledger, uid: int) -> None:
-    names = [ledger.keep_text(uid, "a.md", text(number), actor="cli", note=str(number)) for number in range(30)]
-    assert ledger.find_version(uid, "a.md", names[3][:6].upper()) == names[3]
+    names = [
+        ledger.versions.keep_text(uid, "a.md", text(number), actor="cli", note=str(number)) for number in range(30)
+    ]
+    assert ledger.versions.find_version(uid, "a.md", names[3][:6].upper()) == names[3]
     for prefix in (names[3][:5], "zzzzzz", "", "0" * 64):
         with pytest.raises(NotFoundError):
-            ledger.find_version(uid, "a.md", prefix)
+            ledger.versions.find_version(uid, "a.md", prefix)
     with pytest.raises(NotFoundError):
-        ledger.find_version(uid, "b.md", names[3])
+        ledger.versions.find_version(uid, "b.md", names[3])
 
 
 def test_the_same_text_kept_for_the_same_reason_is_one_version(ledger: Ledger, uid: int) -> None:
     for note in ("one", "one", "two", "one"):
-        ledger.keep_text(uid, "a.md", b"text", actor="cli", note=note)
-    assert [version.note for version in ledger.history(uid, "a.md")] == ["one", "two", "one"]
+        ledger.versions.keep_text(uid, "a.md", b"text", actor="cli", note=note)
+    assert [version.note for version in ledger.versions.history(uid, "a.md")] == ["one", "two", "one"]
 
 
 def test_a_redacted_text_comes_back_only_when_somebody_writes_it_again(ledger: Ledger, uid: int) -> None:
-    name = ledger.keep_text(uid, "a.md", b"secret", actor="cli", note="")
-    ledger.redact([name], "a key")
+    name = ledger.versions.keep_text(uid, "a.md", b"secret", actor="cli", note="")
+    ledger.erasure.redact([name], "a key")
     with pytest.raises(MemtuiError) as caught:
-        ledger.blob(name)
+        ledger.versions.blob(name)
     assert caught.value.code == "E_REDACTED"
-    assert ledger.history(uid, "a.md")[0].redacted
+    assert ledger.versions.history(uid, "a.md")[0].redacted
     assert not ledger.notices
-    ledger.keep_text(uid, "a.md", b"secret", actor="outside", note="again")
-    assert ledger.blob(name) == b"secret"
+    ledger.versions.keep_text(uid, "a.md", b"secret", actor="outside", note="again")
+    assert ledger.versions.blob(name) == b"secret"
     (notice,) = ledger.notices
     assert "was redacted is there again" in notice
     assert name[:12] in notice
-    ledger.keep_text(uid, "a.md", b"secret", actor="outside", note="once more")
+    ledger.versions.keep_text(uid, "a.md", b"secret", actor="outside", note="once more")
     assert len(ledger.notices) == 1
 
 
@@ -140,7 +142,7 @@ def live_on(engine: Engine, clock: Clock, days: int = 31) -> None:
 
 def prune(engine: Engine, retention: Retention = FEW) -> int:
     """Remove what no rule keeps."""
-    return ledger_of(engine).prune(retention)
+    return ledger_of(engine).versions.prune(retention)
 
 
 def test_the_newest_versions_and_the_young_ones_stay(later: Engine, clock: Clock) -> None:
@@ -176,7 +178,7 @@ def test_what_the_user_last_saw_stays(later: Engine, clock: Clock) -> None:
     uid = later.roots.uid(later.roots.find(FIRST))
     for number in range(1, 5):
         with ledger.transaction():
-            ledger.keep_found(uid, "a.md", text(number), sha(text(number)), at=1)
+            ledger.versions.keep_found(uid, "a.md", text(number), sha(text(number)), at=1)
     live_on(later, clock)
     prune(later)
     assert {sha(text(0)), sha(text(4))} <= stored(later).keys()
@@ -200,8 +202,8 @@ def bury(engine: Engine, clock: Clock, path: str = "a.md") -> None:
     ledger, uid = ledger_of(engine), engine.roots.uid(engine.roots.find(FIRST))
     for number in range(100, 105):
         with ledger.transaction():
-            blob = ledger.store(text(number), sha(text(number)))
-            ledger.add_version(uid, path, blob, actor="outside", at=1, operation="modified")
+            blob = ledger.versions.store(text(number), sha(text(number)))
+            ledger.versions.add_version(uid, path, blob, actor="outside", at=1, operation="modified")
     live_on(engine, clock)
     prune(engine)
 
@@ -261,7 +263,7 @@ def test_pruning_never_touches_what_is_current(later: Engine, clock: Clock) -> N
     live_on(later, clock, 40)
     prune(later, Retention(versions=0, days=0))
     assert in_history(later, A)
-    assert ledger_of(later).blob(later.read(A).sha256) == text(0)
+    assert ledger_of(later).versions.blob(later.read(A).sha256) == text(0)
 
 
 @pytest.mark.parametrize(
@@ -298,20 +300,20 @@ def test_a_record_that_makes_no_sense_is_said_to_be_damaged(world: World, damage
 
 def test_old_texts_are_listed_once_each_and_read_a_few_at_a_time(ledger: Ledger, uid: int) -> None:
     with ledger.transaction() as db:
-        ids = [ledger.store(text(number), sha(text(number))) for number in range(4)]
+        ids = [ledger.versions.store(text(number), sha(text(number))) for number in range(4)]
         for path, number in (("a.md", 0), ("a.md", 1), ("a.md", 0), ("b.md", 2), ("b.md", 3)):
-            ledger.add_version(uid, path, ids[number], actor="cli", at=number, operation="modified")
-    found = ledger.old_texts(uid)
+            ledger.versions.add_version(uid, path, ids[number], actor="cli", at=number, operation="modified")
+    found = ledger.versions.old_texts(uid)
     assert [(one.path, one.blob, one.version.sha256) for one in found] == [
         (path, ids[number], sha(text(number))) for path, number in (("b.md", 3), ("b.md", 2), ("a.md", 0), ("a.md", 1))
     ]
-    assert ledger.old_texts(uid + 1) == ()
-    assert ledger.stored(ids) == {ids[number]: text(number) for number in range(4)}
-    ledger.redact([sha(text(1))], "a key")
+    assert ledger.versions.old_texts(uid + 1) == ()
+    assert ledger.versions.stored(ids) == {ids[number]: text(number) for number in range(4)}
+    ledger.erasure.redact([sha(text(1))], "a key")
     with ledger.transaction() as db:
         db.execute("UPDATE blobs SET packed = 1, data = ? WHERE id = ?", (b"junk", ids[2]))
-    assert ledger.stored(ids).keys() == {ids[0], ids[3]}
-    assert [one.blob for one in ledger.old_texts(uid)] == [ids[3], ids[2], ids[0]]
+    assert ledger.versions.stored(ids).keys() == {ids[0], ids[3]}
+    assert [one.blob for one in ledger.versions.old_texts(uid)] == [ids[3], ids[2], ids[0]]
 
 
 def test_a_text_is_found_when_its_entry_in_the_index_is_damaged(world: World) -> None:

@@ -110,7 +110,7 @@ def _verbs(engine: Engine) -> Iterator[Callable[[], object]]:
 def _holds(engine: Engine, data: bytes) -> bool:
     """Whether the ledger can give a text back."""
     try:
-        return ledger_of(engine).blob(sha(data)) == data
+        return ledger_of(engine).versions.blob(sha(data)) == data
     except MemtuiError:
         return False
 

@@ -128,7 +128,7 @@ def _judge(tally: Tally, world: World, ours: list[str], theirs: list[str]) -> No
         for undecided in open_intents(engine):
             tally.blame("undecided", str(undecided))
         for root in engine.roots.all():
-            for path, record in ledger_of(engine).records(engine.roots.uid(root)).items():
+            for path, record in ledger_of(engine).memories.records(engine.roots.uid(root)).items():
                 if record.sha256 is not None and record.sha256 not in kept:
                     tally.blame("lost", f"the text of {root.id}/{path}, which is current in the ledger")
     there = kept.keys() | {sha(data) for data in disk.values()}

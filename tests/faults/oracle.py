@@ -71,14 +71,14 @@ def _disagreements(engine: Engine, disk: State) -> list[tuple[str, str]]:
     found = []
     pinned = 0
     for root in engine.roots.all():
-        for path, record in ledger.records(engine.roots.uid(root)).items():
+        for path, record in ledger.memories.records(engine.roots.uid(root)).items():
             data = disk.get(f"{root.id}/{path}")
             pinned += record.pinned and data is not None
             if record.sha256 is None and not record.versions:
                 continue  # pinned, and never recorded yet
             if record.sha256 != (sha(data) if data is not None else None):
                 found.append(("disagreement", f"{root.id}/{path} on disk and in the ledger"))
-            if record.sha256 is not None and ledger.blob(record.sha256) is None:
+            if record.sha256 is not None and ledger.versions.blob(record.sha256) is None:
                 found.append(("disagreement", f"{root.id}/{path} is current and its text is not stored"))
     wanted = ledger.row("SELECT count(*) FROM audit WHERE operation = 'pin' AND state = 'done'") or (0,)
     if pinned < wanted[0]:
@@ -87,7 +87,7 @@ def _disagreements(engine: Engine, disk: State) -> list[tuple[str, str]]:
 
 
 def _undo(world: World, engine: Engine, before: State, last: int, found: list[tuple[str, str]]) -> None:
-    newest = ledger_of(engine).undoable(engine.roots.names())
+    newest = ledger_of(engine).undo.undoable(engine.roots.names())
     if newest is None or newest.id <= last:
         return
     try:

@@ -100,7 +100,7 @@ def stored(engine: Engine) -> dict[str, bytes]:
     ledger = ledger_of(engine)
     found = {}
     for (key,) in ledger.rows("SELECT sha FROM blobs WHERE data NOT NULL"):
-        data = ledger.blob(key.hex())
+        data = ledger.versions.blob(key.hex())
         assert data is not None
         found[key.hex()] = data
     return found

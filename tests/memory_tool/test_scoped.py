@@ -323,10 +323,8 @@ def test_every_code_is_a_sentence_of_its_own(code: str, tool: Tool, a: Path, mon
         raise MemtuiError(f"{secret} memtui:global/a.md is in the way", code=code, hint=secret)
 
     monkeypatch.setattr(tool.engine, "read_bytes", refuse)
-    for name in ("edit", "create"):
+    for name in ("edit", "create", "delete", "rename"):
         monkeypatch.setattr(tool.engine.memories, name, refuse)
-    for name in ("delete", "rename"):
-        monkeypatch.setattr(tool.engine.folders, name, refuse)
     for command, fields in CALLS.items():
         text = tool.refused(command, **fields)
         assert secret not in text

@@ -205,7 +205,7 @@ def _judge(tally: Tally, world: World, outside: Path, before: dict[Path, os.stat
         engine.roots.recover()
         ledger = engine._ledger
         for (key,) in ledger.rows("SELECT sha FROM blobs WHERE data NOT NULL"):
-            if CANARY in (ledger.blob(key.hex()) or b""):
+            if CANARY in (ledger.versions.blob(key.hex()) or b""):
                 tally.blame("escapes", "the canary is in history")
     for name in world.strays():
         tally.blame("stray", name)

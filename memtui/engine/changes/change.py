@@ -79,7 +79,7 @@ class Changer:
 
         note = merge_note(merge, sha256(data).hexdigest()) if merge is not None else ""
         if news_since is not None:
-            record = self._ledger.record(self._roots.uid(root), address.path)
+            record = self._ledger.memories.record(self._roots.uid(root), address.path)
             note = NEWS_STAYS if record is not None and record.seen_sha256 == news_since else note
 
         def replace(job: Job) -> Saved | Unchanged | Conflict:
@@ -131,9 +131,9 @@ class Changer:
         """A file (or its folder) that vanished is a conflict too: it is never made again in silence."""
         uid = self._roots.uid(root)
         with self._ledger.transaction():
-            yours = self._ledger.keep_text(uid, address.path, data, actor=actor.name, note=files.REFUSED)
+            yours = self._ledger.versions.keep_text(uid, address.path, data, actor=actor.name, note=files.REFUSED)
             txn = transaction(self._ledger, "save", actor, f"save {address}")
-            self._ledger.intend(
+            self._ledger.audit.intend(
                 txn.id,
                 uid,
                 address.path,
@@ -175,13 +175,15 @@ class Changer:
         root = self._rules.writable(address, actor)
         uid = self._roots.uid(root)
         if version is None:
-            entry = next((e for e in self._ledger.trash({uid: root.id}) if e.address.path == address.path), None)
+            entry = next(
+                (e for e in self._ledger.activity.trash({uid: root.id}) if e.address.path == address.path), None
+            )
             if entry is None:
                 raise NotFoundError(f"{address} is not in the trash.", hint="`memtui trash` lists what is.")
-            sha, data = entry.sha256, self._ledger.blob(entry.sha256)
+            sha, data = entry.sha256, self._ledger.versions.blob(entry.sha256)
         else:
-            sha = self._ledger.find_version(uid, address.path, version)
-            data = self._ledger.version_text(uid, address.path, sha)
+            sha = self._ledger.versions.find_version(uid, address.path, version)
+            data = self._ledger.versions.version_text(uid, address.path, sha)
         text = data or b""
 
         def bring_back(job: Job) -> Saved | Unchanged | Conflict:
@@ -222,7 +224,7 @@ class Changer:
     def _kept(self, root: Root, address: Address, sha: str) -> bytes | None:
         """A version that is still kept."""
         try:
-            return self._ledger.version_text(self._roots.uid(root), address.path, sha)
+            return self._ledger.versions.version_text(self._roots.uid(root), address.path, sha)
         except NotFoundError:
             return None
 

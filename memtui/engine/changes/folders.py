@@ -368,7 +368,7 @@ def _rename(site: Site, address: Address, new: Address, pairs: list[tuple[str, s
             fsio.rename_noreplace(folder, source[-1], new_folder, target[-1])
         except (OSError, MemtuiError) as error:
             for seq in seqs:
-                site.ledger.end(seq, "aborted", note=getattr(error, "code", type(error).__name__))
+                site.ledger.audit.end(seq, "aborted", note=getattr(error, "code", type(error).__name__))
             if isinstance(error, FileExistsError):
                 raise _exists(new) from None
             raise error if isinstance(error, MemtuiError) else paths.translate(error, f"Renaming {address}") from error
@@ -382,7 +382,7 @@ def _rename(site: Site, address: Address, new: Address, pairs: list[tuple[str, s
     with suppress(StorageError, BusyError), site.ledger.transaction(durable=False):
         # The renaming happened; when the ledger cannot be told, recovery does it from the intents.
         for (path, moved), seq, sha in zip(pairs, seqs, shas, strict=True):
-            site.ledger.end(seq, "done", after=sha)
+            site.ledger.audit.end(seq, "done", after=sha)
             files.finish_rename(site, path, moved, sha, job)
     return shas
 
@@ -398,7 +398,7 @@ def _announce(site: Site, pairs: list[tuple[str, str]], job: Job) -> tuple[list[
             files.keep_before(site, address, found)
             shas.append(found.sha)
             seqs.append(
-                site.ledger.intend(
+                site.ledger.audit.intend(
                     job.txn.id,
                     site.uid,
                     path,

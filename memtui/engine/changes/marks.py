@@ -40,7 +40,9 @@ class Marks:
         found = {change.address: change for change in changes}
         for row in rows:
             if row.unseen:
-                record = self._ledger.record(self._roots.uid(self._roots.find(row.address.root)), row.address.path)
+                record = self._ledger.memories.record(
+                    self._roots.uid(self._roots.find(row.address.root)), row.address.path
+                )
                 if record is None or record.sha256 != row.sha256:
                     seen = None if record is None else record.seen_sha256
                     kind = "created" if seen is None else "modified"
@@ -71,9 +73,9 @@ class Marks:
         chosen = self._not_seen(asked)
         marks = [(uid, record.path, record.sha256) for _, uid, record in chosen]
         with self._ledger.transaction(durable=False):
-            self._ledger.mark_seen(marks)
+            self._ledger.memories.mark_seen(marks)
             if not looked:
-                self._ledger.approve("seen", marks, approver)
+                self._ledger.audit.approve("seen", marks, approver)
         self._events.touched(Address(root.id, record.path) for root, _, record in chosen)
         return len(chosen)
 
@@ -84,7 +86,7 @@ class Marks:
         for address in addresses:
             root = self._roots.find(address.root)
             uid = self._roots.uid(root)
-            record = self._ledger.record(uid, address.path)
+            record = self._ledger.memories.record(uid, address.path)
             if record is not None and not record.seen:
                 chosen.append((root, uid, record))
         return chosen
@@ -104,13 +106,13 @@ class Marks:
         for change in chosen:
             root = self._roots.find(change.address.root)
             uid = self._roots.uid(root)
-            record = self._ledger.record(uid, change.address.path)
+            record = self._ledger.memories.record(uid, change.address.path)
             if record is not None and (record.seen_sha256 != change.after or record.seen_path is not None):
                 before.append(SeenMark(change.address, record.seen_sha256, _old_address(root, record)))
                 marks.append((uid, record.path, change.after, None))
         with self._ledger.transaction(durable=False):
-            self._ledger.put_seen(marks)
-            self._ledger.approve("seen", [mark[:3] for mark in marks], self._rules.approver)
+            self._ledger.memories.put_seen(marks)
+            self._ledger.audit.approve("seen", [mark[:3] for mark in marks], self._rules.approver)
         self._events.touched(mark.address for mark in before)
         return tuple(before)
 
@@ -119,7 +121,7 @@ class Marks:
         """Take seen marks back: put them as they were before `mark_shown`."""
         chosen = tuple(marks)
         self._rules.refuse_marks(tuple(mark.address for mark in chosen))
-        self._ledger.put_seen(
+        self._ledger.memories.put_seen(
             [
                 (
                     self._roots.uid(self._roots.find(mark.address.root)),
@@ -134,7 +136,7 @@ class Marks:
 
     def seen_version(self, address: Address) -> str | None:
         """The version of a memory the user last looked at."""
-        record = self._ledger.record(self._roots.uid(self._roots.find(address.root)), address.path)
+        record = self._ledger.memories.record(self._roots.uid(self._roots.find(address.root)), address.path)
         return record.seen_sha256 if record else None
 
     def _unseen(self) -> Iterable[tuple[Root, int, Record]]:
@@ -145,7 +147,7 @@ class Marks:
                 continue  # a folder that cannot be opened shows its reason in the list of roots
             if opened.fresh:
                 continue
-            for record in self._ledger.records(opened.uid, not_seen=True).values():
+            for record in self._ledger.memories.records(opened.uid, not_seen=True).values():
                 # Roots that share a folder share its records: each tells of its own files.
                 if is_unseen(record) and self._roots.rightful(Address(root.id, record.path)).root == root.id:
                     yield root, opened.uid, record

@@ -68,7 +68,7 @@ class Memories(Changer):
                 except MemtuiError:
                     stuck += 1
         if not stuck:
-            self._ledger.mark_undone(txn.id)
+            self._ledger.undo.mark_undone(txn.id)
         error = refused.error or ConflictError(
             f"{refused.address} was changed by another program in that moment.", hint="Try again."
         )
@@ -195,7 +195,7 @@ class Memories(Changer):
         root = self._rules.writable(address, actor)
         parts = paths.split(address.path)
         with self._roots.site(root, actor) as site:
-            if site.ledger.unended.get(site.uid):
+            if site.ledger.audit.unended.get(site.uid):
                 return  # recovery has to look into these folders first
             try:
                 with site.handle.folder(parts) as folder:

@@ -38,8 +38,8 @@ class Pins:
                 uid = uids[address]
                 if isinstance(uid, MemtuiError):
                     raise uid
-                if self._ledger.pinned(uid, address.path) is not pinned:
-                    self._ledger.pin(txn.id, uid, address.path, actor=actor.name, pinned=pinned)
+                if self._ledger.pins.pinned(uid, address.path) is not pinned:
+                    self._ledger.audit.pin(txn.id, uid, address.path, actor=actor.name, pinned=pinned)
                 return Outcome(address, None)
 
             outcomes = each(self._roots.pace, chosen, one, failed)
@@ -69,9 +69,9 @@ class Pins:
         with self._ledger.transaction():
             txn = joined(self._ledger, joins) or transaction(self._ledger, "pin", actor, f"pin {len(chosen)} memories")
             for uid, address in chosen:
-                if self._ledger.pinned(uid, address.path):
+                if self._ledger.pins.pinned(uid, address.path):
                     continue
-                self._ledger.pin(txn.id, uid, address.path, actor=actor.name, pinned=True)
+                self._ledger.audit.pin(txn.id, uid, address.path, actor=actor.name, pinned=True)
                 pinned.append(address)
         self._events.touched(pinned)
         return len(pinned)
@@ -90,9 +90,9 @@ class Pins:
         if not is_person(actor.name):
             root = self._roots.find(address.root)
             if soon:
-                self._ledger.note_use(root.id, lambda: self._roots.uid(root), address.path, wrote=wrote)
+                self._ledger.pins.note_use(root.id, lambda: self._roots.uid(root), address.path, wrote=wrote)
             else:
-                self._ledger.record_use(self._roots.uid(root), address.path, wrote=wrote)
+                self._ledger.pins.record_use(self._roots.uid(root), address.path, wrote=wrote)
 
     @made_again
     def take_uses(self, usages: Iterable[Usage]) -> int:
@@ -115,6 +115,6 @@ class Pins:
             named[uid, address.path] = address
             used, written = (None if at is None else min(at, now) for at in usage[2:])
             counted.append((uid, address.path, usage.uses, used, written))
-        risen = [named[place] for place in self._ledger.take_uses(counted)]
+        risen = [named[place] for place in self._ledger.pins.take_uses(counted)]
         self._events.touched(risen)
         return len(risen)

@@ -66,7 +66,9 @@ class Redaction:
         if not reason.strip():
             raise UsageError("A redaction needs a reason.", hint="Say why with --reason.")
         found = [(address, self._roots.uid(roots[address.root]), prefix) for address, prefix in wanted]
-        named = [(address, uid, self._ledger.find_version(uid, address.path, sha)) for address, uid, sha in found]
+        named = [
+            (address, uid, self._ledger.versions.find_version(uid, address.path, sha)) for address, uid, sha in found
+        ]
         shas = {sha for _, _, sha in named}
         with contextlib.ExitStack() as held:
             sites = {
@@ -76,43 +78,43 @@ class Redaction:
             for address, _, sha in named:
                 _refuse_current(sites[address.root].handle, address, sha)
             with self._ledger.transaction():
-                quotes = self._ledger.quotes(shas)
+                quotes = self._ledger.erasure.quotes(shas)
                 if quotes.within(reason):
                     raise UsageError("The reason holds a part of the text itself.", hint="Say it in other words.")
                 copies = list(self._copies(shas, quotes))
                 if not everywhere:
                     self._refuse_shared(named, [path for path, _ in copies])
-                self._ledger.redact(shas, reason)
+                self._ledger.erasure.redact(shas, reason)
                 self._record(named, approver.note(reason), actor)
         for _, remove in copies:
             remove()
         row_cache.forget(self._ledger.directory)
         places.forget(self._ledger.directory, quotes.within)
         unsaved.forget_bases(self._ledger.directory, partial(_holds, shas, quotes))
-        self._ledger.erase()
+        self._ledger.erasure.erase()
         index.empty(self._ledger.directory)
         return tuple(
-            next(one for one in self._ledger.history(uid, address.path) if one.sha256 == sha)
+            next(one for one in self._ledger.versions.history(uid, address.path) if one.sha256 == sha)
             for address, uid, sha in named
         )
 
     def unerased(self) -> Unerased:
         """Say what redacted texts may still be in: freed bytes that are still to be overwritten, damaged ledgers."""
-        pending = self._ledger.unerased() or index.is_spilled(self._ledger.directory)
-        return Unerased(pending, tuple(self._ledger.damaged()))
+        pending = self._ledger.erasure.unerased() or index.is_spilled(self._ledger.directory)
+        return Unerased(pending, tuple(self._ledger.erasure.damaged()))
 
     def drop_damaged(self, path: str) -> None:
         """Delete a damaged copy of the ledger that `unerased` named."""
         self._rules.approver.require("delete a damaged ledger")
         self._rules.refuse_read_only()
-        self._ledger.drop_damaged(path)
+        self._ledger.erasure.drop_damaged(path)
 
     def _refuse_shared(self, named: Iterable[tuple[Address, int, str]], copies: list[str]) -> None:
         """Refuse what would take a text from somebody else, too."""
         by_sha: dict[str, list[tuple[int, str]]] = {}
         for address, uid, sha in named:
             by_sha.setdefault(sha, []).append((uid, address.path))
-        keepers = [one for sha, memories in by_sha.items() for one in self._ledger.keepers(sha, memories)]
+        keepers = [one for sha, memories in by_sha.items() for one in self._ledger.erasure.keepers(sha, memories)]
         names = [self._name(keeper) for keeper in dict.fromkeys(keepers)]
         names += [f"an editor's copy, {path}" for path in copies]
         if not names:
@@ -129,7 +131,7 @@ class Redaction:
 
     def _name(self, keeper: Keeper) -> str:
         names = self._roots.names()
-        folders = self._ledger.folders()
+        folders = self._ledger.activity.folders()
         name = str(Address(names.get(keeper.root, folders[keeper.root]), keeper.path))
         return f"the unsaved text of {name}" if keeper.draft else name
 
@@ -137,7 +139,7 @@ class Redaction:
         label = f"redact {named[0][0]}" if len(named) == 1 else f"redact {len(named)} versions"
         txn = transaction(self._ledger, "redact", actor, label)
         for address, uid, sha in named:
-            self._ledger.intend(
+            self._ledger.audit.intend(
                 txn.id,
                 uid,
                 address.path,
@@ -148,7 +150,7 @@ class Redaction:
                 state="done",
                 note=reason,
             )
-        self._ledger.mark_undone(txn.id)
+        self._ledger.undo.mark_undone(txn.id)
 
     def _copies(self, shas: set[str], quotes: Quotes) -> Iterator[tuple[str, Callable[[], None]]]:
         """What editors and drafts left as files in the state folder, and how each that holds a text is removed."""

@@ -88,7 +88,7 @@ class Together:
             self._allow(step, actor)
         operation = _operation(chosen)
         txn = joined(self._ledger, joins) or transaction(self._ledger, operation, actor, label)
-        earlier = len(self._ledger.steps(txn.id)) if txn.begun else 0
+        earlier = len(self._ledger.undo.steps(txn.id)) if txn.begun else 0
         try:
             did = calmly(Job(txn, actor, operation), lambda job: self._locked(chosen, job, earlier))
         except _Stopped as stopped:

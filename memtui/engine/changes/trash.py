@@ -32,7 +32,12 @@ class Trash:
             taken: also those whose name another memory has by now.
         """
         names = self._roots.names()
-        return tuple(map(self._roots.placed, self._ledger.deleted(names) if taken else self._ledger.trash(names)))
+        return tuple(
+            map(
+                self._roots.placed,
+                self._ledger.activity.deleted(names) if taken else self._ledger.activity.trash(names),
+            )
+        )
 
     @made_again
     def restore(self, wanted: Iterable[Restoring], *, actor: Actor) -> Done:
@@ -65,7 +70,7 @@ class Trash:
 
     def _text(self, one: Restoring) -> bytes:
         uid = self._roots.uid(self._rules.allowed(one.address.root))
-        data = self._ledger.version_text(uid, one.address.path, one.sha256)
+        data = self._ledger.versions.version_text(uid, one.address.path, one.sha256)
         if data is None:
             raise NotFoundError(
                 f"The text of {one.address} was removed by retention.",

@@ -47,14 +47,14 @@ class Undo:
 
     def next(self) -> str | None:
         """The transaction that `undo` would take back now."""
-        what = self._ledger.undoable(self._roots.names())
+        what = self._ledger.undo.undoable(self._roots.names())
         return None if what is None else str(what.id)
 
     def passed_over(self) -> PassedOver | None:
         """Say what `undo` would take back when something newer was done in a folder that is not open here."""
         names = self._roots.names()
-        what = self._ledger.undoable(names)
-        newer = None if what is None else self._ledger.elsewhere(names, "undo", what.id)
+        what = self._ledger.undo.undoable(names)
+        newer = None if what is None else self._ledger.undo.elsewhere(names, "undo", what.id)
         return None if what is None or newer is None else PassedOver(_plain(what.label), *newer[1:])
 
     def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
@@ -69,19 +69,19 @@ class Undo:
         """
         names = self._roots.names()
         what = self._newest(kind, names)
-        for txn in self._ledger.between(names, kind, what.id if what is not None else 0):
-            folders = self._ledger.reached(txn)
+        for txn in self._ledger.undo.between(names, kind, what.id if what is not None else 0):
+            folders = self._ledger.undo.reached(txn)
             wider = self._newest(kind, {*names, *folders})
             if wider is not None and wider.id == txn:
                 yield tuple(folders.values())
 
     def unopened(self, txn: str) -> tuple[str, ...]:
         """Every folder a step reached into, when one of them is not open here; else nothing."""
-        folders = self._ledger.reached(int(txn))
+        folders = self._ledger.undo.reached(int(txn))
         return () if folders.keys() <= self._roots.names().keys() else tuple(folders.values())
 
     def _newest(self, kind: str, uids: Collection[int]) -> Transaction | None:
-        return self._ledger.undoable(uids) if kind == "undo" else self._ledger.redoable(uids)
+        return self._ledger.undo.undoable(uids) if kind == "undo" else self._ledger.undo.redoable(uids)
 
     @made_again
     def redo(self, *, actor: Actor) -> Done:
@@ -110,14 +110,14 @@ class Undo:
         if not any(isinstance(outcome.error, (BusyError, StorageError)) for outcome in outcomes):
             # A step that cannot be taken back stays reported; trying it for ever would block everything below it. A
             # disk or a lock that was in the way may be free the next time.
-            self._ledger.mark_undone(what.id)
+            self._ledger.undo.mark_undone(what.id)
             if not any(outcome.ok for outcome in outcomes):
                 left = waits or f"It stays as it is; the next {kind} goes to the change before it."
         return Done(str(number), kind, tuple(outcomes), label, left, also)
 
     def _steps(self, txn: int, names: dict[int, str]) -> list[Step]:
         """What a transaction did, when this client may take it back."""
-        steps = self._ledger.steps(txn)
+        steps = self._ledger.undo.steps(txn)
         for step in steps:
             for uid, path in ((step.uid, step.path), (step.new_uid, step.new_path)):
                 if uid in names and path is not None:
@@ -131,7 +131,7 @@ class Undo:
         self._ledger.renew()
         self._roots.recover()
         names = self._roots.names()
-        what = self._ledger.operation(int(number), names)
+        what = self._ledger.undo.operation(int(number), names)
         steps = self._steps(what.id, names) if what is not None else []
         if what is None or what.operation == "redact" or self._is_undone(what.id, steps, names):
             raise NotFoundError(_why_not(what), code="E_NOTHING_TO_UNDO", hint="`memtui log` shows what was done.")
@@ -199,7 +199,7 @@ class Undo:
         for uid in {step.new_uid or step.uid for step in steps} | {step.uid for step in steps}:
             with suppress(MemtuiError):
                 root = self._roots.find(names[uid])
-                made = self._ledger.made(uid)
+                made = self._ledger.roots.made(uid)
                 if made and not root.policy.keep_folders and fsio.is_dir(root.path):
                     with self._roots.site(root, actor) as site:
                         unmake(site, made)
@@ -218,7 +218,7 @@ class Undo:
         names = self._roots.names()
         stuck: set[Address] = set()
         job = Job(txn, actor, "restored", siblings=Siblings())
-        for step, moved_from in reversed(_paired(self._ledger.steps(txn.id)[earlier:])):
+        for step, moved_from in reversed(_paired(self._ledger.undo.steps(txn.id)[earlier:])):
             address = self._roots.rightful(Address(names[step.uid], step.path))
             try:
                 done = self._inverse(step, moved_from, address, names, job, "undo").ok
@@ -227,12 +227,12 @@ class Undo:
             if not done:
                 stuck.add(address)
         if not stuck and not earlier:
-            self._ledger.mark_undone(txn.id)
+            self._ledger.undo.mark_undone(txn.id)
         return stuck
 
     def _is_undone(self, txn: int, steps: list[Step], names: dict[int, str]) -> bool:
         """Whether a transaction was taken back and no memory is as it left it."""
-        if not all(one.undone for one in self._ledger.operations(txn, txn)):
+        if not all(one.undone for one in self._ledger.activity.operations(txn, txn)):
             return False
         for step in steps:
             with suppress(MemtuiError):
@@ -244,7 +244,7 @@ class Undo:
         """Refuse to take a step back whose memory is not as the step left it; nothing is recorded for it then."""
         address = self._roots.rightful(Address(names[step.uid], step.path))
         if step.operation in ("pin", "unpin"):
-            record = self._ledger.record(step.uid, step.path)
+            record = self._ledger.memories.record(step.uid, step.path)
             if record is None or record.pinned != (step.operation == "pin"):
                 raise ConflictError(f"{address} was {'unpinned' if step.operation == 'pin' else 'pinned'} since.")
             return
@@ -276,7 +276,7 @@ class Undo:
     def _lines(self, sha: str | None) -> set[bytes]:
         """The lines of a version that say something; none of one that was redacted or is damaged."""
         with suppress(MemtuiError):
-            data = None if sha is None else self._ledger.blob(sha)
+            data = None if sha is None else self._ledger.versions.blob(sha)
             return {line for line in (data or b"").splitlines() if line.strip()}
         return set()
 
@@ -292,7 +292,7 @@ class Undo:
 
     def _left(self, kind: str, uids: Collection[int], after: int) -> str:
         """Say what is newer but out of reach, so that nobody takes an older change for it."""
-        newer = self._ledger.elsewhere(uids, kind, after)
+        newer = self._ledger.undo.elsewhere(uids, kind, after)
         if newer is None:
             return ""
         _, what, folder = newer
@@ -309,7 +309,7 @@ class Undo:
     ) -> Outcome:
         if step.operation in ("pin", "unpin"):
             pinned = step.operation == "unpin"
-            self._ledger.pin(job.txn.id, step.uid, step.path, actor=job.actor.name, pinned=pinned)
+            self._ledger.audit.pin(job.txn.id, step.uid, step.path, actor=job.actor.name, pinned=pinned)
             return Outcome(address, None)
         stays = step.note == NEWS_STAYS
         moving = job._replace(operation="renamed", note=step.note if stays else "")
@@ -340,7 +340,7 @@ class Undo:
                 if error.code != "E_NOT_FOUND":
                     raise
                 return None  # gone already
-        data = self._ledger.blob(step.before)
+        data = self._ledger.versions.blob(step.before)
         if data is None:
             raise NotFoundError(
                 f"The earlier text of {address} was removed by retention.", hint="Older versions are kept by settings."
@@ -408,7 +408,7 @@ class Undo:
         return None if isinstance(result, Saved) and before is None else result
 
     def _seen_text(self, address: Address, sha: str) -> bytes:
-        data = self._ledger.blob(sha)
+        data = self._ledger.versions.blob(sha)
         if data is None:
             raise NotFoundError(
                 f"The text of {address} you last saw was removed by retention.",

@@ -10,7 +10,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,9 +25,7 @@ from memtui.errors import MemtuiError
 from memtui.matching import Query, Term, fold, typed
 
 if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
+    from memtui.engine.ledger.versions import VersionTable
 
 SOON, SLICE = 0.03, 0.1
 """Seconds after which what was found so far is told: the first time, and from then on."""
@@ -51,16 +49,6 @@ class Listed(NamedTuple):
     """Whether these are all memories it has."""
 
 
-class Versions(Protocol):
-    """What is asked of the ledger."""
-
-    def old_texts(self, uid: int) -> tuple[OldText, ...]:
-        """Every stored text of a root."""
-
-    def stored(self, blobs: Sequence[int]) -> dict[int, bytes]:
-        """Some of them."""
-
-
 Stop = Callable[[], bool]
 Tell = Callable[[Found], object]
 
@@ -73,7 +61,7 @@ class Finder:
         listed: Callable[[bool], Iterable[Listed]],
         cached: Callable[[], Iterable[Listed]],
         reading: Callable[[str], RootHandle],
-        versions: Callable[[], Versions],
+        versions: Callable[[], VersionTable],
         state_dir: str,
         *,
         read_only: bool = False,
@@ -367,7 +355,7 @@ class _Run:
         self._loose: list[dict[int, int]] = [{} for _ in self.terms]
         """Rows whose text holds a term, with the level, for texts the index does not have."""
         self._made: dict[int, Hit | None] = {}
-        self._old: list[tuple[int, OldText, Memory, Callable[[], Versions]]] = []
+        self._old: list[tuple[int, OldText, Memory, Callable[[], VersionTable]]] = []
 
     def _in_heads(self, term: Term) -> dict[int, int]:
         plan = self._plan
@@ -404,7 +392,7 @@ class _Run:
             if grade is not None:
                 found[index] = rank.level(rank.BODY, grade)
 
-    def look_at_old(self, text: OldText, row: Memory, folded: str, versions: Callable[[], Versions]) -> None:
+    def look_at_old(self, text: OldText, row: Memory, folded: str, versions: Callable[[], VersionTable]) -> None:
         """Look for the query in an old version: what its name leaves must be in the text, and at least one term."""
         query = self._query
         name = fold(text.path)

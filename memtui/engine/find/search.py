@@ -26,7 +26,12 @@ class Searcher:
     def _finder(self) -> Finder:
         ledger = self._ledger
         return Finder(
-            self._listed, self._known, self._reading, lambda: ledger, ledger.directory, read_only=ledger.read_only
+            self._listed,
+            self._known,
+            self._reading,
+            lambda: ledger.versions,
+            ledger.directory,
+            read_only=ledger.read_only,
         )
 
     def close(self) -> None:

@@ -6,14 +6,17 @@ Kept apart from the records themselves, so that no question of a screen slows do
 import os
 from collections.abc import Collection
 
-from memtui.engine.ledger.audit import MOVED, Transaction
-from memtui.engine.ledger.database import Row, checked
-from memtui.engine.ledger.drafts import DraftTable
+from memtui.engine.ledger.audit import MOVED
+from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.model import Address, AuditRecord, Operation, TrashEntry
 
 
-class ActivityTable(DraftTable):
+class ActivityTable:
     """Operations and the trash."""
+
+    def __init__(self, database: Database) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
 
     @checked
     def operations(self, first: int, last: int) -> tuple[Operation, ...]:
@@ -22,7 +25,7 @@ class ActivityTable(DraftTable):
         What was undone and done again stands; so does what an undo could not take back.
         """
         reversed_: set[int] = set()
-        for number, what in self.rows(
+        for number, what in self._database.rows(
             "SELECT id, reverses FROM txns WHERE id >= ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC",
             (first,),
             kinds="ii",
@@ -31,7 +34,7 @@ class ActivityTable(DraftTable):
                 reversed_.add(what)
         sizes: dict[int, tuple[int, int]] = {
             number: (count, gone)
-            for number, count, gone in self.rows(
+            for number, count, gone in self._database.rows(
                 "SELECT txn, count(*),"
                 " sum(state = 'done' AND before NOT NULL AND after IS NULL AND new_path IS NULL AND note != ?)"
                 " FROM audit WHERE txn BETWEEN ? AND ? GROUP BY txn",
@@ -41,7 +44,7 @@ class ActivityTable(DraftTable):
         }
         return tuple(
             Operation(str(number), kind, label, count, number in reversed_, gone)
-            for number, kind, label in self.rows(
+            for number, kind, label in self._database.rows(
                 "SELECT id, kind, label FROM txns WHERE id BETWEEN ? AND ? ORDER BY id", (first, last), kinds="itt"
             )
             for count, gone in (sizes.get(number, (0, 0)),)
@@ -77,7 +80,7 @@ class ActivityTable(DraftTable):
             uid, path = memory
             where.append("((root = ? AND path = ?) OR (new_root = ? AND new_path = ?))")
             values += [uid, os.fsencode(path), uid, os.fsencode(path)]
-        rows = self.rows(
+        rows = self._database.rows(
             "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note"
             " FROM audit"
             f" WHERE {' AND '.join(where)} ORDER BY seq DESC LIMIT ?",
@@ -90,26 +93,18 @@ class ActivityTable(DraftTable):
     @checked
     def folders(self) -> dict[int, str]:
         """The folder of every root, by the ledger's id."""
-        return {uid: os.fsdecode(path) for uid, path in self.rows("SELECT id, path FROM roots", kinds="ib")}
+        return {uid: os.fsdecode(path) for uid, path in self._database.rows("SELECT id, path FROM roots", kinds="ib")}
 
     @checked
     def actors(self) -> tuple[str, ...]:
         """Everybody the audit knows, who did something last first."""
-        found = self.rows("SELECT actor FROM audit GROUP BY actor ORDER BY max(seq) DESC", kinds="t")
+        found = self._database.rows("SELECT actor FROM audit GROUP BY actor ORDER BY max(seq) DESC", kinds="t")
         return tuple(name for (name,) in found)
 
     def audited(self, seq: int, sha: str, uids: Collection[int]) -> bool:
         """Whether a record about one of these roots has this text before or after it."""
-        found = self.row("SELECT root, before, after FROM audit WHERE seq = ?", (seq,))
+        found = self._database.row("SELECT root, before, after FROM audit WHERE seq = ?", (seq,))
         return found is not None and found[0] in uids and bytes.fromhex(sha) in found[1:]
-
-    def operation(self, txn: int, uids: Collection[int]) -> Transaction | None:
-        """One transaction that did something, when it stayed within these roots."""
-        return self._newest(
-            "SELECT id, kind, operation, label, reverses FROM txns t"
-            f" WHERE id = {int(txn)} AND effective = 1 AND {{inside}}",
-            uids,
-        )
 
     @checked
     def deleted(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
@@ -119,7 +114,7 @@ class ActivityTable(DraftTable):
         """
         back = {
             (names[root], after.hex()): seq
-            for root, after, seq in self.rows(
+            for root, after, seq in self._database.rows(
                 "SELECT root, after, max(seq) FROM audit WHERE state = 'done' AND after NOT NULL GROUP BY root, after",
                 kinds="ibi",
             )
@@ -132,6 +127,46 @@ class ActivityTable(DraftTable):
             if taken or current is None:
                 found.append(entry._replace(taken=taken))
         return tuple(found)
+
+    @checked
+    def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
+        """Deleted memories whose last text is still stored, newest first.
+
+        Args:
+            names: see `ActivityTable.audit_records`.
+        """
+        return tuple(entry for _, _, entry in self._gone(names, " AND m.sha IS NULL"))
+
+    def _gone(self, names: dict[int, str], only: str = "") -> list[tuple[int, str | None, TrashEntry]]:
+        """The last deletion of each memory, if its text is still stored, newest first.
+
+        Args:
+            names: see `ActivityTable.audit_records`.
+            only: a further condition.
+
+        Returns:
+            The number of its record, the version that is under the name now, and the entry.
+        """
+        return [
+            (
+                seq,
+                current.hex() if current else None,
+                TrashEntry(Address(names[root], os.fsdecode(path)), sha.hex(), size, actor, at, str(txn or "")),
+            )
+            for seq, root, path, sha, size, actor, at, txn, current in self._database.rows(
+                "SELECT a.seq, a.root, a.path, b.sha, b.size, a.actor, a.at, a.txn, m.sha FROM audit a"
+                " JOIN memories m ON m.root = a.root AND m.path = a.path"
+                " JOIN blobs b ON b.sha = a.before AND b.data NOT NULL"
+                " LEFT JOIN txns t ON t.id = a.txn"
+                " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
+                "   AND new_path IS NULL GROUP BY root, path)"
+                f" AND coalesce(t.operation, '') != 'rename' AND a.note != ?{only}"
+                " ORDER BY a.seq DESC",
+                (MOVED,),
+                kinds="iibbitiIB",
+            )
+            if root in names
+        ]
 
 
 def _audit_record(row: Row, names: dict[int, str]) -> AuditRecord:

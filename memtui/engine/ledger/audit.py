@@ -1,13 +1,13 @@
 """Transactions and their audit records: what was meant, how it ended, and what can be taken back."""
 
 import os
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from memtui.engine.approval import Approver
-from memtui.engine.ledger.database import checked
-from memtui.engine.ledger.versions import RECORDED, VersionTable
-from memtui.engine.model import Address, TrashEntry
+from memtui.engine.ledger.database import Database, checked
+from memtui.engine.ledger.pins import PinTable
+from memtui.engine.ledger.versions import RECORDED
 
 MOVED = "moved to another root"
 """The audit's note of a deletion that ended a move, so that the memory is not in the trash."""
@@ -31,46 +31,22 @@ class Intent(NamedTuple):
     note: str = ""
 
 
-class Step(NamedTuple):
-    """One finished change of a transaction, as undo needs it."""
-
-    uid: int
-    path: str
-    new_uid: int | None
-    new_path: str | None
-    operation: str
-    before: str | None
-    after: str | None
-    note: str = ""
-    dated: int | None = None
-    """When the file that was taken away had been changed last, in nanoseconds."""
-
-
-class Transaction(NamedTuple):
-    """A transaction that undo or redo may take back."""
-
-    id: int
-    kind: str
-    operation: str
-    label: str
-    reverses: int | None
-
-
-class AuditTable(VersionTable):
+class AuditTable:
     """Transactions and audit."""
 
-    def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
-        """See `Database`."""
-        super().__init__(state_dir, clock=clock, read_only=read_only)
+    def __init__(self, database: Database, pins: PinTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self._pins = pins
         self.unended: dict[int, set[int]] = {}
         """By root, the intents this process wrote and gave no end yet: what it began, and what it could not finish."""
 
     def begin(self, operation: str, *, actor: str, label: str, kind: str = "do", reverses: int | None = None) -> int:
         """Open a transaction, the unit of undo; returns its id."""
-        with self.transaction(durable=False) as db:
+        with self._database.transaction(durable=False) as db:
             db.execute(
                 "INSERT INTO txns (kind, operation, actor, at, label, reverses) VALUES (?, ?, ?, ?, ?, ?)",
-                (kind, operation, actor, self.clock(), label, reverses),
+                (kind, operation, actor, self._database.clock(), label, reverses),
             )
             return db.last_insert_rowid()
 
@@ -92,7 +68,7 @@ class AuditTable(VersionTable):
     ) -> int:
         """Write the audit record of one change; returns its number."""
         new_uid, new_path = target or (None, None)
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "INSERT INTO audit"
                 " (txn, root, path, new_root, new_path, actor, operation, before, after, at, state, temp,"
@@ -107,7 +83,7 @@ class AuditTable(VersionTable):
                     operation,
                     bytes.fromhex(before) if before else None,
                     bytes.fromhex(after) if after else None,
-                    self.clock(),
+                    self._database.clock(),
                     state,
                     temp,
                     note,
@@ -131,19 +107,19 @@ class AuditTable(VersionTable):
         """
         if not approver.actor:
             return
-        with self.transaction(durable=False) as db:
+        with self._database.transaction(durable=False) as db:
             for uid, path, sha in places:
                 note = approver.note(f"version {sha}" if sha else "")
                 db.execute(
                     "INSERT INTO audit (root, path, actor, operation, at, state, note)"
                     " VALUES (?, ?, ?, ?, ?, 'done', ?)",
-                    (uid, os.fsencode(path), approver.actor, operation, self.clock(), note),
+                    (uid, os.fsencode(path), approver.actor, operation, self._database.clock(), note),
                 )
 
     def pin(self, txn: int, uid: int, path: str, *, actor: str, pinned: bool) -> None:
         """Pin or unpin a memory, with its audit record."""
-        with self.transaction():
-            self.set_pins(uid, [path], pinned)
+        with self._database.transaction():
+            self._pins.set_pins(uid, [path], pinned)
             operation = "pin" if pinned else "unpin"
             self.intend(txn, uid, path, actor=actor, operation=operation, before=None, after=None, state="done")
 
@@ -156,7 +132,7 @@ class AuditTable(VersionTable):
             note: why, when that is not plain.
             after: what really is there now, when it is not what was meant.
         """
-        with self.transaction(durable=False) as db:
+        with self._database.transaction(durable=False) as db:
             db.execute(
                 "UPDATE audit SET state = ?, temp = NULL, note = ?, after = coalesce(?, after) WHERE seq = ?",
                 (state, note, bytes.fromhex(after) if after else None, seq),
@@ -185,7 +161,7 @@ class AuditTable(VersionTable):
                 stays news, with their name and time.
         """
         key = bytes.fromhex(sha) if sha else None
-        with self.transaction(durable=False) as db:
+        with self._database.transaction(durable=False) as db:
             db.execute("UPDATE audit SET state = 'done', temp = NULL WHERE seq = ?", (seq,))
             db.execute("UPDATE txns SET effective = 1 WHERE id = ? AND NOT effective", (txn,))
             db.execute(
@@ -193,7 +169,7 @@ class AuditTable(VersionTable):
                 " actor = iif(?4 IS NULL, actor, ?2), at = iif(?4 IS NULL, at, ?3),"
                 " seen_sha = iif(?4, ?1, seen_sha),"
                 " seen_path = iif(?4, NULL, seen_path) WHERE root = ?5 AND path = ?6",
-                (key, actor, self.clock(), seen, uid, os.fsencode(path)),
+                (key, actor, self._database.clock(), seen, uid, os.fsencode(path)),
             )
         self.unended.get(uid, set()).discard(seq)
 
@@ -216,7 +192,21 @@ class AuditTable(VersionTable):
                 temp,
                 note,
             )
-            for seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, temp, note in self.rows(
+            for (
+                seq,
+                txn,
+                root,
+                path,
+                new_root,
+                new_path,
+                actor,
+                operation,
+                before,
+                after,
+                at,
+                temp,
+                note,
+            ) in self._database.rows(
                 "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, temp, note"
                 " FROM audit WHERE state = 'intent' AND root = ? ORDER BY seq",
                 (uid,),
@@ -227,7 +217,7 @@ class AuditTable(VersionTable):
     @checked
     def moved_to(self, intent: Intent) -> tuple[int, str] | None:
         """Where the memory of a deletion is now, as (root, path), when that deletion ended a move to another root."""
-        found = self.row(
+        found = self._database.row(
             "SELECT a.root, a.path FROM audit a JOIN txns t ON t.id = a.txn"
             " WHERE a.txn = ? AND (? OR t.operation = 'rename')"
             " AND a.state = 'done' AND a.before IS NULL AND a.after = ? AND a.root != ? AND a.seq < ?"
@@ -239,123 +229,14 @@ class AuditTable(VersionTable):
 
     def roots_with_intents(self) -> list[int]:
         """Roots that have intents without an end."""
-        return [uid for (uid,) in self.rows("SELECT DISTINCT root FROM audit WHERE state = 'intent'", kinds="i")]
-
-    @checked
-    def steps(self, txn: int) -> list[Step]:
-        """What a transaction really did, in order."""
         return [
-            Step(
-                root,
-                os.fsdecode(path),
-                new_root,
-                os.fsdecode(new_path) if new_path is not None else None,
-                operation,
-                before.hex() if before else None,
-                after.hex() if after else None,
-                note,
-                dated,
-            )
-            for root, path, new_root, new_path, operation, before, after, note, dated in self.rows(
-                "SELECT root, path, new_root, new_path, operation, before, after, note, dated FROM audit"
-                " WHERE txn = ? AND state = 'done' ORDER BY seq",
-                (txn,),
-                kinds="ibIBtBBtI",
-            )
+            uid for (uid,) in self._database.rows("SELECT DISTINCT root FROM audit WHERE state = 'intent'", kinds="i")
         ]
-
-    def undoable(self, uids: Collection[int]) -> Transaction | None:
-        """The transaction that undo takes back next, among those that stayed within these roots."""
-        return self._newest(
-            "SELECT id, kind, operation, label, reverses FROM txns t"
-            " WHERE effective = 1 AND undone = 0 AND kind IN ('do', 'redo') AND {inside} ORDER BY id DESC LIMIT 1",
-            uids,
-        )
-
-    def redoable(self, uids: Collection[int]) -> Transaction | None:
-        """The undo that redo takes back next: none once something else was done in these roots after it."""
-        return self._newest(
-            "SELECT id, kind, operation, label, reverses FROM txns t"
-            " WHERE effective = 1 AND undone = 0 AND kind = 'undo' AND {inside} AND NOT EXISTS ("
-            "   SELECT 1 FROM txns n JOIN audit a ON a.txn = n.id WHERE n.id > t.id AND n.kind = 'do'"
-            "   AND n.effective = 1 AND a.root IN ({uids}))"
-            " ORDER BY id DESC LIMIT 1",
-            uids,
-        )
-
-    def elsewhere(self, uids: Collection[int], kind: str, after: int) -> tuple[int, str, str] | None:
-        """The newest transaction that undo (or redo) would take if its folder were open here.
-
-        Args:
-            uids: the roots that are open here.
-            kind: `undo` or `redo`.
-            after: only one that is newer than this transaction.
-
-        Returns:
-            Its id, what it did, for people, and its folder.
-        """
-        kinds = "('do', 'redo')" if kind == "undo" else "('undo')"
-        known = ", ".join(str(int(uid)) for uid in uids)
-        found = self.row(
-            "SELECT t.id, t.label, r.path FROM txns t JOIN audit a ON a.txn = t.id AND a.state = 'done'"
-            " JOIN roots r ON r.id IN (a.root, a.new_root)"
-            f" WHERE t.effective = 1 AND t.undone = 0 AND t.kind IN {kinds} AND t.id > ? AND r.id NOT IN ({known})"
-            " ORDER BY t.id DESC LIMIT 1",
-            (after,),
-            kinds="itb",
-        )
-        return None if found is None else (int(found[0]), str(found[1]), os.fsdecode(found[2]))
-
-    @checked
-    def between(self, uids: Collection[int], kind: str, after: int) -> tuple[int, ...]:
-        """The transactions of several roots, one of which is not open here, that undo (or redo) may take, newest first.
-
-        Args:
-            uids: the roots that are open here.
-            kind: `undo` or `redo`.
-            after: only those that are newer than this transaction.
-        """
-        kinds = "('do', 'redo')" if kind == "undo" else "('undo')"
-        known = ", ".join(str(int(uid)) for uid in uids)
-        rows = self.rows(
-            "SELECT t.id FROM txns t JOIN audit a ON a.txn = t.id AND a.state = 'done'"
-            " JOIN roots r ON r.id IN (a.root, a.new_root)"
-            f" WHERE t.effective = 1 AND t.undone = 0 AND t.kind IN {kinds} AND t.id > ?"
-            f" GROUP BY t.id HAVING count(DISTINCT r.id) > 1 AND max(r.id NOT IN ({known})) ORDER BY t.id DESC",
-            (after,),
-            kinds="i",
-        )
-        return tuple(txn for (txn,) in rows)
-
-    @checked
-    def reached(self, txn: int) -> dict[int, str]:
-        """The folder of each root that a transaction reached into, by the root's id."""
-        rows = self.rows(
-            "SELECT DISTINCT r.id, r.path FROM audit a JOIN roots r ON r.id IN (a.root, a.new_root)"
-            " WHERE a.txn = ? AND a.state = 'done' ORDER BY r.id",
-            (txn,),
-            kinds="ib",
-        )
-        return {uid: os.fsdecode(path) for uid, path in rows}
-
-    def _newest(self, sql: str, uids: Collection[int]) -> Transaction | None:
-        known = ", ".join(str(int(uid)) for uid in uids)
-        inside = (
-            "NOT EXISTS (SELECT 1 FROM audit a WHERE a.txn = t.id AND a.state = 'done'"
-            f" AND (a.root NOT IN ({known}) OR a.new_root NOT IN ({known})))"
-        )
-        found = self.row(sql.format(inside=inside, uids=known), kinds="itttI")
-        return None if found is None else Transaction(*found)
-
-    def mark_undone(self, txn: int) -> None:
-        """Take a transaction off the undo (or redo) stack."""
-        with self.transaction() as db:
-            db.execute("UPDATE txns SET undone = 1 WHERE id = ?", (txn,))
 
     @checked
     def latest_own(self, uid: int, path: str) -> tuple[str | None, str, int, str | None] | None:
         """The last change memtui itself made to a memory: (after, actor, at, before)."""
-        found = self.row(
+        found = self._database.row(
             "SELECT after, actor, at, before FROM audit WHERE root = ? AND path = ? AND state = 'done' AND txn NOT NULL"
             " ORDER BY seq DESC LIMIT 1",
             (uid, os.fsencode(path)),
@@ -365,43 +246,3 @@ class AuditTable(VersionTable):
             return None
         after, actor, at, before = found
         return (after.hex() if after else None, actor, at, before.hex() if before else None)
-
-    @checked
-    def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
-        """Deleted memories whose last text is still stored, newest first.
-
-        Args:
-            names: see `ActivityTable.audit_records`.
-        """
-        return tuple(entry for _, _, entry in self._gone(names, " AND m.sha IS NULL"))
-
-    def _gone(self, names: dict[int, str], only: str = "") -> list[tuple[int, str | None, TrashEntry]]:
-        """The last deletion of each memory, if its text is still stored, newest first.
-
-        Args:
-            names: see `ActivityTable.audit_records`.
-            only: a further condition.
-
-        Returns:
-            The number of its record, the version that is under the name now, and the entry.
-        """
-        return [
-            (
-                seq,
-                current.hex() if current else None,
-                TrashEntry(Address(names[root], os.fsdecode(path)), sha.hex(), size, actor, at, str(txn or "")),
-            )
-            for seq, root, path, sha, size, actor, at, txn, current in self.rows(
-                "SELECT a.seq, a.root, a.path, b.sha, b.size, a.actor, a.at, a.txn, m.sha FROM audit a"
-                " JOIN memories m ON m.root = a.root AND m.path = a.path"
-                " JOIN blobs b ON b.sha = a.before AND b.data NOT NULL"
-                " LEFT JOIN txns t ON t.id = a.txn"
-                " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
-                "   AND new_path IS NULL GROUP BY root, path)"
-                f" AND coalesce(t.operation, '') != 'rename' AND a.note != ?{only}"
-                " ORDER BY a.seq DESC",
-                (MOVED,),
-                kinds="iibbitiIB",
-            )
-            if root in names
-        ]

@@ -77,7 +77,7 @@ class Database:
         """`closed`, `normal`, `newer` (a later memtui wrote it: read-only) or `memory` (no usable file)."""
         self.notices: list[str] = []
         """What the user must be told about the ledger itself, once."""
-        self._guard = threading.RLock()
+        self.guard = threading.RLock()
         self._db: apsw.Connection | None = None
         self._identity: tuple[int, int] | None = None
         self._opened = 0
@@ -88,7 +88,7 @@ class Database:
         """The day by the clock that was noted last."""
         self._hurt = False
         """Whether damage was met in the transaction that runs: nothing of it may stay."""
-        self._waiting = Waiting(self.settle, self._guard)
+        self.waiting = Waiting(self.settle, self.guard)
         self.own_rows = OwnRows("memories", "usage")
         self.written = False
         """Whether this process committed anything."""
@@ -108,18 +108,18 @@ class Database:
         Raises:
             StorageError: `E_STORE_DAMAGED`, when a cell is something else.
         """
-        with self._guard, ERRORS:
-            if self._waiting and not self._within():
+        with self.guard, ERRORS:
+            if self.waiting and not self._within():
                 self.settle()
-            found: list[Row] = self._retry(lambda: list(self._connection().execute(sql, values)))
+            found: list[Row] = self._retry(lambda: list(self.connection().execute(sql, values)))
         if kinds:
             _require(found, kinds)
         return found
 
     def glance(self, sql: str, values: tuple[Value, ...] = ()) -> Row | None:
         """As `row`, for what no use can change: those that wait go on waiting."""
-        with self._guard, ERRORS:
-            found: Row | None = self._retry(lambda: next(iter(self._connection().execute(sql, values)), None))
+        with self.guard, ERRORS:
+            found: Row | None = self._retry(lambda: next(iter(self.connection().execute(sql, values)), None))
             return found
 
     def row(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
@@ -133,7 +133,7 @@ class Database:
 
     def enter(self, durable: bool) -> tuple[apsw.Connection, list[Use] | None]:
         """Begin, or join what has begun; for `Transaction`. Gives the uses it took along, or None when it joined."""
-        self._guard.acquire()
+        self.guard.acquire()
         try:
             if self._db is not None and self._db.in_transaction:
                 return self._db, None  # the outer block looks after errors and the end
@@ -141,7 +141,7 @@ class Database:
                 begun: tuple[apsw.Connection, list[Use]] = self._retry(lambda: self._begin(durable))
                 return begun
         except BaseException:
-            self._guard.release()
+            self.guard.release()
             raise
 
     def leave(self, database: apsw.Connection, uses: list[Use] | None, error: BaseException | None) -> None:
@@ -160,11 +160,11 @@ class Database:
                     self._mend()
                     raise MendedError from failure
         finally:
-            self._guard.release()
+            self.guard.release()
 
     def _begin(self, durable: bool) -> tuple[apsw.Connection, list[Use]]:
         database = self._begun(durable)
-        uses = self._waiting.take()
+        uses = self.waiting.take()
         try:
             self._note_day(database)
             write(database, uses)
@@ -192,7 +192,7 @@ class Database:
             database.execute("COMMIT")
             self.written = True
         except BaseException:
-            self._waiting.give_back(uses)
+            self.waiting.give_back(uses)
             self.failed += 1
             self._day = None
             if database.in_transaction:
@@ -215,17 +215,17 @@ class Database:
 
     def settle(self) -> None:
         """Write the uses that wait; those that cannot be written now go on waiting."""
-        with contextlib.suppress(StorageError, BusyError), self._guard:
-            if self._waiting:
+        with contextlib.suppress(StorageError, BusyError), self.guard:
+            if self.waiting:
                 with self.transaction(durable=False):
                     pass
 
     @contextlib.contextmanager
     def at_once(self) -> Iterator[None]:
         """Let a block fail with `BusyError` rather than wait for another process's transaction."""
-        with self._guard:
+        with self.guard:
             with ERRORS:
-                self._retry(self._connection).set_busy_timeout(0)
+                self._retry(self.connection).set_busy_timeout(0)
             try:
                 yield
             finally:
@@ -234,22 +234,23 @@ class Database:
 
     def change_counter(self) -> tuple[int, int]:
         """A pair that differs from an earlier one when any process has committed since."""
-        with self._guard, ERRORS:
-            (version,) = self._retry(lambda: next(iter(self._connection().execute("PRAGMA data_version"))))
-            return int(version), self._connection().total_changes()
+        with self.guard, ERRORS:
+            (version,) = self._retry(lambda: next(iter(self.connection().execute("PRAGMA data_version"))))
+            return int(version), self.connection().total_changes()
 
     def close(self) -> None:
         """Close the connection; a later call opens it again. What waits is forgotten: call `settle` before the end."""
-        with self._guard:
+        with self.guard:
             if self._db is not None:
                 self._db.close()
             self._db, self._identity, self._durable, self._day, self.mode = None, None, None, None, "closed"
             self.own_rows.forget()
-            self._waiting.take()  # the ids in it mean nothing to another file
+            self.waiting.take()  # the ids in it mean nothing to another file
 
     # --- opening
 
-    def _connection(self) -> apsw.Connection:
+    def connection(self) -> apsw.Connection:
+        """The open connection, opened if need be; `guard` is held."""
         if self._db is None:
             self._db = self._open()
             self._opened += 1
@@ -260,15 +261,15 @@ class Database:
 
         Another process may have repaired or removed the file; writing on into the old one would lose the records.
         """
-        with self._guard, ERRORS:
+        with self.guard, ERRORS:
             self._retry(self._up_to_date)
             return self._opened
 
     def _up_to_date(self) -> apsw.Connection:
-        database = self._connection()
+        database = self.connection()
         if self.mode == "normal" and not database.in_transaction and self._on_disk() != self._identity:
             self.close()
-            database = self._connection()
+            database = self.connection()
         return database
 
     def renew(self) -> None:
@@ -279,7 +280,7 @@ class Database:
         Raises:
             StorageError: it still cannot.
         """
-        with self._guard, ERRORS:
+        with self.guard, ERRORS:
             if self.mode == "memory" and not self.read_only:
                 self.close()
             self._retry(self._up_to_date)
@@ -301,7 +302,7 @@ class Database:
                 code="E_STORE",
                 hint="Try again.",
             )
-        database = self._connection()
+        database = self.connection()
         if self.mode != "normal" or self.read_only:
             if self.mode == "newer":
                 raise no_ledger("a newer memtui wrote the ledger, so this one only reads it")
@@ -472,7 +473,7 @@ class Database:
             if os.stat(self.path).st_size > LARGEST_BACKUP:
                 return False
             fsio.make_root(folder)
-            with self._guard, ERRORS:
+            with self.guard, ERRORS:
                 self._retry(lambda: self._copy_out(folder, part, target))
         except OSError as error:
             raise StorageError(
@@ -481,7 +482,7 @@ class Database:
         return True
 
     def _copy_out(self, folder: str, part: str, target: str) -> None:
-        database = self._connection()
+        database = self.connection()
         with self.alone():  # else it might hold what is redacted meanwhile
             for name in os.listdir(folder):
                 if name.endswith(".part"):

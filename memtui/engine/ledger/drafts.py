@@ -4,23 +4,29 @@ import os
 from collections.abc import Collection
 from hashlib import sha256
 
-from memtui.engine.ledger.audit import AuditTable
-from memtui.engine.ledger.database import checked
-from memtui.engine.ledger.versions import pack, unpack
+from memtui.engine.ledger.database import Database, checked
+from memtui.engine.ledger.memories import MemoryTable
+from memtui.engine.ledger.versions import VersionTable, pack, unpack
 from memtui.engine.model import Address, Draft, OpenConflict
 
 
-class DraftTable(AuditTable):
+class DraftTable:
     """Drafts, and the conflicts they are in."""
 
-    def save_draft(self, uid: int, draft: Draft) -> None:
+    def __init__(self, database: Database, memories: MemoryTable, versions: VersionTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self._memories = memories
+        self._versions = versions
+
+    def save(self, uid: int, draft: Draft) -> None:
         """Keep the editor's unsaved text."""
         packed, data = pack(draft.text.encode("utf-8", "surrogatepass"))
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (
-                    self.memory_id(uid, draft.address.path),
+                    self._memories.memory_id(uid, draft.address.path),
                     bytes.fromhex(draft.base_sha256) if draft.base_sha256 else None,
                     packed,
                     data,
@@ -30,7 +36,7 @@ class DraftTable(AuditTable):
             )
 
     @checked
-    def drafts(self, names: dict[int, str]) -> tuple[Draft, ...]:
+    def all(self, names: dict[int, str]) -> tuple[Draft, ...]:
         """All drafts, oldest first; see `audit_records` for `names`."""
         return tuple(
             Draft(
@@ -40,7 +46,7 @@ class DraftTable(AuditTable):
                 (line, col),
                 at,
             )
-            for root, path, base, packed, data, line, col, at in self.rows(
+            for root, path, base, packed, data, line, col, at in self._database.rows(
                 "SELECT m.root, m.path, d.base, d.packed, d.data, d.line, d.col, d.at FROM drafts d"
                 " JOIN memories m ON m.id = d.memory ORDER BY d.at",
                 kinds="ibBibiii",
@@ -48,7 +54,7 @@ class DraftTable(AuditTable):
             if root in names
         )
 
-    def drop_draft(self, uid: int, path: str, *, own: Collection[bytes] | None = None, trace: bool = True) -> None:
+    def drop(self, uid: int, path: str, *, own: Collection[bytes] | None = None, trace: bool = True) -> None:
         """Remove a draft and the decisions about its conflict; a text that is nowhere else goes on history first.
 
         Args:
@@ -57,8 +63,8 @@ class DraftTable(AuditTable):
             own: leave a draft, and decisions about a conflict, whose text is none of these; None: whatever it is.
             trace: whether the text goes on history; False only for the half-typed state of what was saved.
         """
-        with self.transaction() as db:
-            memory = self.memory_id(uid, path)
+        with self._database.transaction() as db:
+            memory = self._memories.memory_id(uid, path)
             for packed, data in list(db.execute("SELECT packed, data FROM drafts WHERE memory = ?", (memory,))):
                 text = unpack(packed, data)
                 if own is not None and text not in own:
@@ -74,24 +80,22 @@ class DraftTable(AuditTable):
 
     def keep_once(self, uid: int, path: str, text: bytes) -> None:
         """Put a draft that gives way on the memory's history, unless its text is there."""
-        with self.transaction():
-            if not self._on_history(self.memory_id(uid, path), _digest(text)):
-                self.keep_text(uid, path, text, actor="tui", note="discarded draft")
-
-    # --- conflicts
+        with self._database.transaction():
+            if not self._on_history(self._memories.memory_id(uid, path), _digest(text)):
+                self._versions.keep_text(uid, path, text, actor="tui", note="discarded draft")
 
     def save_conflict(self, uid: int, found: OpenConflict) -> None:
         """Keep the decisions about a conflict, and every side of it that is nowhere else on the memory's history."""
         path = found.address.path
-        with self.transaction() as db:
-            memory = self.memory_id(uid, path)
+        with self._database.transaction() as db:
+            memory = self._memories.memory_id(uid, path)
             sides = [_digest(found.yours), _digest(found.theirs)]
             for text, key, actor, note in (
                 (found.yours, sides[0], "tui", "yours in a conflict"),
                 (found.theirs, sides[1], "outside", "theirs in a conflict"),
             ):
                 if not self._on_history(memory, key):
-                    self.keep_text(uid, path, text, actor=actor, note=note)
+                    self._versions.keep_text(uid, path, text, actor=actor, note=note)
             base = found.base_sha256
             db.execute(
                 "INSERT OR REPLACE INTO conflicts VALUES (?, ?, ?, ?, ?, ?)",
@@ -99,9 +103,9 @@ class DraftTable(AuditTable):
             )
 
     @checked
-    def open_conflict(self, uid: int, address: Address) -> OpenConflict | None:
+    def conflict(self, uid: int, address: Address) -> OpenConflict | None:
         """The conflict a memory is in, with the decisions about it; None when there is none."""
-        found = self.row(
+        found = self._database.row(
             "SELECT c.base, c.yours, c.theirs, c.decisions, c.at FROM conflicts c JOIN memories m ON m.id = c.memory"
             " WHERE m.root = ? AND m.path = ?",
             (uid, os.fsencode(address.path)),
@@ -113,14 +117,14 @@ class DraftTable(AuditTable):
         return OpenConflict(
             address,
             base.hex() if base else None,
-            self.blob(yours.hex()) or b"",
-            self.blob(theirs.hex()) or b"",
+            self._versions.blob(yours.hex()) or b"",
+            self._versions.blob(theirs.hex()) or b"",
             decisions,
             at,
         )
 
     def _on_history(self, memory: int, key: bytes) -> bool:
-        found = self.row(
+        found = self._database.row(
             "SELECT 1 FROM versions v JOIN blobs b ON b.id = v.blob WHERE v.memory = ? AND b.sha = ?", (memory, key)
         )
         return found is not None

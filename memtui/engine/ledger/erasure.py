@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.activity import ActivityTable
 from memtui.engine.ledger.creation import is_sound
-from memtui.engine.ledger.database import BUSY_MS
+from memtui.engine.ledger.database import BUSY_MS, Database
+from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.ledger.quotes import Quotes, telling
 from memtui.engine.ledger.versions import unpack
 from memtui.errors import MemtuiError, NotFoundError, StorageError
@@ -50,8 +50,13 @@ class Keeper(NamedTuple):
     """Whether it is the unsaved text there, and no version."""
 
 
-class ErasingTable(ActivityTable):
+class ErasureTable:
     """Redacts."""
+
+    def __init__(self, database: Database, memories: MemoryTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self._memories = memories
 
     def keepers(self, sha: str, memories: Collection[tuple[int, str]]) -> list[Keeper]:
         """What else keeps a text: versions of other memories, and drafts that hold a part of it.
@@ -61,10 +66,10 @@ class ErasingTable(ActivityTable):
             memories: whose versions are redacted, as (root, path).
         """
         key = bytes.fromhex(sha)
-        mine = {self.memory_id(*memory) for memory in memories}
+        mine = {self._memories.memory_id(*memory) for memory in memories}
         found = [
             Keeper(root, os.fsdecode(path))
-            for number, root, path in self.rows(
+            for number, root, path in self._database.rows(
                 "SELECT m.id, m.root, m.path FROM memories m JOIN blobs b ON b.sha = ?1 AND b.data NOT NULL"
                 " WHERE m.sha = ?1 OR EXISTS (SELECT 1 FROM versions v WHERE v.memory = m.id AND v.blob = b.id)"
                 " ORDER BY m.root, m.path",
@@ -73,7 +78,7 @@ class ErasingTable(ActivityTable):
             if number not in mine
         ]
         quotes = self.quotes([sha])
-        for number, root, path, packed, data in self.rows(
+        for number, root, path, packed, data in self._database.rows(
             "SELECT m.id, m.root, m.path, d.packed, d.data FROM drafts d JOIN memories m ON m.id = d.memory"
         ):
             text = _text(packed, data) or b""
@@ -84,14 +89,14 @@ class ErasingTable(ActivityTable):
 
     def quotes(self, shas: Iterable[str]) -> Quotes:
         """What gives these texts away."""
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             keys = {bytes.fromhex(sha): Mark("", 0, _beside(db, bytes.fromhex(sha))) for sha in shas}
             return Quotes(set().union(*(_pieces(db, key, mark, _names(db)) for key, mark in keys.items())))
 
     def redact(self, shas: Iterable[str], reason: str) -> None:
         """Clear stored texts, with what quotes them, and keep their records; `erase` has to follow."""
-        now = self.clock()
-        with self.transaction() as db:
+        now = self._database.clock()
+        with self._database.transaction() as db:
             marks = {key: Mark(reason, now, _beside(db, key)) for key in map(bytes.fromhex, shas)}
             clear(db, marks)
             for key in marks:
@@ -103,19 +108,21 @@ class ErasingTable(ActivityTable):
         Returns:
             What was in the way, as the rest of a sentence, when it has to be finished later; else nothing.
         """
-        with self._guard:
-            return self._erase(self._connection(), BUSY_MS)
+        with self._database.guard:
+            return self._erase(self._database.connection(), BUSY_MS)
 
     def unerased(self) -> bool:
         """Whether bytes of redacted texts may still be there."""
-        return self.row("SELECT 1 FROM erasing LIMIT 1") is not None
+        return self._database.row("SELECT 1 FROM erasing LIMIT 1") is not None
 
     def damaged(self) -> list[str]:
         """Paths of ledgers that cannot be read as a whole, and so may hold any text that was redacted."""
-        names = (name.removeprefix(_DAMAGED) for name in os.listdir(self.directory) if name.startswith(_DAMAGED))
+        names = (
+            name.removeprefix(_DAMAGED) for name in os.listdir(self._database.directory) if name.startswith(_DAMAGED)
+        )
         found = {_DAMAGED + time for name in names if (time := name.partition("-")[0]).isdecimal()}
-        aside = [os.path.join(self.directory, name) for name in sorted(found)]
-        return [*aside, *(path for path in self.backups() if not is_sound(path, BUSY_MS))]
+        aside = [os.path.join(self._database.directory, name) for name in sorted(found)]
+        return [*aside, *(path for path in self._database.backups() if not is_sound(path, BUSY_MS))]
 
     def drop_damaged(self, path: str) -> None:
         """Delete one of `damaged`, with what lies beside it.
@@ -127,24 +134,23 @@ class ErasingTable(ActivityTable):
         if path not in self.damaged():
             raise NotFoundError(f"{path} is no damaged copy of the ledger.", hint="`memtui doctor` names them.")
         try:
-            with self.alone():
+            with self._database.alone():
                 for suffix in ("", "-wal", "-shm", "-journal"):
                     with contextlib.suppress(FileNotFoundError):
                         os.unlink(path + suffix)
         except OSError as error:
             raise StorageError(f"{path} cannot be deleted: {error.strerror}.", code="E_IO") from error
 
-    def _open(self) -> apsw.Connection:
-        database = super()._open()
+    def finish(self, database: apsw.Connection) -> None:
+        """Overwrite what an earlier redaction could not, as the ledger is opened; a fault closes it."""
         try:
-            if self.mode == "normal" and not self.read_only and _waiting(database):
+            if _waiting(database):
                 # Nobody asked for it now: what is in the way still is, and `memtui doctor` says so.
                 with contextlib.suppress(MemtuiError, OSError, apsw.Error):
                     self._erase(database, OPENING_MS)
         except BaseException:
             database.close()
             raise
-        return database
 
     def _erase(self, database: apsw.Connection, wait: int) -> str:
         waiting = list(database.execute("SELECT sha FROM erasing"))
@@ -157,9 +163,9 @@ class ErasingTable(ActivityTable):
         }
         database.set_busy_timeout(wait)
         try:
-            with self.alone():
+            with self._database.alone():
                 self._sweep()
-                for path in self.backups():
+                for path in self._database.backups():
                     if is_sound(path, wait):
                         rewrite(path, marks, quoting)
             overwrite(database)
@@ -176,7 +182,7 @@ class ErasingTable(ActivityTable):
 
     def _sweep(self) -> None:
         """Remove what processes left that were stopped while they wrote a ledger or a backup. Call when alone."""
-        for folder in (self.directory, os.path.join(self.directory, "backups")):
+        for folder in (self._database.directory, os.path.join(self._database.directory, "backups")):
             with contextlib.suppress(FileNotFoundError):
                 for name in os.listdir(folder):
                     if ".db.part" in name:

@@ -3,18 +3,15 @@
 Pins and uses live in the ledger and nowhere else, so that a file can never pin itself.
 """
 
-import contextlib
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import DAY_MS, Row, checked
+from memtui.engine.ledger.database import DAY_MS, Database, Row, checked
 from memtui.engine.ledger.repositories import RepositoryTable
 from memtui.engine.ledger.usage import had_any, shared, usage_of
-from memtui.engine.ledger.uses import Use, decay, take, write
-from memtui.engine.model import Root
-from memtui.errors import BusyError, StorageError
+from memtui.engine.ledger.uses import decay
 
 _USAGE = (
     "ifnull(pinned, 0), ifnull(uses, 0), ifnull(heat, 0),"
@@ -66,114 +63,17 @@ class Record(NamedTuple):
         return decay(self.heat, now - self.heat_at)
 
 
-class MemoryTable(RepositoryTable):
-    """Roots and memories."""
+class MemoryTable:
+    """What is known of each memory: its current version, what the user has seen of it, and its name."""
 
-    def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
-        """See `Database`."""
-        super().__init__(state_dir, clock=clock, read_only=read_only)
-        self._unwritten: dict[bytes, int] = {}
-        """By path, ids below zero of roots that could not be registered."""
-
-    # --- roots
-
-    def root_uid(self, root: Root, identity: tuple[int, int] | None) -> tuple[int, bool]:
-        """The ledger's own id of a root, registered when it is new.
-
-        A root is found by its path. A folder that moved is found by (device, inode) when nothing is left at the old
-        path and the layout is the same, so that pins and history follow it.
-
-        Args:
-            root: the root.
-            identity: (device, inode) of its folder; None when it does not exist.
-
-        Returns:
-            The id, and whether the root was never reconciled before.
-        """
-        path = os.fsencode(os.path.realpath(root.path))
-        found = self.row("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,), kinds="iiII")
-        if found is None and identity is not None:
-            found = self._moved(root, identity)
-        if found is None:
-            found = self._register(root, path, identity)
-        uid, baselined, device, inode = found
-        if identity is not None and (device, inode) != identity and self.mode == "normal" and not self.read_only:
-            # Only a help for finding the folder when it moves: whoever just reads does not wait for it.
-            with contextlib.suppress(BusyError, StorageError), self.at_once(), self.transaction(durable=False) as db:
-                db.execute(
-                    "UPDATE roots SET path = ?, device = ?, inode = ?, root_id = ? WHERE id = ?",
-                    (path, *identity, root.id, uid),
-                )
-        return int(uid), not baselined
-
-    def _moved(self, root: Root, identity: tuple[int, int]) -> Row | None:
-        kind = ":".join(root.id.split(":")[:2])
-        for uid, baselined, path, root_id in self.rows(
-            "SELECT id, baselined, path, root_id FROM roots WHERE device = ? AND inode = ? AND baselined",
-            identity,
-            kinds="iibt",
-        ):
-            # An inode is used again soon after a folder is deleted, so the content has to agree as well.
-            same_kind = ":".join(root_id.split(":")[:2]) == kind
-            if same_kind and not os.path.lexists(path) and self._remembers(uid, root.path):
-                return (uid, baselined, None, None)
-        return None
-
-    def _remembers(self, uid: int, path: str) -> bool:
-        known = {
-            os.fsdecode(name)
-            for (name,) in self.rows("SELECT path FROM memories WHERE root = ? AND sha NOT NULL", (uid,), kinds="b")
-        }
-        return bool(known) and any(os.path.lexists(os.path.join(path, name)) for name in known)
-
-    def _register(self, root: Root, path: bytes, identity: tuple[int, int] | None) -> Row:
-        device, inode = identity or (None, None)
-        # An id of its own, as what is known of it meanwhile is kept by that.
-        unwritten = (self._unwritten.setdefault(path, -1 - len(self._unwritten)), 0, device, inode)
-        if self.mode != "normal" or self.read_only:
-            return unwritten
-        with contextlib.suppress(StorageError), self.transaction(durable=False) as db:
-            db.execute(
-                "INSERT OR IGNORE INTO roots (key, root_id, path, device, inode, at) VALUES (?, ?, ?, ?, ?, ?)",
-                (os.urandom(8).hex(), root.id, path, device, inode, self.clock()),
-            )
-            return next(iter(db.execute("SELECT id, baselined, device, inode FROM roots WHERE path = ?", (path,))))
-        return unwritten  # whoever only reads does not need it; a change says why it cannot be made
-
-    def baselined(self, uid: int) -> bool:
-        """Whether a root was reconciled once."""
-        return self.row("SELECT 1 FROM roots WHERE id = ? AND baselined", (uid,)) is not None
-
-    def mark_baseline(self, uid: int) -> None:
-        """Remember that a root was reconciled once: from now on what is new in it is news."""
-        with self.transaction(durable=False) as db:
-            db.execute("UPDATE roots SET baselined = 1 WHERE id = ?", (uid,))
-
-    def note_made(self, uid: int, count: int) -> None:
-        """Remember how many folders memtui made for a root: its own and missing ones above it; zero: it is gone."""
-        with self.transaction(durable=False) as db:
-            db.execute("UPDATE roots SET made = ? WHERE id = ?", (count, uid))
-
-    def made(self, uid: int) -> int:
-        """How many folders memtui made for a root."""
-        found = self.row("SELECT made FROM roots WHERE id = ?", (uid,), kinds="i")
-        return int(found[0]) if found is not None else 0
-
-    def note_folder(self, uid: int, path: str, mode: int) -> None:
-        """Remember the mode of a folder that was removed because nothing was left in it."""
-        with self.transaction(durable=False) as db:
-            db.execute("INSERT OR REPLACE INTO folders VALUES (?, ?, ?)", (uid, os.fsencode(path), mode))
-
-    def folder_mode(self, uid: int, path: str) -> int | None:
-        """The mode of a folder when memtui removed it; None when it never did."""
-        found = self.row("SELECT mode FROM folders WHERE root = ? AND path = ?", (uid, os.fsencode(path)), kinds="i")
-        return int(found[0]) if found is not None else None
-
-    # --- memories
+    def __init__(self, database: Database, repositories: RepositoryTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self._repositories = repositories
 
     def _columns(self, columns: str = _COLUMNS) -> str:
         """What makes a `Record`; a use of today, and one that is a little ahead, is just as it is written."""
-        return columns.format(day=DAY_MS, today=self.clock() // DAY_MS)
+        return columns.format(day=DAY_MS, today=self._database.clock() // DAY_MS)
 
     @checked
     def records(self, uid: int, *, not_seen: bool = False) -> dict[str, Record]:
@@ -185,7 +85,7 @@ class MemoryTable(RepositoryTable):
         """
         only = " AND (sha IS NOT seen_sha OR seen_path NOT NULL)" if not_seen else ""
         sql = f"SELECT {self._columns()} FROM {_RECORDS} WHERE root = ?{only}"
-        return {record.path: record for record in map(_record, self.rows(sql, (uid,), kinds=_KINDS))}
+        return {record.path: record for record in map(_record, self._database.rows(sql, (uid,), kinds=_KINDS))}
 
     @checked
     def shared(self, uid: int) -> dict[str, dict[str | None, Record]]:
@@ -194,19 +94,19 @@ class MemoryTable(RepositoryTable):
         Returns:
             By path, and then by each text a memory had there; None: any other text that comes under the name.
         """
-        twins = self.twins(uid)
+        twins = self._repositories.twins(uid)
         found: dict[str, dict[str | None, Record]] = {}
         if twins:
             sql = shared(self._columns(_SHARED), twins)
-            for record in map(_record, self.rows(sql, (uid,), kinds=_KINDS)):
+            for record in map(_record, self._database.rows(sql, (uid,), kinds=_KINDS)):
                 found.setdefault(record.path, {})[record.sha256] = record
         return found
 
     @checked
     def rows_written(self) -> int:
         """How many rows of memories this process wrote so far; for `records_written`."""
-        with self._guard:
-            return self.own_rows.count
+        with self._database.guard:
+            return self._database.own_rows.count
 
     @checked
     def records_written(self, uid: int, since: int) -> dict[str, Record] | None:
@@ -219,8 +119,8 @@ class MemoryTable(RepositoryTable):
         Returns:
             By path; None when there are so many that all should be read, or it is not known any more.
         """
-        with self._guard:
-            ids = self.own_rows.since(since)
+        with self._database.guard:
+            ids = self._database.own_rows.since(since)
         if ids is None or len(ids) > MOST_ASKED:
             return None
         written = {
@@ -230,13 +130,13 @@ class MemoryTable(RepositoryTable):
             f"SELECT {self._columns()} FROM {_RECORDS} WHERE root = ? AND memories.id IN (SELECT id FROM memories"
             f" WHERE id IN ({written['memories']}) UNION SELECT id FROM memories WHERE usage IN ({written['usage']}))"
         )
-        return {record.path: record for record in map(_record, self.rows(sql, (uid,), kinds=_KINDS))}
+        return {record.path: record for record in map(_record, self._database.rows(sql, (uid,), kinds=_KINDS))}
 
     @checked
     def held(self, uid: int) -> tuple[int, int]:
         """How many memories of a root have a current version, and when the newest of them changed."""
         sql = "SELECT count(*), coalesce(max(at), 0) FROM memories WHERE root = ? AND sha NOT NULL"
-        found = self.row(sql, (uid,), kinds="ii")
+        found = self._database.row(sql, (uid,), kinds="ii")
         assert found is not None
         return int(found[0]), int(found[1])
 
@@ -245,35 +145,26 @@ class MemoryTable(RepositoryTable):
         """The current version of each memory of a root that has one, by path."""
         sql = "SELECT path, sha FROM memories WHERE root = ? AND sha NOT NULL"
         intern = sys.intern
-        return {intern(os.fsdecode(path)): intern(sha.hex()) for path, sha in self.rows(sql, (uid,), kinds="bb")}
+        return {
+            intern(os.fsdecode(path)): intern(sha.hex()) for path, sha in self._database.rows(sql, (uid,), kinds="bb")
+        }
 
     @checked
     def record(self, uid: int, path: str) -> Record | None:
         """What is known of one memory."""
         sql = f"SELECT {self._columns()} FROM {_RECORDS} WHERE root = ? AND path = ?"
-        found = self.row(sql, (uid, os.fsencode(path)), kinds=_KINDS)
+        found = self._database.row(sql, (uid, os.fsencode(path)), kinds=_KINDS)
         return None if found is None else _record(found)
 
     def memory_id(self, uid: int, path: str) -> int:
         """The row id of a memory, registered when it is new. Call inside a transaction."""
         encoded = os.fsencode(path)
-        found = self.row("SELECT id FROM memories WHERE root = ? AND path = ?", (uid, encoded))
+        found = self._database.row("SELECT id FROM memories WHERE root = ? AND path = ?", (uid, encoded))
         if found is None:
-            with self.transaction() as db:
+            with self._database.transaction() as db:
                 db.execute("INSERT INTO memories (root, path) VALUES (?, ?)", (uid, encoded))
                 return db.last_insert_rowid()
         return int(found[0])
-
-    def pinned(self, uid: int, path: str) -> bool:
-        """Whether a memory is pinned, also where only another worktree knows it. Call inside a transaction."""
-        with self.transaction() as db:
-            return any(db.execute("SELECT 1 FROM usage WHERE id = ? AND pinned", (usage_of(db, uid, path),)))
-
-    def set_pins(self, uid: int, paths: Iterable[str], pinned: bool) -> None:
-        """Pin or unpin memories."""
-        with self.transaction() as db:
-            for path in paths:
-                db.execute("UPDATE usage SET pinned = ? WHERE id = ?", (int(pinned), usage_of(db, uid, path)))
 
     def mark_seen(self, marks: Sequence[tuple[int, str, str | None]]) -> None:
         """Remember what the user looked at.
@@ -289,7 +180,7 @@ class MemoryTable(RepositoryTable):
         Args:
             marks: (root id, path, sha-256 of what was shown or None for nothing, name it had then; None: this one).
         """
-        with self.transaction(durable=False) as db:
+        with self._database.transaction(durable=False) as db:
             for uid, path, sha, name in marks:
                 db.execute(
                     "UPDATE memories SET seen_sha = ?, seen_path = ? WHERE id = ?",
@@ -300,44 +191,12 @@ class MemoryTable(RepositoryTable):
                     ),
                 )
 
-    def record_use(self, uid: int, path: str, *, wrote: bool) -> None:
-        """Count one use by an agent; survives a kill, and a power cut within seconds of it may forget it."""
-        with self.transaction(durable=False) as db:
-            write(db, [Use(uid, path, self.clock(), wrote)])
-
-    def note_use(self, root: str, uid: Callable[[], int], path: str, *, wrote: bool) -> None:
-        """Count one use by an agent as soon as something else is written, or within a second; see `uses.py`.
-
-        Args:
-            root: the root's name, unique in this process.
-            uid: finds out its id; asked only when nothing of this root waits yet.
-            path: the memory.
-            wrote: whether it was a write.
-        """
-        known = self._waiting.uids.get(root)
-        number = uid() if known is None else known  # no lock is held here: finding out takes one of its own
-        with self._guard:
-            self._waiting.add(Use(number, path, self.clock(), wrote))
-            self._waiting.uids[root] = number
-
-    def take_uses(self, counted: Sequence[tuple[int, str, int, int | None, int | None]]) -> list[tuple[int, str]]:
-        """Take over higher counts of uses; heat is what the higher count would be worth at its last use.
-
-        Args:
-            counted: (root id, path, how often in all, when last, when last for a write).
-
-        Returns:
-            Root id and path of each memory whose count rose.
-        """
-        with self.transaction(durable=False) as db:
-            return [(one[0], one[1]) for one in counted if take(db, *one)]
-
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
         """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""
         if uid == new_uid and self._follow_to_fresh(uid, os.fsencode(path), os.fsencode(new_path)):
             return
         old, new = self.memory_id(uid, path), self.memory_id(new_uid, new_path)
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             if had_any(db, new):
                 usage_of(db, uid, path)  # of its own: what had the new name before, and was never used, is another one
             db.execute(
@@ -364,10 +223,12 @@ class MemoryTable(RepositoryTable):
 
         A row without anything stays for the old name.
         """
-        rows = self.rows("SELECT path, actor, at FROM memories WHERE root = ? AND path IN (?, ?)", (uid, old, new))
+        rows = self._database.rows(
+            "SELECT path, actor, at FROM memories WHERE root = ? AND path IN (?, ?)", (uid, old, new)
+        )
         if [path for path, _, _ in rows] != [old]:
             return False
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "UPDATE memories SET path = ?3, sha = NULL,"
                 " seen_path = iif(seen_sha IS NULL, NULL, nullif(coalesce(seen_path, path), ?3))"

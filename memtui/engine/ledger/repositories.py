@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-from collections.abc import Callable
 
 from memtui.engine.disk.provenance import Repository
 from memtui.engine.ledger.database import Database, Row
@@ -10,12 +9,12 @@ from memtui.engine.ledger.usage import join, leave
 from memtui.errors import BusyError, StorageError
 
 
-class RepositoryTable(Database):
+class RepositoryTable:
     """Repositories, and where the roots are in them."""
 
-    def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
-        """See `Database`."""
-        super().__init__(state_dir, clock=clock, read_only=read_only)
+    def __init__(self, database: Database) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
         self._places: dict[int, tuple[int, bytes]] = {}
         """By root, the repository and the folder in it, as long as that cannot be written down."""
 
@@ -28,7 +27,7 @@ class RepositoryTable(Database):
         self._places.pop(uid, None)
         common, lineage, inside = repository.common, repository.lineage, os.fsencode(repository.inside)
         place = os.fsencode(repository.path)
-        if self.row(
+        if self._database.row(
             "SELECT 1 FROM roots r JOIN repositories p ON p.id = r.repository"
             " WHERE r.id = ? AND p.common = ? AND p.path = ? AND p.lineage IS ? AND r.inside = ?",
             (uid, common, place, lineage, inside),
@@ -37,9 +36,13 @@ class RepositoryTable(Database):
         found = self._like(common, place)
         if found is not None:
             self._places[uid] = (int(found[0]), inside)
-        if self.mode != "normal" or self.read_only:
+        if self._database.mode != "normal" or self._database.read_only:
             return
-        with contextlib.suppress(BusyError, StorageError), self.at_once(), self.transaction(durable=False) as db:
+        with (
+            contextlib.suppress(BusyError, StorageError),
+            self._database.at_once(),
+            self._database.transaction(durable=False) as db,
+        ):
             found = self._like(common, place)
             known = (common, place, lineage)
             if found is None:
@@ -62,7 +65,7 @@ class RepositoryTable(Database):
         """The same root in other worktrees."""
         return [
             number
-            for (number,) in self.rows(
+            for (number,) in self._database.rows(
                 "SELECT id FROM roots WHERE repository = ? AND inside = ? AND id != ?", (*self._place(uid), uid)
             )
         ]
@@ -71,11 +74,11 @@ class RepositoryTable(Database):
         return self._places.get(uid) or self._written(uid)
 
     def _written(self, uid: int) -> tuple[int | None, bytes | None]:
-        found = self.row("SELECT repository, inside FROM roots WHERE id = ?", (uid,))
+        found = self._database.row("SELECT repository, inside FROM roots WHERE id = ?", (uid,))
         return (None, None) if found is None else (found[0], found[1])
 
     def _like(self, common: str, place: bytes) -> Row | None:
-        return self.row(
+        return self._database.row(
             "SELECT id FROM repositories WHERE common = ? OR path = ? ORDER BY common = ? DESC, id DESC LIMIT 1",
             (common, place, common),
         )
@@ -87,7 +90,7 @@ class RepositoryTable(Database):
         """
         return tuple(
             number
-            for (number,) in self.rows(
+            for (number,) in self._database.rows(
                 "SELECT p.id FROM roots r JOIN repositories o ON o.id = r.repository"
                 " JOIN repositories p ON p.id = o.id OR p.lineage = o.lineage WHERE r.id = ? ORDER BY p.id",
                 (uid,),

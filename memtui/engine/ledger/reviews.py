@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memtui.engine.ledger.activity import ActivityTable
-from memtui.engine.ledger.database import checked
+from memtui.engine.ledger.database import Database, checked
+from memtui.engine.ledger.repositories import RepositoryTable
 from memtui.engine.model import LOCAL, REVIEWED
 
 
@@ -23,12 +23,17 @@ class Trusted(NamedTuple):
     """The roots whose rows count, and whether those written there do."""
 
 
-class ReviewTable(ActivityTable):
+class ReviewTable:
     """Texts that agents may be given unasked although their root lies in a checkout."""
+
+    def __init__(self, database: Database, repositories: RepositoryTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self._repositories = repositories
 
     def write_local(self, uid: int, sha: str) -> None:
         """Remember that a text was written here. Call inside a transaction."""
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             db.execute(_TRUST, (uid, bytes.fromhex(sha), LOCAL))
 
     def review(self, versions: Iterable[tuple[int, str, str]], *, actor: str, note: str = "") -> int:
@@ -43,7 +48,7 @@ class ReviewTable(ActivityTable):
             How many were not reviewed before.
         """
         count = 0
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             for uid, path, sha in versions:
                 key = bytes.fromhex(sha)
                 if next(iter(db.execute(f"{_TRUST} RETURNING id", (uid, key, REVIEWED))), None) is None:
@@ -51,7 +56,7 @@ class ReviewTable(ActivityTable):
                 db.execute(
                     "INSERT INTO audit (root, path, actor, operation, before, after, at, state, note)"
                     " VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, 'done', ?7)",
-                    (uid, os.fsencode(path), actor, REVIEWED, key, self.clock(), note),
+                    (uid, os.fsencode(path), actor, REVIEWED, key, self._database.clock(), note),
                 )
                 count += 1
         return count
@@ -64,16 +69,16 @@ class ReviewTable(ActivityTable):
             uid: the root.
             before: what an earlier call gave, to read only what came since.
         """
-        repository = self.repository(uid)
-        rows = self.rows(_FAMILY, (uid, repository))
+        repository = self._repositories.repository(uid)
+        rows = self._database.rows(_FAMILY, (uid, repository))
         family = tuple((int(root), bool(own)) for root, own in rows)
-        ((last,),) = self.rows("SELECT coalesce(max(id), 0) FROM trusted")
+        ((last,),) = self._database.rows("SELECT coalesce(max(id), 0) FROM trusted")
         if before is None or before.family != family:
             before = Trusted({}, 0, family)
         if before.last == last:
             return before
         shas = dict(before.shas)
-        for sha, state in self.rows(
+        for sha, state in self._database.rows(
             f"SELECT t.sha, t.state FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
             " WHERE t.id > ?3 AND (f.own OR t.state = 'reviewed') ORDER BY t.state = 'reviewed'",
             (uid, repository, before.last),
@@ -85,16 +90,16 @@ class ReviewTable(ActivityTable):
     @checked
     def trusts(self, uid: int, sha: str) -> bool:
         """Whether agents may be given one text of a root unasked."""
-        found = self.row(
+        found = self._database.row(
             f"SELECT 1 FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
             " WHERE t.sha = ?3 AND (f.own OR t.state = 'reviewed')",
-            (uid, self.repository(uid), bytes.fromhex(sha)),
+            (uid, self._repositories.repository(uid), bytes.fromhex(sha)),
         )
         return found is not None
 
     def was_noted(self, uid: int, sha: str, note: str) -> bool:
         """Whether a text came into a root by a change with a note."""
-        found = self.row(
+        found = self._database.row(
             "SELECT 1 FROM audit WHERE root = ? AND after = ? AND note = ? LIMIT 1", (uid, bytes.fromhex(sha), note)
         )
         return found is not None

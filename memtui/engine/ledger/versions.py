@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import Row, checked
+from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.ledger.usage import usage_for
 from memtui.engine.model import Retention, Version
@@ -64,8 +64,13 @@ def _is_whole(found: Row | None, data: bytes) -> bool:
         return False  # damaged: what is on disk is right
 
 
-class VersionTable(MemoryTable):
+class VersionTable:
     """Blobs and the versions that point to them."""
+
+    def __init__(self, database: Database, memories: MemoryTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self._memories = memories
 
     def store(self, data: bytes, sha: str) -> int:
         """Keep a text; returns its row id. Call inside a transaction.
@@ -75,7 +80,7 @@ class VersionTable(MemoryTable):
         """
         key = bytes.fromhex(sha)
         packed, body = pack(data)
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             ((number, reason),) = db.execute(
                 "INSERT INTO blobs (sha, size, packed, data) VALUES (?, ?, ?, ?)"
                 " ON CONFLICT (sha) DO UPDATE SET data = coalesce(data, excluded.data),"
@@ -86,7 +91,7 @@ class VersionTable(MemoryTable):
             )
             if reason is not None:
                 db.execute("UPDATE blobs SET reason = NULL WHERE id = ?", (number,))
-                self.notices.append(
+                self._database.notices.append(
                     f"A text that was redacted is there again, so it is kept again as version {sha[:12]}."
                     " Take it out of the memory, then redact it again."
                 )
@@ -94,7 +99,7 @@ class VersionTable(MemoryTable):
 
     def is_kept(self, uid: int, path: str, data: bytes, sha: str) -> bool:
         """Whether a text is a memory's recorded version, and can be given back byte for byte."""
-        found = self.glance(
+        found = self._database.glance(
             "SELECT packed, data FROM blobs WHERE sha = ?3"
             " AND (SELECT sha FROM memories WHERE root = ?1 AND path = ?2) = ?3",
             (uid, os.fsencode(path), bytes.fromhex(sha)),
@@ -103,10 +108,12 @@ class VersionTable(MemoryTable):
 
     def heal(self, data: bytes, sha: str) -> None:
         """Store a text anew unless it can be given back byte for byte; for a text that is about to leave the disk."""
-        if _is_whole(self.glance("SELECT packed, data FROM blobs WHERE sha = ?", (bytes.fromhex(sha),)), data):
+        if _is_whole(
+            self._database.glance("SELECT packed, data FROM blobs WHERE sha = ?", (bytes.fromhex(sha),)), data
+        ):
             return
         packed, body = pack(data)
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             self.store(data, sha)
             db.execute("UPDATE blobs SET packed = ?, data = ? WHERE sha = ?", (packed, body, bytes.fromhex(sha)))
 
@@ -114,7 +121,7 @@ class VersionTable(MemoryTable):
         self, uid: int, path: str, blob: int, *, actor: str, at: int, operation: str, note: str = ""
     ) -> None:
         """Put a stored text on a memory's history. Call inside a transaction."""
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             encoded = os.fsencode(path)
             ((memory, usage, current),) = db.execute(
                 "INSERT INTO memories (root, path, versions) VALUES (?, ?, 1)"
@@ -131,17 +138,17 @@ class VersionTable(MemoryTable):
 
     def note_version(self, uid: int, path: str, sha: str, note: str) -> None:
         """Say why the newest version with this text is not (or no longer) under the name. Call inside a transaction."""
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "UPDATE versions SET note = ? WHERE id = (SELECT v.id FROM versions v JOIN blobs b ON b.id = v.blob"
                 " WHERE v.memory = ? AND b.sha = ? ORDER BY v.id DESC LIMIT 1)",
-                (note, self.memory_id(uid, path), bytes.fromhex(sha)),
+                (note, self._memories.memory_id(uid, path), bytes.fromhex(sha)),
             )
 
     def keep_found(self, uid: int, path: str, data: bytes, sha: str, *, at: int) -> None:
         """Put what others left under a name on its history, unless it is its newest version; inside a transaction."""
         encoded, key = os.fsencode(path), bytes.fromhex(sha)
-        found = self.row(
+        found = self._database.row(
             "SELECT id, usage, sha, versions FROM memories WHERE root = ? AND path = ?", (uid, encoded), kinds="iIBi"
         )
         number, usage, current, versions = found or (None, None, None, 0)
@@ -149,7 +156,7 @@ class VersionTable(MemoryTable):
             self.heal(data, sha)  # recorded as the current version, so its text was stored
             return
         blob = self.store(data, sha)
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             if current is None:
                 usage = usage_for(db, uid, encoded, blob, memory=number, usage=usage, back=False)
             ((memory,),) = db.execute(
@@ -184,7 +191,7 @@ class VersionTable(MemoryTable):
             StorageError: `E_STORE_DAMAGED`, when its text is not there.
         """
         old, new, key = os.fsencode(path), os.fsencode(new_path), bytes.fromhex(sha)
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "UPDATE versions SET actor = ?1, at = ?2, note = ?3 WHERE operation = 'renamed'"
                 " AND id = (SELECT max(v.id) FROM versions v JOIN memories m ON m.id = v.memory"
@@ -215,14 +222,16 @@ class VersionTable(MemoryTable):
             Its sha-256.
         """
         sha = sha256(data).hexdigest()
-        with self.transaction():
+        with self._database.transaction():
             blob = self.store(data, sha)
-            newest = self.row(
+            newest = self._database.row(
                 "SELECT blob, note FROM versions WHERE memory = ? ORDER BY id DESC LIMIT 1",
-                (self.memory_id(uid, path),),
+                (self._memories.memory_id(uid, path),),
             )
             if newest != (blob, note):
-                self.add_version(uid, path, blob, actor=actor, at=self.clock(), operation=operation, note=note)
+                self.add_version(
+                    uid, path, blob, actor=actor, at=self._database.clock(), operation=operation, note=note
+                )
         return sha
 
     def observe(self, uid: int, observations: Sequence[Observation], *, baseline: bool = False) -> None:
@@ -233,14 +242,16 @@ class VersionTable(MemoryTable):
             observations: settled changes, oldest first.
             baseline: the root is seen for the first time, so nothing in it is news.
         """
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             for item in observations:
                 if item.old_path is not None:
-                    self.follow(uid, item.old_path, uid, item.path)
+                    self._memories.follow(uid, item.old_path, uid, item.path)
                 path = os.fsencode(item.path)
                 after = bytes.fromhex(item.sha256) if item.sha256 else None
                 told = item.data if after is not None else None
-                found = self.row("SELECT sha, id, usage FROM memories WHERE root = ? AND path = ?", (uid, path))
+                found = self._database.row(
+                    "SELECT sha, id, usage FROM memories WHERE root = ? AND path = ?", (uid, path)
+                )
                 before, number, usage = found or (None, None, None)
                 blob = self.store(told, item.sha256) if told is not None and item.sha256 is not None else None
                 if blob is not None and before is None and item.old_path is None:
@@ -263,7 +274,7 @@ class VersionTable(MemoryTable):
     def _note_outside(self, uid: int, item: Observation, before: bytes | None, after: bytes | None) -> None:
         """Write the audit record of a change by others. Call inside a transaction."""
         moved = item.old_path is not None
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             db.execute(
                 "INSERT INTO audit (root, path, new_root, new_path, actor, operation, before, after, at, state)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'done')",
@@ -289,10 +300,10 @@ class VersionTable(MemoryTable):
         """
         key = (bytes.fromhex(sha),)
         sql = "SELECT packed, data, reason FROM blobs {} WHERE sha = ?"
-        found = self.row(sql.format(""), key, kinds="iBT")
+        found = self._database.row(sql.format(""), key, kinds="iBT")
         if found is None:
             # One flipped bit of an index hides a row that is whole; a text that was never stored is seldom asked for.
-            found = self.row(sql.format("NOT INDEXED"), key, kinds="iBT")
+            found = self._database.row(sql.format("NOT INDEXED"), key, kinds="iBT")
         if found is None:
             return None
         packed, body, reason = found
@@ -321,7 +332,7 @@ class VersionTable(MemoryTable):
         """The versions of a memory, newest first."""
         return tuple(
             Version(sha.hex(), size, actor, at, operation, bool(redacted), note)
-            for sha, size, actor, at, operation, redacted, note in self.rows(
+            for sha, size, actor, at, operation, redacted, note in self._database.rows(
                 "SELECT b.sha, b.size, v.actor, v.at, v.operation, v.redacted OR b.data IS NULL, v.note FROM versions v"
                 " JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
                 " WHERE m.root = ? AND m.path = ? ORDER BY v.id DESC",
@@ -338,7 +349,7 @@ class VersionTable(MemoryTable):
         """
         return tuple(
             OldText(os.fsdecode(path), blob, Version(sha.hex(), size, actor, at, operation, note=note))
-            for path, blob, sha, size, actor, at, operation, note in self.rows(
+            for path, blob, sha, size, actor, at, operation, note in self._database.rows(
                 "SELECT m.path, b.id, b.sha, b.size, v.actor, v.at, v.operation, v.note"
                 " FROM (SELECT max(id) AS id FROM versions GROUP BY memory, blob) newest"
                 " JOIN versions v ON v.id = newest.id JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
@@ -352,7 +363,7 @@ class VersionTable(MemoryTable):
         """Stored texts by row id, for searching; one that is damaged or was redacted meanwhile is left out."""
         marks = ", ".join("?" * len(blobs))
         found = {}
-        for number, packed, data in self.rows(
+        for number, packed, data in self._database.rows(
             f"SELECT id, packed, data FROM blobs WHERE id IN ({marks}) AND data IS NOT NULL", tuple(blobs)
         ):
             try:
@@ -404,13 +415,13 @@ class VersionTable(MemoryTable):
         """
         try:
             self.prune_daily(retention)
-            self.back_up()
+            self._database.back_up()
         except MemtuiError as error:
-            self.notices.append(f"The ledger could not be pruned and backed up: {error}")
+            self._database.notices.append(f"The ledger could not be pruned and backed up: {error}")
 
     def prune_daily(self, retention: Retention) -> int:
         """Run `prune` unless it ran less than a day ago; the time of the newest backup tells."""
-        return self.prune(retention) if self.backup_is_due() else 0
+        return self.prune(retention) if self._database.backup_is_due() else 0
 
     def prune(self, retention: Retention) -> int:
         """Remove versions that no rule keeps, and texts nothing points to.
@@ -423,9 +434,11 @@ class VersionTable(MemoryTable):
         Returns:
             How many versions were removed.
         """
-        with self.transaction() as db:
+        with self._database.transaction() as db:
             before = db.total_changes()
-            old = self.row("SELECT version, audit FROM days ORDER BY id DESC LIMIT 1 OFFSET ?", (retention.days,))
+            old = self._database.row(
+                "SELECT version, audit FROM days ORDER BY id DESC LIMIT 1 OFFSET ?", (retention.days,)
+            )
             if old is None:
                 return 0
             db.execute(

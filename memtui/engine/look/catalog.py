@@ -22,40 +22,13 @@ from memtui.engine.look.scan import Delta, Entry, Tree
 from memtui.engine.model import BROUGHT, Address, Memory, Problem, Root, is_person
 
 if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
+    from memtui.engine.ledger import Ledger
 
 HEAT_STEP_MS = 3_600_000
 """How often decaying heat is worked out anew: in this time it loses less than half a percent."""
 BEING_WRITTEN = Problem("being-written", "Somebody may still be writing it: its text was not yet seen twice.")
 GENERATED = Problem("generated", "The agent regenerates it, so an edit will be overwritten.")
 PROTECTED = Problem("protected", "The agent's layout protects it: automatic work leaves it alone.")
-
-
-class Book(Protocol):
-    """What rows need of the ledger."""
-
-    def records(self, uid: int) -> dict[str, Record]:
-        """Everything known of the memories of a root, by path."""
-
-    def records_written(self, uid: int, since: int) -> dict[str, Record] | None:
-        """Those of a root that this process wrote since `rows_written` gave a number; None when that is not known."""
-
-    def shared(self, uid: int) -> dict[str, dict[str | None, Record]]:
-        """By path and text, pins and uses that only other worktrees know; without a text: for any other one."""
-
-    def baselined(self, uid: int) -> bool:
-        """Whether the root was reconciled once: what is new in it since is news."""
-
-    def rows_written(self) -> int:
-        """How many rows of memories this process wrote so far."""
-
-    def trusted(self, uid: int, before: Trusted | None = None) -> Trusted:
-        """The texts that agents may be given unasked; `before` is an earlier answer, to read only what came since."""
-
-    def change_counter(self) -> tuple[int, int]:
-        """A pair that differs from an earlier one when any process has committed since."""
 
 
 class Shelf:
@@ -72,13 +45,13 @@ class Shelf:
         self.rows: dict[str, Memory] = {}
         self.records: dict[str, Record] = {}
         self.shared: dict[str, dict[str | None, Record]] = {}
-        """Of paths without a record, as `Book.shared` gives them."""
+        """Of paths without a record, as `MemoryTable.shared` gives them."""
         self.baselined = False
         self.counter: tuple[int, int] | None = None
         self.trusted = Trusted({}, 0, ())
         """In a checkout, the texts that agents may be given unasked."""
         self.written = 0
-        """As `Book.rows_written`, of the last look."""
+        """As `MemoryTable.rows_written`, of the last look."""
         self.heat_at = 0
         self.stale: set[str] = set()
         """Paths whose content is not known, or not to be believed the next time."""
@@ -116,7 +89,7 @@ class Catalog:
 
     def __init__(
         self,
-        ledger: Book,
+        ledger: Ledger,
         state_dir: str,
         clock: Callable[[], int],
         *,
@@ -393,14 +366,14 @@ class Catalog:
             counter = self._ledger.change_counter()
         if not force and counter == shelf.counter:
             return changed
-        written = self._ledger.rows_written()  # asked before anything is read, so that no row falls in between
+        written = self._ledger.memories.rows_written()  # asked before anything is read, so that no row falls in between
         own = shelf.counter is not None and counter[0] == shelf.counter[0] and not force
-        some = self._ledger.records_written(shelf.uid, shelf.written) if own else None
+        some = self._ledger.memories.records_written(shelf.uid, shelf.written) if own else None
         if some is not None:
             changed |= {path for path, record in some.items() if shelf.records.get(path) != record}
             shelf.records.update(some)
         else:
-            before, shelf.records = shelf.records, self._ledger.records(shelf.uid)
+            before, shelf.records = shelf.records, self._ledger.memories.records(shelf.uid)
             changed |= {path for path, record in shelf.records.items() if before.get(path) != record}
             changed |= before.keys() - shelf.records.keys()
         changed |= self._changed_beyond(shelf)
@@ -411,16 +384,16 @@ class Catalog:
 
     def _changed_beyond(self, shelf: Shelf) -> set[str]:
         """Paths about which something else than a record says something else by now."""
-        before, shelf.shared = shelf.shared, self._ledger.shared(shelf.uid)
+        before, shelf.shared = shelf.shared, self._ledger.memories.shared(shelf.uid)
         changed = {path for path in before.keys() | shelf.shared.keys() if before.get(path) != shelf.shared.get(path)}
-        if shelf.baselined is not (baselined := self._ledger.baselined(shelf.uid)):
+        if shelf.baselined is not (baselined := self._ledger.roots.baselined(shelf.uid)):
             shelf.baselined = baselined
             changed |= shelf.readings.keys()
         return changed
 
     def _changed_trust(self, shelf: Shelf, *, whole: bool) -> set[str]:
         """Paths whose version may be given to agents by now, or may no longer; `whole`: others wrote the ledger too."""
-        before, now = shelf.trusted.shas, self._ledger.trusted(shelf.uid, None if whole else shelf.trusted)
+        before, now = shelf.trusted.shas, self._ledger.reviews.trusted(shelf.uid, None if whole else shelf.trusted)
         shelf.trusted = now
         if now.shas == before:
             return set()

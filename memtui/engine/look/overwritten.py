@@ -29,7 +29,7 @@ def overwritten(
     Returns:
         The notice, or None when nothing of a recent edit was lost, or was lost before.
     """
-    last = ledger.latest_own(uid, address.path)
+    last = ledger.audit.latest_own(uid, address.path)
     if last is None:
         return None
     after, _, at, base = last
@@ -62,7 +62,7 @@ def _text(ledger: Ledger, sha: str | None) -> str | None:
     if sha is None:
         return None
     try:
-        data = ledger.blob(sha)
+        data = ledger.versions.blob(sha)
     except MemtuiError:
         return None  # redacted or damaged: without the text there is nothing to compare
     return None if data is None else data.decode("utf-8", "replace")

@@ -165,7 +165,7 @@ class RootPass:
         if ledger.mode == "normal" and not ledger.read_only:
             self._record(step.events, beliefs)
             if self._first and self._opened.fresh:
-                ledger.mark_baseline(self._opened.uid)
+                ledger.roots.mark_baseline(self._opened.uid)
                 self._tools.roots.baselined(self._root)
         else:
             self._only_tell(step.events, beliefs)
@@ -241,7 +241,7 @@ class RootPass:
         """The current version of each memory, from what the shelf holds if that is up to date."""
         ledger, uid, shelf = self._tools.ledger, self._opened.uid, self._shelf
         if shelf.uid != uid or shelf.counter != ledger.change_counter():
-            return ledger.contents(uid)
+            return ledger.memories.contents(uid)
         return {path: record.sha256 for path, record in shelf.records.items() if record.sha256}
 
     def _look(self, glance: Glance, beliefs: Beliefs) -> None:
@@ -319,7 +319,7 @@ class RootPass:
     def _intended(self) -> dict[str, Told]:
         """What memtui's own unfinished changes are about to leave under each name."""
         found: dict[str, Told] = {}
-        for intent in self._tools.ledger.open_intents(self._opened.uid):
+        for intent in self._tools.ledger.audit.open_intents(self._opened.uid):
             if intent.new_path is not None:
                 found[intent.path] = Told(None, intent.actor)
                 if intent.new_uid in (None, self._opened.uid):
@@ -402,12 +402,14 @@ class RootPass:
                 known = self._state.baseline.get(event.path) == event.after or event.before == event.after
                 (old if known and event.kind in ("created", "modified") else news).append((event, observation))
             if old:
-                ledger.observe(uid, [self._as_found(observation) for _, observation in old], baseline=True)
+                ledger.versions.observe(uid, [self._as_found(observation) for _, observation in old], baseline=True)
             if news:
-                ledger.observe(uid, [observation for _, observation in news])
+                ledger.versions.observe(uid, [observation for _, observation in news])
             written = {path for event, _ in (*old, *news) for path in (event.path, event.old_path) if path}
             # Asking for some records is quicker than for all of them, up to a point.
-            records = {path: ledger.record(uid, path) for path in written} if len(batch) < BATCH_FILES else None
+            records = (
+                {path: ledger.memories.record(uid, path) for path in written} if len(batch) < BATCH_FILES else None
+            )
             before, self._counter = self._counter, ledger.change_counter()
         with shelf.guard:
             if same and records is not None and shelf.counter == before:
@@ -435,7 +437,7 @@ class RootPass:
     def _still(self, event: Event) -> bool:
         """Whether the ledger knows of the names what it did when this was decided."""
         for path in (event.path, event.old_path):
-            record = None if path is None else self._tools.ledger.record(self._opened.uid, path)
+            record = None if path is None else self._tools.ledger.memories.record(self._opened.uid, path)
             if (record.sha256 if record else None) != self._decided_on[path]:
                 return False
         return True

@@ -226,7 +226,11 @@ class Roots:
         from memtui.engine.save.jobs import CARRIED
 
         uid = self.uid(root)
-        return not self._ledger().trusts(uid, sha) if root.in_checkout else self._ledger().was_noted(uid, sha, CARRIED)
+        return (
+            not self._ledger().reviews.trusts(uid, sha)
+            if root.in_checkout
+            else self._ledger().reviews.was_noted(uid, sha, CARRIED)
+        )
 
     def names(self) -> dict[int, str]:
         """Root ids by ledger id."""
@@ -304,7 +308,7 @@ class Roots:
             key, ledger = (self._generation, uid), site.ledger
             if not (lock.unshared and key in self._tidy):
                 tidied = recovery.recover(site)
-                ledger.unended.pop(uid, None)
+                ledger.audit.unended.pop(uid, None)
                 if tidied:
                     self._on_recovered(root, tidied)
             # Not while this runs, nor when anything fails: what it began may have no end then.
@@ -316,7 +320,7 @@ class Roots:
                 if made:
                     unmake(site, made)
                 raise
-            if ledger.failed == failed and not ledger.unended.get(uid):
+            if ledger.failed == failed and not ledger.audit.unended.get(uid):
                 self._tidy.add(key)
 
     def _lock_named(self, name: str) -> "RootLock":
@@ -332,14 +336,14 @@ class Roots:
         Returns:
             How many interrupted changes there were.
         """
-        waiting = set(self._ledger().roots_with_intents())
+        waiting = set(self._ledger().audit.roots_with_intents())
         if not waiting:
             return 0
         count = 0
         for root in self.all():
             opened = self.open(root)
             if opened.uid in waiting and opened.handle is not None:
-                count += len(self._ledger().open_intents(opened.uid))
+                count += len(self._ledger().audit.open_intents(opened.uid))
                 with self.site(root, Actor("recovery")):
                     pass  # taking the lock tidies up
         return count
@@ -351,9 +355,9 @@ class Roots:
             self._uids.clear()
             self._generation, known = generation, None
         if known is None or known[0] != identity or known[1] <= 0:
-            uid, fresh = self._ledger().root_uid(root, identity)
+            uid, fresh = self._ledger().roots.root_uid(root, identity)
             if identity is not None and (repository := provenance.repository_of(root.path)) is not None:
-                self._ledger().bind(uid, repository)
+                self._ledger().repositories.bind(uid, repository)
             known = self._uids[root.id] = (identity, uid, fresh)
         return known[1], known[2]
 
@@ -479,7 +483,7 @@ def unmake(site: "Site", made: int) -> None:
     paths.unmake_root(root, made)
     if _identity(root) is None:
         with suppress(MemtuiError):  # it is asked again when there is such a folder again
-            site.ledger.note_made(site.uid, 0)
+            site.ledger.roots.note_made(site.uid, 0)
 
 
 def _remember_folders(site: "Site", made: int) -> None:
@@ -489,15 +493,15 @@ def _remember_folders(site: "Site", made: int) -> None:
     """
     if made:
         with suppress(MemtuiError):
-            site.ledger.note_made(site.uid, made)
+            site.ledger.roots.note_made(site.uid, made)
 
     def note(path: str, mode: int) -> None:
         with suppress(MemtuiError):
-            site.ledger.note_folder(site.uid, path, mode)
+            site.ledger.roots.note_folder(site.uid, path, mode)
 
     def known(path: str) -> int | None:
         with suppress(MemtuiError):
-            return site.ledger.folder_mode(site.uid, path)
+            return site.ledger.roots.folder_mode(site.uid, path)
         return None
 
     site.handle.modes = paths.Modes(note, known)

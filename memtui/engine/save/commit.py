@@ -328,7 +328,7 @@ def let_go(spot: Spot, name: str, known: Collection[str]) -> None:
             return
         stored = content.sha in known
         if not stored and content.settled:
-            site.ledger.keep_text(site.uid, address.path, content.data, actor="outside", note=OVERTAKEN)
+            site.ledger.versions.keep_text(site.uid, address.path, content.data, actor="outside", note=OVERTAKEN)
             stored = True
         fsio.unlink(spot.folder, name)
         before = content.sha if stored else ""  # what its writer leaves in it is stored whatever it is

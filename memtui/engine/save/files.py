@@ -239,7 +239,7 @@ def renaming(spot: Spot, there: Target, new: Address, expected: str | None, job:
         site.handle.check()
         fsio.rename_noreplace(folder, spot.name, new_folder, new.name)
     except FileExistsError as error:
-        site.ledger.end(seq, "aborted", note=_short(error))
+        site.ledger.audit.end(seq, "aborted", note=_short(error))
         raise _exists(new) from None
     except (OSError, MemtuiError) as error:
         raise _failure(error, f"Renaming {address}", whole=_not_renamed(new_spot, new.name, seq, error)) from error
@@ -255,8 +255,8 @@ def renaming(spot: Spot, there: Target, new: Address, expected: str | None, job:
 
     def end() -> None:
         if moved is not None and moved.sha == sha != found.sha:
-            site.ledger.store(moved.data, sha)
-        site.ledger.end(seq, "done", after=sha, note=job.note)
+            site.ledger.versions.store(moved.data, sha)
+        site.ledger.audit.end(seq, "done", after=sha, note=job.note)
         finish_rename(site, address.path, new.path, sha, job)
 
     try:
@@ -271,7 +271,7 @@ def _announce_rename(site: Site, address: Address, new: Address, job: Job, found
     with site.ledger.transaction(durable=not kept):  # as `_announce`
         if not kept:
             keep_before(site, address, found)
-        return site.ledger.intend(
+        return site.ledger.audit.intend(
             job.txn.id,
             site.uid,
             address.path,
@@ -291,12 +291,12 @@ def refuse(
     with site.ledger.transaction():
         yours = None
         if data is not None:
-            yours = site.ledger.keep_text(site.uid, address.path, data, actor=job.actor.name, note=REFUSED)
+            yours = site.ledger.versions.keep_text(site.uid, address.path, data, actor=job.actor.name, note=REFUSED)
         if found is not None and found.settled:
             # Half of a version that is still being written is no version; it stays on disk, where its author ends it.
             keep_before(site, address, found)
         current = found.sha if found else None
-        site.ledger.intend(
+        site.ledger.audit.intend(
             job.txn.id,
             site.uid,
             address.path,
@@ -323,11 +323,11 @@ def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to:
     name, ledger = job.actor.name, site.ledger
     with ledger.transaction(durable=False):
         if moved_to is not None:
-            ledger.follow(site.uid, path, *moved_to)
+            ledger.memories.follow(site.uid, path, *moved_to)
         if sha is not None and job.operation in WRITTEN and job.note != CARRIED:
-            ledger.write_local(site.uid, sha)
+            ledger.reviews.write_local(site.uid, sha)
         seen = None if job.note == NEWS_STAYS else is_person(name)
-        ledger.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=seen)
+        ledger.audit.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=seen)
 
 
 def _conclude(
@@ -347,22 +347,22 @@ def _conclude(
 def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:
     """End a change that did not happen; its text stays in history, saying so."""
     with site.ledger.transaction(durable=False):
-        site.ledger.end(seq, "aborted", note=why)
+        site.ledger.audit.end(seq, "aborted", note=why)
         if sha is not None:
-            site.ledger.note_version(site.uid, path, sha, f"not saved: {why}")
+            site.ledger.versions.note_version(site.uid, path, sha, f"not saved: {why}")
 
 
 def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> None:
     """Let everything the ledger knows of a memory follow its new name. Call inside a transaction."""
     ledger = site.ledger
     now = ledger.clock()
-    others = ledger.record(site.uid, path) if job.note == NEWS_STAYS else None
-    ledger.follow(site.uid, path, site.uid, new_path)
+    others = ledger.memories.record(site.uid, path) if job.note == NEWS_STAYS else None
+    ledger.memories.follow(site.uid, path, site.uid, new_path)
     name = job.actor.name
     # What others did before stays news, with their name and time.
     told = (name, now) if others is None else (others.actor, others.at)
     seen = others is None and is_person(name)
-    ledger.set_moved(site.uid, path, new_path, sha, actor=name, at=now, told=told, seen=seen)
+    ledger.versions.set_moved(site.uid, path, new_path, sha, actor=name, at=now, told=told, seen=seen)
 
 
 def _announce(
@@ -379,15 +379,15 @@ def _announce(
         if found is not None and not kept:
             keep_before(site, address, found)
         if data is not None and sha is not None:
-            site.ledger.add_version(
+            site.ledger.versions.add_version(
                 site.uid,
                 address.path,
-                site.ledger.store(data, sha),
+                site.ledger.versions.store(data, sha),
                 actor=job.actor.name,
                 at=site.ledger.clock(),
                 operation=job.operation,
             )
-        seq = site.ledger.intend(
+        seq = site.ledger.audit.intend(
             job.txn.id,
             site.uid,
             address.path,
@@ -404,13 +404,13 @@ def _announce(
 
 def is_kept(site: Site, address: Address, found: Content) -> bool:
     """Whether the version that is about to be displaced is the memory's newest in history, and its text unharmed."""
-    return site.ledger.is_kept(site.uid, address.path, found.data, found.sha)
+    return site.ledger.versions.is_kept(site.uid, address.path, found.data, found.sha)
 
 
 def keep_before(site: Site, address: Address, found: Content) -> None:
     """Put the version that is about to be displaced on the memory's history, unless it is its newest already."""
     at = found.status.st_mtime_ns // 1_000_000
-    site.ledger.keep_found(site.uid, address.path, found.data, found.sha, at=at)
+    site.ledger.versions.keep_found(site.uid, address.path, found.data, found.sha, at=at)
 
 
 def _read(spot: Spot, job: Job, matters: Callable[[Content], bool]) -> Content:
@@ -512,8 +512,8 @@ def _lost_race(
         if theirs is not None and theirs.settled:
             keep_before(site, address, theirs)
         if yours is not None:
-            site.ledger.note_version(site.uid, address.path, yours, REFUSED)
-        site.ledger.end(seq, "conflict", note="a foreign version landed first")
+            site.ledger.versions.note_version(site.uid, address.path, yours, REFUSED)
+        site.ledger.audit.end(seq, "conflict", note="a foreign version landed first")
     return Conflict(address, theirs.sha if theirs else None, expected, yours, str(job.txn.id))
 
 
@@ -535,7 +535,7 @@ def _not_renamed(spot: Spot, temp: str, seq: int, cause: Exception) -> bool:
     except OSError:
         return False
     if whole:
-        spot.site.ledger.end(seq, "aborted", note=_short(cause))
+        spot.site.ledger.audit.end(seq, "aborted", note=_short(cause))
     return whole
 
 

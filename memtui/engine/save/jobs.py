@@ -76,12 +76,12 @@ def transaction(
 ) -> Txn:
     """A new transaction; see `Ledger.begin`. Its label may name what has a name that is not UTF-8."""
     words = label.encode("utf-8", "backslashreplace").decode()
-    return Txn(lambda: ledger.begin(operation, actor=actor.name, label=words, kind=kind, reverses=reverses))
+    return Txn(lambda: ledger.audit.begin(operation, actor=actor.name, label=words, kind=kind, reverses=reverses))
 
 
 def joined(ledger: Ledger, number: str | None) -> Txn | None:
     """The transaction of this number, to do more in it; None when there is none, or it was taken back meanwhile."""
-    known = ledger.operations(int(number), int(number)) if number else ()
+    known = ledger.activity.operations(int(number), int(number)) if number else ()
     return Txn(int(known[0].txn)) if known and not known[0].undone else None
 
 

@@ -42,12 +42,14 @@ class MergeDrafts:
         return ""
 
     def _draft(self, step: Step) -> Draft | None:
-        return next((draft for draft in self._ledger.drafts({step.uid: ""}) if draft.address.path == step.path), None)
+        return next(
+            (draft for draft in self._ledger.drafts.all({step.uid: ""}) if draft.address.path == step.path), None
+        )
 
     def _give(self, step: Step, outcome: Outcome, base: str | None, text: str) -> bool:
         """Make a stored text a draft again, unless there is one already; False when it cannot be one."""
         try:
-            data = self._ledger.blob(text)
+            data = self._ledger.versions.blob(text)
         except MemtuiError:
             return False  # redacted or damaged: history says so where it is looked at
         if data is None or self._draft(step) is not None:
@@ -56,15 +58,15 @@ class MergeDrafts:
             draft = Draft(outcome.address, base, data.decode(), (0, 0), self._ledger.clock())
         except UnicodeDecodeError:
             return False
-        self._ledger.save_draft(step.uid, draft._replace(address=draft.address._replace(path=step.path)))
+        self._ledger.drafts.save(step.uid, draft._replace(address=draft.address._replace(path=step.path)))
         return True
 
     def _take(self, step: Step, merged: Merged) -> None:
         """Take the draft away that the undo gave, unless something was typed in it since."""
         draft = self._draft(step)
         if draft is not None and draft.base_sha256 == merged.base and _is(self._ledger, merged.yours, draft.text):
-            self._ledger.drop_draft(step.uid, step.path)
+            self._ledger.drafts.drop(step.uid, step.path)
 
 
 def _is(ledger: Ledger, sha: str, text: str) -> bool:
-    return ledger.blob(sha) == text.encode("utf-8", "surrogatepass")
+    return ledger.versions.blob(sha) == text.encode("utf-8", "surrogatepass")

@@ -27,7 +27,7 @@ def recover(site: Site) -> int:
     Raises:
         MemtuiError: the disk or the ledger does not allow it now; what is not done stays to be done.
     """
-    intents = site.ledger.open_intents(site.uid)
+    intents = site.ledger.audit.open_intents(site.uid)
     for intent in intents:
         parts = paths.split(intent.path)
         try:
@@ -69,8 +69,8 @@ def _put(spot: Spot, intent: Intent, temp: str, after: str) -> None:
             commit.take_back(spot, temp, Ours(target.status.st_ino, after), ())
         else:
             commit.let_go(spot, temp, ())
-        spot.site.ledger.note_version(spot.site.uid, intent.path, after, files.REFUSED)
-        spot.site.ledger.end(intent.seq, "conflict", note=_STOPPED)
+        spot.site.ledger.versions.note_version(spot.site.uid, intent.path, after, files.REFUSED)
+        spot.site.ledger.audit.end(intent.seq, "conflict", note=_STOPPED)
         return
     if ours:
         fsio.unlink(spot.folder, temp)
@@ -86,7 +86,7 @@ def _put(spot: Spot, intent: Intent, temp: str, after: str) -> None:
 def _begins(spot: Spot, sha: str, data: bytes) -> bool:
     """Whether data is a part of a stored text, as a temporary file has it whose writing was interrupted."""
     try:
-        whole = spot.site.ledger.blob(sha)
+        whole = spot.site.ledger.versions.blob(sha)
     except MemtuiError:
         return False  # damaged or redacted: what was left is kept like a stranger's
     return whole is not None and whole.startswith(data)
@@ -101,14 +101,14 @@ def _remove(spot: Spot, intent: Intent, temp: str) -> None:
         left = None
     elif commit.exists(spot.folder, temp) and (left is None or left.sha != intent.before):
         commit.give_back(spot, temp, ())
-        spot.site.ledger.end(intent.seq, "conflict", note=_STOPPED)
+        spot.site.ledger.audit.end(intent.seq, "conflict", note=_STOPPED)
         return
     happened = left is not None or target is None
     if left is not None:
         commit.let_go(spot, temp, (left.sha,))
     fsio.fsync_dir(spot.folder)
     if happened:
-        moved_to = spot.site.ledger.moved_to(intent)
+        moved_to = spot.site.ledger.audit.moved_to(intent)
         files.finish(spot.site, intent.seq, intent.path, None, _job(intent), moved_to)
     else:
         files.abort(spot.site, intent.seq, intent.path, None, _STOPPED)
@@ -133,11 +133,11 @@ def _rename(spot: Spot, intent: Intent, new_path: str) -> None:
         here, there = spot.glance(), None
     if there is not None and (here is None or here.sha != intent.before == there.sha):
         with site.ledger.transaction(durable=False):
-            site.ledger.end(intent.seq, "done", after=there.sha, note=intent.note)
-            site.ledger.store(there.data, there.sha)
+            site.ledger.audit.end(intent.seq, "done", after=there.sha, note=intent.note)
+            site.ledger.versions.store(there.data, there.sha)
             files.finish_rename(site, intent.path, new_path, there.sha, _job(intent))
     else:
-        site.ledger.end(intent.seq, "aborted", note=_STOPPED)
+        site.ledger.audit.end(intent.seq, "aborted", note=_STOPPED)
 
 
 def _restore_spare(spot: Spot, intent: Intent, temp: str) -> None:

@@ -219,7 +219,7 @@ def test_a_transaction_that_could_not_be_begun_is_not_mixed_up_with_the_next(
     engine.memories.create(B, OLD, actor=ME)
     engine.memories.delete([A, B], actor=ME)
     ledger = ledger_of(engine)
-    intend = ledger.intend
+    intend = ledger.audit.intend
     failed: list[int] = []
 
     def full(*arguments: object, **options: object) -> int:
@@ -228,7 +228,7 @@ def test_a_transaction_that_could_not_be_begun_is_not_mixed_up_with_the_next(
             raise StorageError("There is no space left.", code="E_DISK_FULL")
         return intend(*arguments, **options)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(ledger, "intend", full)
+    monkeypatch.setattr(ledger.audit, "intend", full)
     assert [outcome.ok for outcome in engine.undo.undo(actor=ME).outcomes] == [False, True]
     engine.memories.create(at("c.md"), NEW, actor=ME)
     assert [str(outcome.address) for outcome in engine.undo.undo(actor=ME).outcomes] == ["notes/c.md"]

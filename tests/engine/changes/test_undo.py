@@ -92,20 +92,20 @@ def test_pins_and_history_come_back_with_a_memory_from_the_other_root(engine: En
     engine.pins.set([A], pinned=True, actor=ME)
     engine.memories.rename(A, at("a.md", SECOND), actor=ME)
     ledger, uid = ledger_of(engine), engine.roots.uid
-    moved = ledger.record(uid(engine.roots.find(SECOND)), "a.md")
+    moved = ledger.memories.record(uid(engine.roots.find(SECOND)), "a.md")
     assert moved is not None
     assert moved.pinned
     assert not engine.trash.entries()
     for _ in range(2):
         engine.undo.undo(actor=ME)
-        here = ledger.record(uid(engine.roots.find(FIRST)), "a.md")
+        here = ledger.memories.record(uid(engine.roots.find(FIRST)), "a.md")
         assert here is not None
         assert here.pinned
         assert here.sha256 == sha(NEW)
         assert {sha(OLD), sha(NEW)} <= in_history(engine, A).keys()
         assert not engine.trash.entries()
         engine.undo.redo(actor=ME)
-        there = ledger.record(uid(engine.roots.find(SECOND)), "a.md")
+        there = ledger.memories.record(uid(engine.roots.find(SECOND)), "a.md")
         assert there is not None
         assert there.pinned
         assert {sha(OLD), sha(NEW)} <= in_history(engine, at("a.md", SECOND)).keys()

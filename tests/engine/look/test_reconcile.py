@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from memtui.engine import Engine
 from memtui.engine.disk import fsio
 from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.look.detect import AT_WORK_MS, DELETED_MS, EMPTIED_MS
 from memtui.engine.look.root_pass import RETELL_MS
 from memtui.engine.model import Actor, Address, Change, Changes, Policy, Root, Saved
@@ -43,7 +44,7 @@ def known(world: ReadingWorld) -> ReadingWorld:
 def versions(world: ReadingWorld, path: str) -> list[tuple[str, str]]:
     """The history of one memory, oldest first: (what happened, who)."""
     uid = world.roots.uid(world.root)
-    return [(version.operation, version.actor) for version in reversed(world.ledger.history(uid, path))]
+    return [(version.operation, version.actor) for version in reversed(world.ledger.versions.history(uid, path))]
 
 
 # --- first sight, and the time memtui was closed
@@ -71,7 +72,7 @@ def test_what_was_there_before_memtui_is_as_old_as_its_file(world: ReadingWorld,
     os.utime(path, ns=((now + days * day) * 1_000_000,) * 2)
     world.reconcile()
     world.settle()
-    (version,) = world.ledger.history(world.roots.uid(world.root), "a.md")
+    (version,) = world.ledger.versions.history(world.roots.uid(world.root), "a.md")
     assert (version.at - now) // day == expected
 
 
@@ -82,8 +83,8 @@ def test_the_first_sight_of_a_root_is_no_news_and_is_kept(world: ReadingWorld) -
     assert changes.changes == ()
     assert not any(row.unseen for row in world.rows().values())
     assert all(row.version == 1 for row in world.rows().values())
-    assert world.ledger.blob(sha256(b"text 3").hexdigest()) == b"text 3"
-    assert world.ledger.audit_records({}) == ()
+    assert world.ledger.versions.blob(sha256(b"text 3").hexdigest()) == b"text 3"
+    assert world.ledger.activity.audit_records({}) == ()
 
 
 def test_a_file_changed_a_moment_before_the_first_sight_is_no_news_either(world: ReadingWorld) -> None:
@@ -188,7 +189,7 @@ def test_torn_writes_are_never_recorded(known: ReadingWorld) -> None:
     assert joined(found).changes == ()
     assert kinds(known.settle()) == {"a.md": "modified"}
     uid = known.roots.uid(known.root)
-    assert [version.sha256 for version in known.ledger.history(uid, "a.md")] == [
+    assert [version.sha256 for version in known.ledger.versions.history(uid, "a.md")] == [
         sha256(whole.encode()).hexdigest(),
         sha256(b"text of a.md\n").hexdigest(),
     ]
@@ -262,7 +263,7 @@ def test_content_that_cannot_be_read_any_more_is_no_change(known: ReadingWorld) 
 def test_bytes_that_are_no_text_are_kept_like_any(known: ReadingWorld) -> None:
     known.write("a.md", b"\xff\0\xfe")
     assert kinds(known.settle()) == {"a.md": "modified"}
-    assert known.ledger.blob(sha256(b"\xff\0\xfe").hexdigest()) == b"\xff\0\xfe"
+    assert known.ledger.versions.blob(sha256(b"\xff\0\xfe").hexdigest()) == b"\xff\0\xfe"
 
 
 def test_a_name_that_is_no_text_is_told_like_any(known: ReadingWorld) -> None:
@@ -327,10 +328,10 @@ def test_a_save_between_looking_and_recording_stays_ours(known: ReadingWorld, mo
     assert known.rows()["a.md"].actor == "cli"
     assert [(change.actor, change.after) for change in joined(found).changes] == [("cli", sha256(b"mine").hexdigest())]
     uid = known.roots.uid(known.root)
-    record = known.ledger.record(uid, "a.md")
+    record = known.ledger.memories.record(uid, "a.md")
     assert record is not None
     assert (record.sha256, record.actor) == (sha256(b"mine").hexdigest(), "cli")
-    assert known.ledger.blob(sha256(b"theirs").hexdigest()) == b"theirs"
+    assert known.ledger.versions.blob(sha256(b"theirs").hexdigest()) == b"theirs"
 
 
 def test_two_watchers_record_a_version_once(known: ReadingWorld, tmp_path: Path) -> None:
@@ -396,7 +397,7 @@ def test_a_ledger_that_cannot_take_a_version_is_told_and_tried_again(
         def full(*_: object, **__: object) -> None:
             raise StorageError("no space", code="E_DISK_FULL")
 
-        patch.setattr(Ledger, "observe", full)
+        patch.setattr(VersionTable, "observe", full)
         changes = known.settle()
         assert changes.changes == ()
         assert {notice.kind for notice in changes.notices} == {"ledger"}
@@ -454,10 +455,10 @@ def test_a_single_look_waits_only_for_what_was_just_changed(known: ReadingWorld)
 
 
 def test_lists_do_not_wait_while_versions_are_recorded(known: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    observe = Ledger.observe
+    observe = VersionTable.observe
     free = []
 
-    def record(ledger: Ledger, *arguments: Any, **options: Any) -> None:
+    def record(table: VersionTable, *arguments: Any, **options: Any) -> None:
         guard = known.catalog.shelf(known.root).guard
 
         def try_it() -> None:
@@ -467,9 +468,9 @@ def test_lists_do_not_wait_while_versions_are_recorded(known: ReadingWorld, monk
         other = threading.Thread(target=try_it)
         other.start()
         other.join()
-        observe(ledger, *arguments, **options)
+        observe(table, *arguments, **options)
 
-    monkeypatch.setattr(Ledger, "observe", record)
+    monkeypatch.setattr(VersionTable, "observe", record)
     known.write("a.md", "changed")
     assert kinds(known.settle()) == {"a.md": "modified"}
     assert free == [True]
@@ -519,7 +520,7 @@ ACTS = st.one_of(
 
 def recorded(world: ReadingWorld) -> dict[str, str]:
     """What the ledger takes for the current versions."""
-    records = world.ledger.records(world.roots.uid(world.root))
+    records = world.ledger.memories.records(world.roots.uid(world.root))
     return {path: record.sha256 for path, record in records.items() if record.sha256 is not None}
 
 

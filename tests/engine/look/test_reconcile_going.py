@@ -34,7 +34,7 @@ def known(world: ReadingWorld) -> ReadingWorld:
 def versions(world: ReadingWorld, path: str) -> list[tuple[str, str]]:
     """The history of one memory, oldest first: (what happened, who)."""
     uid = world.roots.uid(world.root)
-    return [(version.operation, version.actor) for version in reversed(world.ledger.history(uid, path))]
+    return [(version.operation, version.actor) for version in reversed(world.ledger.versions.history(uid, path))]
 
 
 def test_what_goes_is_missing_then_deleted(known: ReadingWorld) -> None:

@@ -89,7 +89,7 @@ def test_history_and_pins_follow_a_moved_folder(world: World) -> None:
     moved = world.folder().rename(world.base / "elsewhere")
     with Engine.open([Root(FIRST, str(moved))], state_dir=str(world.state)) as engine:
         assert sha(OLD) in in_history(engine, A)
-        record = ledger_of(engine).record(engine.roots.uid(engine.roots.find(FIRST)), "a.md")
+        record = ledger_of(engine).memories.record(engine.roots.uid(engine.roots.find(FIRST)), "a.md")
         assert record is not None
         assert record.pinned
 

@@ -366,7 +366,7 @@ def steps(engine: Engine, change: Callable[[], object]) -> list[str]:
         found.append("durable commit" if ledger._durable else "commit")
         return 0
 
-    connection = ledger._connection()
+    connection = ledger.connection()
     connection.set_wal_hook(commit)
     try:
         with hooked(note):
@@ -524,7 +524,7 @@ def test_a_renamed_memory_costs_few_statements(world: World, engine: Engine) -> 
         statements.append(statement)
         return True
 
-    ledger_of(engine)._connection().exec_trace = count
+    ledger_of(engine).connection().exec_trace = count
     engine.memories.rename(at("many"), at("new/place"), actor=ME)
     assert len(statements) < 20 * len(files)
 

@@ -37,12 +37,12 @@ class Died:
             with ledger.transaction():
                 for data in (before, after):
                     if data is not None:
-                        blob = ledger.store(data, sha(data))
-                        ledger.add_version(uid, "a.md", blob, actor="cli", at=1, operation="modified")
+                        blob = ledger.versions.store(data, sha(data))
+                        ledger.versions.add_version(uid, "a.md", blob, actor="cli", at=1, operation="modified")
                 now = sha(before) if before is not None else None
-                ledger.conclude(0, 0, uid, "a.md", now, actor="cli", seen=False)
-                txn = ledger.begin(operation, actor="cli", label=operation)
-                ledger.intend(
+                ledger.audit.conclude(0, 0, uid, "a.md", now, actor="cli", seen=False)
+                txn = ledger.audit.begin(operation, actor="cli", label=operation)
+                ledger.audit.intend(
                     txn,
                     uid,
                     "a.md",
@@ -350,8 +350,8 @@ def test_a_living_process_s_change_is_not_taken_for_a_dead_one_s(world: World, e
         Engine.open(world.roots, state_dir=str(world.state), lock_wait=0.05) as other,
         engine.roots.site(first, ME) as site,
     ):
-        site.ledger.intend(
-            site.ledger.begin("save", actor="cli", label=""),
+        site.ledger.audit.intend(
+            site.ledger.audit.begin("save", actor="cli", label=""),
             site.uid,
             "a.md",
             actor="cli",
@@ -379,8 +379,8 @@ def test_a_running_engine_tidies_up_what_died_between_two_of_its_changes(tmp_pat
             root = other.roots.find(FIRST)
             ledger = ledger_of(other)
             with other.roots.site(root, ME) as site:
-                txn = ledger.begin("save", actor="cli", label="save")
-                ledger.intend(
+                txn = ledger.audit.begin("save", actor="cli", label="save")
+                ledger.audit.intend(
                     txn, site.uid, "a.md", actor="cli", operation="modified", before=sha(OLD), after=sha(NEW), temp=TEMP
                 )
         assert len(open_intents(engine)) == 1
@@ -445,7 +445,7 @@ def test_several_changes_that_emptied_their_folder_are_all_finished(world: World
     children.finish(*children.start(act))
     with world.engine() as engine:
         assert engine.roots.recover() == len(names)
-        records = ledger_of(engine).records(engine.roots.uid(engine.roots.find(FIRST)))
+        records = ledger_of(engine).memories.records(engine.roots.uid(engine.roots.find(FIRST)))
         assert {path: one.sha256 for path, one in records.items() if one.sha256} == {
             f"to/{name}": sha(name.encode()) for name in names if deed == "move"
         }
