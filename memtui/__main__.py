@@ -63,7 +63,7 @@ class _McpServer:
     """The MCP server, loaded at the first call."""
 
     def serve(self, load: "Callable[[], Settings]", options: "Options", *, access: str | None, context: str) -> int:
-        """Serve one client to its end and return the exit number; see `memtui.mcp_server.opening.serve`."""
+        """Serve one client to its end and return the exit number; see `memtui.mcp_server.handshake.serve`."""
         from importlib.util import find_spec
 
         if find_spec("mcp") is None:
@@ -71,7 +71,7 @@ class _McpServer:
 
             raise missing_extra("Serving MCP clients", "mcp")
         gc.disable()  # what is loaded now stays
-        from memtui.mcp_server.opening import serve
+        from memtui.mcp_server.handshake import serve
 
         def settle() -> None:
             gc.freeze()

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtui.errors import UsageError
+from memtui.features.table import GLOBALS, VERBS, find
 from memtui.wire.verb import Param, Verb
-from memtui.wire.verbs import GLOBALS, VERBS, find
 
 _SHORT = {"-h": "--help", "-V": "--version"}
 _HEX = frozenset("0123456789abcdef")

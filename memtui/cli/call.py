@@ -76,7 +76,7 @@ class McpServer(Protocol):
     """What the command line may ask of the MCP server, which it does not import either."""
 
     def serve(self, load: Callable[[], Settings], options: Options, *, access: str | None, context: str) -> int:
-        """Serve one client to its end and return the exit number; see `memtui.mcp_server.opening.serve`."""
+        """Serve one client to its end and return the exit number; see `memtui.mcp_server.handshake.serve`."""
 
 
 class Call:

@@ -9,8 +9,8 @@ from typing import Any
 
 import shtab
 
+from memtui.features.table import GLOBALS, VERBS
 from memtui.wire.verb import Param
-from memtui.wire.verbs import GLOBALS, VERBS
 
 _ADDRESSES = "memtui ls --names 2>/dev/null; memtui roots --names 2>/dev/null"
 _ROOTS = "memtui roots --names 2>/dev/null"

@@ -5,9 +5,9 @@ from collections.abc import Iterable
 from memtui.cli.arguments import unknown_verb
 from memtui.cli.output import Output
 from memtui.cli.words import wrapped
+from memtui.features.table import GLOBALS, GROUPS, VERBS, find
 from memtui.wire.outcomes import DONE, MEANING
 from memtui.wire.verb import Param, Verb
-from memtui.wire.verbs import GLOBALS, GROUPS, VERBS, find
 
 _WIDTH = 100
 

@@ -4,9 +4,9 @@ They are made when the client asks and never change under it, because a prompt t
 for again. The guidance comes first: some clients show the beginning only.
 """
 
-from memtui.context import Budgets, build
 from memtui.errors import MemtuiError
-from memtui.mcp_server.desk import FULL, NONE, Desk
+from memtui.features.hot_set import Budgets, build
+from memtui.mcp_server.connection import FULL, NONE, Desk
 from memtui.memory_tool.rights import rights
 from memtui.wire.doors import words
 

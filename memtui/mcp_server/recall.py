@@ -5,10 +5,10 @@ What memories say is quoted as data: each hit is one line, inert and short, belo
 
 from collections.abc import Mapping
 
-from memtui.context import neutral, reach
 from memtui.engine import Engine
 from memtui.engine.model import Address, Hit
 from memtui.errors import UsageError
+from memtui.given import neutral, reach
 from memtui.memory_tool.fields import whole
 from memtui.safe_text import visible
 from memtui.virtual_names import listable

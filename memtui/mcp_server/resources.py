@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from mcp_types import Annotations, BlobResourceContents, Resource, ResourceTemplate, TextResourceContents
 
-from memtui.context import reach
 from memtui.engine import Engine
 from memtui.engine.model import Address, Memory
 from memtui.errors import MemtuiError, RefusedError, UsageError
-from memtui.mcp_server.desk import Door
+from memtui.given import reach
+from memtui.mcp_server.connection import Door
 from memtui.mcp_server.uris import TEMPLATE, address_of, uri_of
 from memtui.memory_tool import answers, grammar
 from memtui.memory_tool.rights import rights

@@ -20,10 +20,10 @@ from mcp.shared.message import SessionMessage
 from memtui.engine import Engine
 from memtui.errors import MemtuiError
 from memtui.mcp_server import instructions, recall, resources, tools
-from memtui.mcp_server.desk import Desk
+from memtui.mcp_server.client_roots import Standing
+from memtui.mcp_server.connection import Desk
+from memtui.mcp_server.handshake import SERVER, SIGNALS, Opened
 from memtui.mcp_server.notices import Notices
-from memtui.mcp_server.opening import SERVER, SIGNALS, Opened
-from memtui.mcp_server.standing import Standing
 from memtui.mcp_server.stdio import Pipes, Received
 from memtui.memory_tool.result import Result, sendable
 from memtui.wire.doors import words

@@ -29,7 +29,7 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from memtui.mcp_server.opening import Opened
+from memtui.mcp_server.handshake import Opened
 from memtui.memory_tool.result import sendable
 
 LONGEST = 64 * 1024 * 1024

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError
 from memtui.mcp_server import recall
-from memtui.mcp_server.desk import Desk
+from memtui.mcp_server.connection import Desk
 from memtui.memory_tool import fields
 from memtui.memory_tool.result import Result, shown
 from memtui.memory_tool.rights import Rights, rights

@@ -11,7 +11,7 @@ from contextlib import suppress
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Root, Unchanged
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
-from memtui.memory_tool import answers, edits, fields, grammar, listing, looks
+from memtui.memory_tool import answers, edits, fields, folder_view, grammar, looks
 from memtui.memory_tool.answers import MAX_BYTES
 from memtui.memory_tool.fields import Request
 from memtui.memory_tool.grammar import Place
@@ -134,7 +134,7 @@ class ScopedTool:
             raise self._refusal(error, place) from None
         if len(data) > MAX_BYTES and request.limit is None:
             raise Refusal(answers.over_cap(place))
-        text = listing.numbered(data, request.offset, request.limit)
+        text = folder_view.numbered(data, request.offset, request.limit)
         if len(data) > MAX_BYTES and len(text.encode()) > MAX_BYTES:
             raise Refusal(answers.over_cap(place))
         self._used(address, wrote=False)
@@ -151,7 +151,7 @@ class ScopedTool:
         return "\n".join(lines)
 
     def _directory(self, place: Place) -> str:
-        lines = self._names(place, depth=listing.DEPTH, indent=0)
+        lines = self._names(place, depth=folder_view.DEPTH, indent=0)
         return "\n".join([f"Directory: {place.canonical}", *lines])
 
     def _names(self, place: Place, *, depth: int, indent: int) -> list[str]:
@@ -161,7 +161,7 @@ class ScopedTool:
             if error.code == "E_ROOT_MISSING" and not place.parts:
                 return []  # nothing was written there yet
             raise self._refusal(error, place) from None
-        return listing.names(found, indent=indent)
+        return folder_view.names(found, indent=indent)
 
     def _create(self, place: Place, text: str) -> str:
         if place.doubt:

@@ -7,9 +7,9 @@ asks for its context again. Eight memories of 6 KB are pinned, and a tenth of al
 import os
 from collections.abc import Callable, Iterator
 
-from memtui.context import build, forget
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Root
+from memtui.features.hot_set import build, forget
 from tests.bench import lists, world
 from tests.bench.case import Case, Figure, Plan, compare
 from tests.bench.commands import STARTS, process

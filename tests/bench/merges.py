@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Iterator
 from functools import partial
 
-from memtui.curation.merge import merge3
+from memtui.diff.merge import merge3
 from memtui.workbench.merge.session import MergeSession
 from memtui.workbench.merge.sides import place_lines
 from memtui.workbench.merge.view import FileText, Parties

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from memtui.cli.arguments import parse, peek_json
 from memtui.errors import UsageError
+from memtui.features.table import GLOBALS, VERBS
 from memtui.wire.verb import Verb
-from memtui.wire.verbs import GLOBALS, VERBS
 
 SHA = "9f" * 32
 EXAMPLES = [(verb, line) for verb in VERBS for line, _ in verb.examples]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.cli.completion import script
-from memtui.wire.verbs import GLOBALS, VERBS
+from memtui.features.table import GLOBALS, VERBS
 from tests.cli.conftest import Cli
 
 SHELLS = ("bash", "zsh", "fish")

@@ -3,8 +3,8 @@
 import pytest
 
 from memtui.cli.help import commands_page, overview, verb_help
+from memtui.features.table import GLOBALS, VERBS
 from memtui.wire.verb import Verb
-from memtui.wire.verbs import GLOBALS, VERBS
 from tests.cli.conftest import Cli
 from tests.house.source import ROOT
 

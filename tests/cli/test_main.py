@@ -13,8 +13,8 @@ import pytest
 
 from memtui import __version__
 from memtui.cli.main import COMMANDS, command_of
+from memtui.features.table import VERBS
 from memtui.wire.session import Session
-from memtui.wire.verbs import VERBS
 from tests.cli.conftest import Cli, FakeWorkbench
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from memtui.wire.verbs import VERBS
+from memtui.features.table import VERBS
 from memtui.workbench.actions import ACTIONS
 
 TWINS = {

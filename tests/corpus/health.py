@@ -14,9 +14,9 @@ from typing import NamedTuple
 from memtui.agents import discover
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
-from memtui.health.applying import Chosen, apply, choose, prepare
-from memtui.health.looking import Looker, has_index
-from memtui.health.model import BELOW, BULK, KINDS, IndexReport
+from memtui.features.health.apply import Chosen, apply, choose, prepare
+from memtui.features.health.model import BELOW, BULK, KINDS, IndexReport
+from memtui.features.health.survey import Looker, has_index
 from tests.agents.machine import Machine
 from tests.corpus import ARCHIVE, journey
 from tests.corpus.standing import STANDINGS, Standing, place

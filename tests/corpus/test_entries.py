@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.entries import changing
-from memtui.entries.formats import FORMATS
-from memtui.entries.parsing import parse
 from memtui.errors import RefusedError
+from memtui.features.entries import change
+from memtui.features.entries.formats import FORMATS
+from memtui.features.entries.parse import parse
 from tests.corpus import ARCHIVE, journey
 
 KNOWN = {".goose/memory": "goose", ".codex/memories/MEMORY.md": "codex"}
@@ -25,13 +25,13 @@ def check(data: bytes, kind: str) -> int:
     for entry in file.entries[:: max(len(texts) // MOST, 1)]:
         at = entry.number - 1
         try:
-            less = parse(changing.remove(file, entry), kind)
-            more = parse(changing.add(less, texts[at]), kind)
+            less = parse(change.remove(file, entry), kind)
+            more = parse(change.add(less, texts[at]), kind)
         except RefusedError:
             continue  # such as one that holds front matter apart
         assert [less.text(one) for one in less.entries] == texts[:at] + texts[at + 1 :]
         assert [more.text(one) for one in more.entries[:-1]] == texts[:at] + texts[at + 1 :]
-        assert changing.replace(file, entry, texts[at] + b"\n") == data
+        assert change.replace(file, entry, texts[at] + b"\n") == data
         done += 1
     return done
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.pointers.links import parse
-from memtui.pointers.rewriting import rewrite
+from memtui.pointers.rewrite import rewrite
 from tests.corpus import ARCHIVE
 from tests.corpus.journey import unpack
 

@@ -9,10 +9,10 @@ import pytest
 from memtui.agents import discover
 from memtui.agents.agent import MARKS
 from memtui.agents.table import agents
-from memtui.context import startcost
-from memtui.context.counting import Counter as Tokens
-from memtui.context.tokens import estimate
 from memtui.engine import Engine
+from memtui.features.cost import start_cost
+from memtui.given.token_count import Counter as Tokens
+from memtui.given.tokens import estimate
 from tests.agents.machine import Machine, snapshot
 from tests.corpus import ARCHIVE, journey
 
@@ -30,11 +30,11 @@ def test_real_projects(tmp_path: Path, home: Path) -> None:
         around = machine.surroundings(str(folder), project=str(folder))
         before = list(snapshot(folder))
         with Engine.open(discover(around), state_dir=str(tmp_path / f"state-{number}")) as engine:
-            in_use.update(agent.id for agent in startcost.agents(engine, around))
+            in_use.update(agent.id for agent in start_cost.agents(engine, around))
             for agent in agents():
                 if agent.loads is None:
                     continue
-                found = startcost.work_out(engine, around, agent, count=ESTIMATE)
+                found = start_cost.work_out(engine, around, agent, count=ESTIMATE)
                 marks.update(item.loaded.mark for item in found.items)
                 for item in found.items:
                     loaded = item.loaded

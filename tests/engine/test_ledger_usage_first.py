@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.context import building
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Root
+from memtui.features.hot_set import build
 from tests.engine.settling import settle
 from tests.engine.worktrees import MEMORIES, engine, git, note, repository
 from tests.faults.world import ME
@@ -89,7 +89,7 @@ def test_what_was_reviewed_is_given_where_nothing_may_be_written(base: Path) -> 
         with Engine.open(roots, state_dir=str(base / "state"), read_only=read_only) as opened:
             row = opened.rows.get(note("project"))
             assert (row.pinned, row.trust) == (True, "reviewed")
-            assert "two" in building.build(opened).text
+            assert "two" in build(opened).text
 
 
 def test_a_pin_taken_off_at_the_first_look_is_off_everywhere(base: Path) -> None:

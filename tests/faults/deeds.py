@@ -7,7 +7,7 @@ from typing import NamedTuple
 from memtui.engine import Engine
 from memtui.engine.model import Done
 from memtui.engine.steps import Remove, Rename, Step, Write
-from memtui.pointers import carrying
+from memtui.pointers import carry as carrying
 from tests.faults.world import FIRST, ME, SECOND, World, at, new_world, sha
 
 OLD, NEW, OLDER = b"# A memory\n\nold\n", b"# A memory\n\nold\nand new\n", b"older\n"

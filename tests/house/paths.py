@@ -22,7 +22,7 @@ from memtui.config.settings import load_settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Changes, Health, Root
 from memtui.mcp_server import tools
-from memtui.mcp_server.desk import FULL, Desk
+from memtui.mcp_server.connection import FULL, Desk
 from memtui.wire.session import Options
 from memtui.workbench.bridge import WRITE, Bridge
 from memtui.workbench.messages import Finished, HealthChanged, RowsChanged

@@ -8,8 +8,8 @@ import pytest
 from memtui.config.fields import FIELDS, TABLES
 from memtui.config.variables import VARIABLES
 from memtui.errors import CODES
+from memtui.features.table import GLOBALS, VERBS
 from memtui.wire.outcomes import EXIT, MEANING, REFUSED
-from memtui.wire.verbs import GLOBALS, VERBS
 from memtui.workbench.actions import ACTIONS
 from tests.house import pages
 from tests.house.source import ROOT

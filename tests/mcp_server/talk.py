@@ -13,7 +13,7 @@ import anyio.lowlevel
 from memtui.config.settings import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord, Memory
-from memtui.mcp_server.desk import FULL, Desk
+from memtui.mcp_server.connection import FULL, Desk
 from memtui.mcp_server.server import converse
 from memtui.wire.session import Options, open_session
 

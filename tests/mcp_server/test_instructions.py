@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from memtui.config.settings import load_settings, read_environment
-from memtui.context import Budgets
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.errors import StorageError
+from memtui.features.hot_set import Budgets
 from memtui.mcp_server import instructions
-from memtui.mcp_server.desk import FULL, NONE, SHORT, Desk
+from memtui.mcp_server.connection import FULL, NONE, SHORT, Desk
 from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
 

@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from memtui.engine import Engine
-from memtui.mcp_server import desk as desk_module
+from memtui.mcp_server import connection as desk_module
 from memtui.memory_tool.result import Result
 from memtui.memory_tool.scoped import ScopedTool
 from tests.mcp_server.talk import ProtocolError, Store, talk

@@ -9,7 +9,7 @@ import pytest
 from memtui.config.settings import load_settings, read_environment
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.mcp_server import recall, server, tools
-from memtui.mcp_server.desk import Desk
+from memtui.mcp_server.connection import Desk
 from memtui.memory_tool import fields
 from memtui.memory_tool.result import Result
 from memtui.wire.doors import words

@@ -10,7 +10,7 @@ import pytest
 from memtui.engine.access import OFF, PLAN, READ_ONLY, Access
 from memtui.engine.model import Address
 from memtui.errors import CODES, BusyError, MemtuiError, RefusedError, StorageError
-from memtui.memory_tool import answers, grammar, listing
+from memtui.memory_tool import answers, folder_view, grammar
 from memtui.memory_tool.fields import COMMANDS
 from memtui.memory_tool.scoped import ScopedTool
 from tests.faults.injector import failing, hooked, meddling
@@ -126,7 +126,7 @@ def test_links_are_never_followed(command: str, target: str, tool: Tool, a: Path
 def test_what_is_no_text_is_shown_and_never_rewritten(data: bytes, tool: Tool) -> None:
     tool.folder().mkdir(parents=True)
     (tool.folder() / "a.md").write_bytes(data)
-    assert tool.done("view", path=A).endswith(listing.NOT_TEXT)
+    assert tool.done("view", path=A).endswith(folder_view.NOT_TEXT)
     for command in ("str_replace", "insert"):
         assert tool.refused(command, **CALLS[command]) == f"{A} is not a UTF-8 text file; cannot edit it"
     assert (tool.folder() / "a.md").read_bytes() == data

@@ -7,12 +7,12 @@ import pytest
 from memtui.agents import discover
 from memtui.config.settings import load_settings
 from memtui.config.surroundings import Surroundings, surroundings_from
-from memtui.context import startcost
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
-from memtui.health.applying import apply, choose, prepare
-from memtui.health.looking import Looker
-from memtui.health.model import TOGETHER
+from memtui.features.cost import start_cost
+from memtui.features.health.apply import apply, choose, prepare
+from memtui.features.health.model import TOGETHER
+from memtui.features.health.survey import Looker
 from screenshots.newcomer import NOTES, furnish
 from screenshots.still.sitecustomize import START
 
@@ -35,13 +35,13 @@ def kinds(engine: Engine) -> list[str]:
 
 def cut_off(engine: Engine, around: Surroundings) -> tuple[int, int]:
     """Bytes that fall below limits, and files that are read on demand."""
-    cost = startcost.work_out(engine, around, startcost.agent_named("claude-code"))
+    cost = start_cost.work_out(engine, around, start_cost.agent_named("claude-code"))
     return cost.below, cost.marked("on demand")
 
 
 def test_what_the_guide_tells_is_so(around: Surroundings, tmp_path: Path) -> None:
     with Engine.open(discover(around), state_dir=str(tmp_path / "state")) as engine:
-        assert [agent.id for agent in startcost.agents(engine, around)][:3] == ["claude-code", "codex", "serena"]
+        assert [agent.id for agent in start_cost.agents(engine, around)][:3] == ["claude-code", "codex", "serena"]
         assert kinds(engine) == ["cut", "dangling", "unnamed", "duplicate", *["below"] * 9]
         assert cut_off(engine, around) == (922, 208)
         reports = Looker().look(engine, (engine.roots.find(ROOT),))

@@ -30,8 +30,8 @@ SHOWN = frozenset({"memtui.workbench.views", "memtui.workbench.views.tabs"})
 LATER = (
     "memtui.agents.known.claude_code",
     "memtui.clients.",
-    "memtui.context",
-    "memtui.curation",
+    "memtui.features.hot_set",
+    "memtui.diff",
     "memtui.engine.ledger",
     "memtui.engine.find.rank",
     "memtui.engine.watch.watch",

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from memtui.mcp_server.naming import actor_of
+from memtui.mcp_server.connection import actor_of
 from tests.bench.servers import Server
 from tests.mcp_server.talk import Store
 from tests.terminal import Terminal

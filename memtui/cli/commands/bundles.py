@@ -6,17 +6,18 @@ from hashlib import sha256
 
 from memtui.cli import places, words
 from memtui.cli.call import Call
-from memtui.cli.commands import transferring
+from memtui.cli.commands import transfer
 from memtui.cli.output import Column
 from memtui.config.directories import expand_user
-from memtui.curation.merge import merged_alone
+from memtui.diff.merge import merged_alone
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import NotFoundError, UsageError
-from memtui.transfer import bundle, bundlefile, importing, merging
-from memtui.transfer.exporting import Exported, collect
-from memtui.transfer.tarball import MOST_BYTES, too_big
-from memtui.wire import outcomes, transfers
+from memtui.features.bundles import as_json, bundle, bundle_file, carry_out, import_plan
+from memtui.features.bundles.export import Exported, collect
+from memtui.features.bundles.tarball import MOST_BYTES, too_big
+from memtui.features.transfer import as_json as transfer_json
+from memtui.wire import outcomes
 
 
 def export(call: Call) -> int:
@@ -35,7 +36,7 @@ def export(call: Call) -> int:
             raise UsageError("A bundle is not for a terminal.", hint="Give a file, or send the output somewhere.")
         call.out.raw(data)
     else:
-        bundlefile.write(_path(call, file), data, over=call.args.flag("force"))
+        bundle_file.write(_path(call, file), data, over=call.args.flag("force"))
     if file != "-":
         call.out.fact(
             {
@@ -109,21 +110,21 @@ def _path(call: Call, file: str) -> str:
 def import_(call: Call) -> int:
     """Show what a bundle brings, or take it in."""
     file, out = call.args.need("file"), call.out
-    data = _input() if file == "-" else bundlefile.read(_path(call, file))
+    data = _input() if file == "-" else bundle_file.read(_path(call, file))
     as_is = call.args.flag("as_is")
     call.engine.rows.lift_limits()  # a memory that is here must not be taken for a new one
-    wanted = merging.plan(call.engine, bundle.read(data), _into(call), merged_alone, as_is=as_is)
+    wanted = import_plan.plan(call.engine, bundle.read(data), _into(call), merged_alone, as_is=as_is)
     if call.args.flag("dry_run"):
         if out.json:
-            out.document(transfers.arrivals(wanted, None))
+            out.document(as_json.arrivals(wanted, None))
         else:
             _table(call, wanted)
             _show(call, wanted)
             out.say(f"Would import: {_words(wanted)}. Nothing was written.")
         return outcomes.DONE
-    done = importing.apply(call.engine, wanted, actor=call.actor, now=now_ms())
+    done = carry_out.apply(call.engine, wanted, actor=call.actor, now=now_ms())
     if out.json:
-        out.document(transfers.arrivals(wanted, done))
+        out.document(as_json.arrivals(wanted, done))
     else:
         _table(call, wanted)
         _tell_notes(call, wanted)
@@ -151,7 +152,7 @@ def _into(call: Call) -> dict[str, str]:
     return found
 
 
-def _table(call: Call, wanted: merging.Plan) -> None:
+def _table(call: Call, wanted: import_plan.Plan) -> None:
     call.out.table(
         (Column("WHAT"), Column("MEMORY", flexible=True), Column("WHY", flexible=True, optional=True, wraps=True)),
         [
@@ -161,30 +162,30 @@ def _table(call: Call, wanted: merging.Plan) -> None:
     )
 
 
-def _show(call: Call, wanted: merging.Plan) -> None:
+def _show(call: Call, wanted: import_plan.Plan) -> None:
     """Print what becomes of memories that come from another agent, and of indexes here, as diffs."""
     for one in _shown(wanted):
         if one.shaped is not None:
-            call.out.diff(transfers.diff(str(one.address), one.packed.data, one.shaped))
+            call.out.diff(transfer_json.diff(str(one.address), one.packed.data, one.shaped))
     for change in wanted.indexes:
-        call.out.diff(transfers.diff(str(change.address), change.before, change.after))
+        call.out.diff(transfer_json.diff(str(change.address), change.before, change.after))
     call.out.flush()
     _tell_notes(call, wanted)
 
 
-def _shown(wanted: merging.Plan) -> tuple[merging.Arrival, ...]:
-    return wanted.of(*merging.WRITTEN, merging.CONFLICT)
+def _shown(wanted: import_plan.Plan) -> tuple[import_plan.Arrival, ...]:
+    return wanted.of(*import_plan.WRITTEN, import_plan.CONFLICT)
 
 
-def _tell_notes(call: Call, wanted: merging.Plan) -> None:
-    transferring.tell_notes(call, [(one.packed.path, one.notes) for one in _shown(wanted)], wanted.indexes)
+def _tell_notes(call: Call, wanted: import_plan.Plan) -> None:
+    transfer.tell_notes(call, [(one.packed.path, one.notes) for one in _shown(wanted)], wanted.indexes)
 
 
-def _words(wanted: merging.Plan) -> str:
+def _words(wanted: import_plan.Plan) -> str:
     return f"{wanted.words}; {wanted.also}" if wanted.also else wanted.words
 
 
-def _tell(call: Call, wanted: merging.Plan, done: importing.Imported) -> None:
+def _tell(call: Call, wanted: import_plan.Plan, done: carry_out.Imported) -> None:
     say = call.out.say
     step = " `memtui undo` takes it back." if done.done else ""
     say(f"Imported: {_words(wanted)}.{step}")

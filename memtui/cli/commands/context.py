@@ -1,9 +1,9 @@
 """What an agent is given without asking, printed: for a look, for a script, for an agent's session-start hook."""
 
 from memtui.cli.call import LOCK_WAIT, Call
-from memtui.context import PARTS, Context, build
 from memtui.errors import UsageError
-from memtui.wire import contexts, outcomes
+from memtui.features.hot_set import PARTS, Context, as_json, build
+from memtui.wire import outcomes
 from memtui.wire.doors import open_door
 
 
@@ -27,7 +27,7 @@ def context(call: Call) -> int:
 
 def _print(call: Call, found: Context, *, json: bool) -> None:
     if json or call.out.json:
-        call.out.document(contexts.document(found))
+        call.out.document(as_json.document(found))
     else:
         call.out.raw(found.text.encode())
 
@@ -54,10 +54,10 @@ def _fitting(call: Call) -> str:
     """Make the answer with as much as an agent takes."""
     import json
 
-    from memtui.context.fitting import HOOK, fitted
+    from memtui.features.hot_set.fit import HOOK, fitted
 
     def answer(found: Context) -> str:
-        return json.dumps(contexts.hook(found), ensure_ascii=False) + "\n"
+        return json.dumps(as_json.hook(found), ensure_ascii=False) + "\n"
 
     def characters(found: Context) -> int:
         return len(answer(found).encode("utf-16-le")) // 2

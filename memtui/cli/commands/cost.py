@@ -3,9 +3,9 @@
 from memtui.agents.agent import SKIPPED
 from memtui.cli.call import Call
 from memtui.cli.output import Column
-from memtui.context import startcost
-from memtui.context.startcost import Cost, Item
-from memtui.wire import costs, outcomes, values
+from memtui.features.cost import as_json, start_cost
+from memtui.features.cost.start_cost import Cost, Item
+from memtui.wire import outcomes, values
 
 _TOGETHER = 3
 """Of more files than this with one reason, it is said once."""
@@ -16,10 +16,10 @@ def cost(call: Call) -> int:
     session = call.session
     named = call.args.text("agent")
     if named is not None:
-        found = startcost.work_out(session.engine, session.surroundings, startcost.agent_named(named))
+        found = start_cost.work_out(session.engine, session.surroundings, start_cost.agent_named(named))
         _one(call, found)
         return outcomes.DONE
-    costs_of_all = list(startcost.of_all(session.engine, session.surroundings))
+    costs_of_all = list(start_cost.of_all(session.engine, session.surroundings))
     _all(call, costs_of_all)
     for one in costs_of_all:
         if one.problem:
@@ -30,7 +30,7 @@ def cost(call: Call) -> int:
 def _all(call: Call, found: list[Cost]) -> None:
     out = call.out
     if out.json:
-        out.document(values.listing(map(costs.summary, found)))
+        out.document(values.listing(map(as_json.summary, found)))
         return
     out.table(
         (
@@ -61,7 +61,7 @@ def _besides(found: Cost) -> str:
 def _one(call: Call, found: Cost) -> None:
     out = call.out
     if out.json:
-        out.document(costs.document(found))
+        out.document(as_json.document(found))
         return
     items = _gathered(found.items) if out.terminal else found.items
     out.table(
@@ -124,7 +124,7 @@ def _path(call: Call, item: Item) -> str:
     """
     if not call.out.terminal:
         return "" if item.loaded.made and item.loaded.at_start else item.loaded.path
-    return startcost.short(item.loaded.path, call.session.surroundings)
+    return start_cost.short(item.loaded.path, call.session.surroundings)
 
 
 def _by_reason(items: list[Item]) -> dict[str, list[Item]]:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from memtui.cli.call import Call
 from memtui.config.settings import Settings, read_environment
-from memtui.curation.external import editor_command
 from memtui.engine.model import Finding
 from memtui.errors import MemtuiError, UsageError, how_to_add
+from memtui.features.edit.external import editor_command
 from memtui.safe_text import cell_width
 from memtui.wire import outcomes, values
 

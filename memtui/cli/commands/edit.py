@@ -10,11 +10,11 @@ from contextlib import contextmanager
 
 from memtui.cli import results, words
 from memtui.cli.call import Call
-from memtui.curation.external import PrivateCopy, copy_of, editor_command, run_in_terminal
-from memtui.curation.merge import Merge, merge3
+from memtui.diff.merge import Merge, merge3
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Conflict, Draft, MergeOf, Snapshot
 from memtui.errors import CODES, ConflictError, NotFoundError, RefusedError, StorageError
+from memtui.features.edit.external import PrivateCopy, copy_of, editor_command, run_in_terminal
 from memtui.wire import outcomes
 
 _MERGE = ("m", "merge both texts, then look at the result")

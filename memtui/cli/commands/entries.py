@@ -5,15 +5,15 @@ A number alone never decides what is overwritten or removed: it comes with a che
 
 from memtui.cli import results
 from memtui.cli.call import Call
-from memtui.cli.commands.changing import given_text
+from memtui.cli.commands.change import given_text
 from memtui.cli.commands.edit import Flow
 from memtui.cli.output import Column
 from memtui.engine.model import Address, Snapshot
-from memtui.entries import changing, counting, keeping
-from memtui.entries.model import Entry, EntryFile
-from memtui.entries.naming import EntryGoneError, Name, exact, find, read_name
 from memtui.errors import UsageError
-from memtui.wire import entries as wire
+from memtui.features.entries import as_json as wire
+from memtui.features.entries import change, fullness, guarded
+from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find, read_name
+from memtui.features.entries.model import Entry, EntryFile
 from memtui.wire import outcomes
 
 
@@ -31,8 +31,8 @@ def entries(call: Call) -> int:
 
 
 def _list(call: Call, address: Address) -> int:
-    file, snapshot = keeping.read_file(call.engine, address)
-    used = counting.usage(file, call.engine.roots.find(address.root).policy.limit_of(address.path))
+    file, snapshot = guarded.read_file(call.engine, address)
+    used = fullness.usage(file, call.engine.roots.find(address.root).policy.limit_of(address.path))
     if call.out.json:
         call.out.document(wire.entries(snapshot, file, used))
         return outcomes.DONE
@@ -53,7 +53,7 @@ def _list(call: Call, address: Address) -> int:
 
 
 def _show(call: Call, address: Address) -> int:
-    file, snapshot = keeping.read_file(call.engine, address)
+    file, snapshot = guarded.read_file(call.engine, address)
     entry = find(file, _need_name(call))
     text = file.text(entry)
     if call.out.json:
@@ -70,14 +70,14 @@ def _add(call: Call, address: Address) -> int:
         raise UsageError("A new entry goes behind the last one, so it needs no number.", hint="Leave it out.")
     if call.args.text("entry") == "-":
         call.args.values["source"] = "-"
-    keeping.need_format(call.engine, address)
-    result = keeping.add(call.engine, address, given_text(call), actor=call.actor)
+    guarded.need_format(call.engine, address)
+    result = guarded.add(call.engine, address, given_text(call), actor=call.actor)
     return results.saved(call.out, result, word="added an entry to")
 
 
 def _edit(call: Call, address: Address) -> int:
     name = _need_name(call)
-    file, snapshot = keeping.read_file(call.engine, address)
+    file, snapshot = guarded.read_file(call.engine, address)
     if call.args.text("source") is None and call.args.text("file") is None:
         flow = EntryFlow(call, snapshot, file, find(file, name))
         flow.check()
@@ -86,15 +86,15 @@ def _edit(call: Call, address: Address) -> int:
         finally:
             flow.end()
     _need_check(file, name)
-    result = keeping.replace(call.engine, address, name, given_text(call), actor=call.actor)
+    result = guarded.replace(call.engine, address, name, given_text(call), actor=call.actor)
     return results.saved(call.out, result)
 
 
 def _remove(call: Call, address: Address) -> int:
     name = _need_name(call)
-    file, _ = keeping.read_file(call.engine, address)
+    file, _ = guarded.read_file(call.engine, address)
     _need_check(file, name)
-    result = keeping.remove(call.engine, address, name, actor=call.actor)
+    result = guarded.remove(call.engine, address, name, actor=call.actor)
     return results.saved(call.out, result, word=f"removed entry {name.number} of")
 
 
@@ -146,7 +146,7 @@ class EntryFlow(Flow):
             return self._unchanged()
         call, address = self._call, self._address
         try:
-            result = keeping.replace(call.engine, address, exact(self._entry), self._text, actor=call.actor)
+            result = guarded.replace(call.engine, address, exact(self._entry), self._text, actor=call.actor)
         except EntryGoneError:
             return self._go_on_with_the_file()
         self._forget()
@@ -154,7 +154,7 @@ class EntryFlow(Flow):
 
     def _go_on_with_the_file(self) -> int:
         """Somebody else changed or removed this entry: both texts of the file are what there is to decide about."""
-        self._text = changing.replace(self._file, self._entry, self._text)
+        self._text = change.replace(self._file, self._entry, self._text)
         self._rebase(self._snapshot)
         self._whole = True
         self._out.say("Somebody else changed this entry meanwhile, so this goes on with the whole file.")

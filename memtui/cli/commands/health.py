@@ -5,13 +5,14 @@ from collections.abc import Iterator, Sequence
 from memtui.cli import places
 from memtui.cli.call import Call
 from memtui.cli.output import Column
-from memtui.curation.diff import unified
+from memtui.diff.differences import unified
 from memtui.engine.model import Root
 from memtui.errors import UsageError
-from memtui.health.applying import Applied, Chosen, apply, choose, prepare, refuse_unread
-from memtui.health.looking import Looker, has_index
-from memtui.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, IndexReport, Preview
-from memtui.wire import indexes, outcomes, values
+from memtui.features.health import as_json
+from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare, refuse_unread
+from memtui.features.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, IndexReport, Preview
+from memtui.features.health.survey import Looker, has_index
+from memtui.wire import outcomes, values
 
 _YES = ("y", "yes")
 
@@ -27,8 +28,8 @@ def health(call: Call) -> int:
     if kind is not None:
         return _fix(call, reports, kind, rebuilt=named is not None)
     if call.out.json:
-        found = values.listing(indexes.finding(one) for report in reports for one in report.findings)
-        found["indexes"] = [indexes.index(report) for report in reports]
+        found = values.listing(as_json.finding(one) for report in reports for one in report.findings)
+        found["indexes"] = [as_json.index(report) for report in reports]
         call.out.document(found)
         return outcomes.DONE
     _table(call, reports)

@@ -11,7 +11,7 @@ from memtui.clients.start import client_named, wanted
 from memtui.clients.strays import own_folder, sweep
 from memtui.clients.survey import ClientState, has_hook, server_runs_here, survey
 from memtui.config.surroundings import Surroundings, surroundings_from
-from memtui.curation.diff import unified
+from memtui.diff.differences import unified
 from memtui.errors import UsageError, how_to_add
 from memtui.wire import outcomes, values
 from memtui.wire.outcomes import Json

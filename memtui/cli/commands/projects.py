@@ -7,9 +7,10 @@ from memtui.cli.call import Call
 from memtui.cli.output import Column
 from memtui.config.directories import expand_user
 from memtui.errors import MemtuiError
-from memtui.health import repointing
-from memtui.health.orphans import SURE, Orphan, Survey, survey
-from memtui.wire import outcomes, projects, values
+from memtui.features.moved_projects import as_json
+from memtui.features.moved_projects import repoint as repointing
+from memtui.features.moved_projects.orphans import SURE, Orphan, Survey, survey
+from memtui.wire import outcomes, values
 from memtui.wire.session import other_projects
 
 DEPTH = 16
@@ -24,9 +25,9 @@ def orphans(call: Call) -> int:
     held = {one.root.id: _held(call, one.root.id) for one in found.orphans}
     kept = tuple(one for one in found.orphans if held[one.root.id][0])
     if call.out.json:
-        answer = values.listing(projects.orphan(one, *held[one.root.id]) for one in kept)
-        answer["collisions"] = [projects.collision(one) for one in found.collisions]
-        answer["worktrees"] = [projects.family(one) for one in found.worktrees]
+        answer = values.listing(as_json.orphan(one, *held[one.root.id]) for one in kept)
+        answer["collisions"] = [as_json.collision(one) for one in found.collisions]
+        answer["worktrees"] = [as_json.family(one) for one in found.worktrees]
         call.out.document(answer)
         return outcomes.DONE
     call.out.table(
@@ -96,7 +97,7 @@ def repoint(call: Call) -> int:
     done = repointing.apply(call.engine, wanted, actor=call.actor) if write else None
     failed = [one for one in map(results.failure, done.outcomes) if one is not None] if done is not None else []
     if call.out.json:
-        call.out.document(projects.plan(wanted, done.txn if done is not None and not failed else None))
+        call.out.document(as_json.plan(wanted, done.txn if done is not None and not failed else None))
     else:
         _show(call, wanted)
         if failed:

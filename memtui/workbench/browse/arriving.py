@@ -9,14 +9,14 @@ import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from memtui.curation.hunks import why_not_text
-from memtui.curation.merge import merged_alone
+from memtui.diff.hunks import why_not_text
+from memtui.diff.merge import merged_alone
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
+from memtui.features.bundles import bundle, bundle_file, import_plan
+from memtui.features.bundles.import_plan import CONFLICT, DELETED, NEW, NEWER, OLDER, SAME, STAYS, Arrival, Plan
+from memtui.features.transfer.model import KEPT, LOST
 from memtui.safe_text import cell_width, visible
-from memtui.transfer import bundle, bundlefile, merging
-from memtui.transfer.merging import CONFLICT, DELETED, NEW, NEWER, OLDER, SAME, STAYS, Arrival, Plan
-from memtui.transfer.model import KEPT, LOST
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
@@ -36,7 +36,7 @@ INTO = " --into "
 """What may stand behind the file, before a root."""
 AS_IS = " --as-is"
 """What may stand at the end, to keep every byte of what comes from another agent."""
-_FIRST = {CONFLICT: 0, DELETED: 1, STAYS: 2, NEW: 3, NEWER: 4, merging.MERGED: 5, OLDER: 6, SAME: 7}
+_FIRST = {CONFLICT: 0, DELETED: 1, STAYS: 2, NEW: 3, NEWER: 4, import_plan.MERGED: 5, OLDER: 6, SAME: 7}
 """What needs a person comes first, what nothing happens to last."""
 _STYLES = {CONFLICT: "conflict", STAYS: "warning", DELETED: "del", OLDER: "dim", SAME: "dim"}
 
@@ -120,7 +120,9 @@ cursor. Shift with up and down scrolls it."""
                 self.draw()
 
         self._browser.bridge.run(
-            lambda engine: merging.plan(engine, bundle.read(bundlefile.read(path)), named, merged_alone, as_is=as_is),
+            lambda engine: import_plan.plan(
+                engine, bundle.read(bundle_file.read(path)), named, merged_alone, as_is=as_is
+            ),
             arrived,
             what="read the bundle",
             otherwise=refused,
@@ -171,7 +173,7 @@ def details(row: Arrival, look: Look) -> list[Line]:
     ]
     if row.address is not None and row.what not in (STAYS, SAME):
         brought = row.packed.data if row.shaped is None else row.shaped
-        after = row.data if row.what in merging.WRITTEN else brought
+        after = row.data if row.what in import_plan.WRITTEN else brought
         lines += [list(line.runs) for line in _text(row.here, after, look)]
     return lines
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
-from memtui.transfer import bundle, bundlefile, importing
-from memtui.transfer.exporting import Exported, collect
-from memtui.transfer.importing import Imported
-from memtui.transfer.merging import Plan
+from memtui.features.bundles import bundle, bundle_file, carry_out
+from memtui.features.bundles.carry_out import Imported
+from memtui.features.bundles.export import Exported, collect
+from memtui.features.bundles.import_plan import Plan
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
@@ -90,7 +90,7 @@ class Bundling:
                 engine.watch.reconcile()  # what others wrote lately belongs to it
             rows = engine.rows.some(targets)
             found = collect(engine, [rows[one] for one in targets if one in rows], history=history)
-            bundlefile.write(path, bundle.write(found.bundle), over=over)
+            bundle_file.write(path, bundle.write(found.bundle), over=over)
             return found
 
         screen.bridge.run(job, written, what="export", otherwise=refused, latest=GROUP)
@@ -125,7 +125,7 @@ class Bundling:
                 screen.open_editor(done.conflicts[0], then="compare")
 
         screen.bridge.run(
-            lambda engine: importing.apply(engine, wanted, actor=actor, now=now),
+            lambda engine: carry_out.apply(engine, wanted, actor=actor, now=now),
             taken,
             what="import",
             otherwise=partial(screen.show_error, "import"),

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from memtui.agents.projects import ORPHANED
 from memtui.engine.model import Address, Listing
 from memtui.errors import MemtuiError
-from memtui.health.looking import Looker, has_index
-from memtui.health.model import IndexReport
+from memtui.features.health.model import IndexReport
+from memtui.features.health.survey import Looker, has_index
 from memtui.workbench.browse.straying import stayed, strays
 from memtui.workbench.views.health_rows import QUIET
 

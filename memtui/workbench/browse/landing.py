@@ -23,7 +23,7 @@ from memtui.workbench.views.difference import Look
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from memtui.transfer.model import Plan
+    from memtui.features.transfer.model import Plan
     from memtui.workbench.browse.browser import BrowserScreen
 
 WORKED_OUT = 0.1

@@ -25,7 +25,7 @@ from memtui.ui.draw.pages import (
 from memtui.workbench.browse.cells import below_home
 
 if TYPE_CHECKING:
-    from memtui.entries.counting import Usage
+    from memtui.features.entries.fullness import Usage
     from memtui.workbench.bridge import Engine
 
 
@@ -82,9 +82,9 @@ def held_in(engine: Engine, address: Address, data: bytes) -> Usage | None:
     kind, limit = policy.format_of(address.path), policy.limit_of(address.path)
     if kind is None:
         return None
-    from memtui.entries.counting import usage
-    from memtui.entries.formats import FORMATS
-    from memtui.entries.parsing import parse
+    from memtui.features.entries.formats import FORMATS
+    from memtui.features.entries.fullness import usage
+    from memtui.features.entries.parse import parse
 
     return usage(parse(data, kind), limit) if kind in FORMATS else None
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Done
 from memtui.errors import MemtuiError
-from memtui.health.orphans import SURE, Orphan, where
-from memtui.health.repointing import Plan, apply, plan
+from memtui.features.moved_projects.orphans import SURE, Orphan, where
+from memtui.features.moved_projects.repoint import Plan, apply, plan
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.curation.hunks import why_not_text
+from memtui.diff.hunks import why_not_text
 from memtui.engine.model import BROUGHT, Memory
 from memtui.errors import MemtuiError
 from memtui.safe_text import cell_width

@@ -126,7 +126,7 @@ class SeenSteps:
         """Open what a step between two projects reached into; returns what undo would take back if there was one."""
         if next(engine.undo.beyond(kind), None) is None:
             return None
-        from memtui.health.repointing import open_next
+        from memtui.features.moved_projects.repoint import open_next
 
         if not open_next(engine, kind, roots):
             return None

@@ -20,7 +20,7 @@ from memtui.workbench.browse.nodes import MEMORY, Node
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from memtui.entries.counting import Usage
+    from memtui.features.entries.fullness import Usage
     from memtui.workbench.browse import reading
     from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.browse.page_finding import PageFinding

@@ -1,6 +1,6 @@
 """Memories that are not where their project is, in the words of the health view.
 
-What is out of place is found by `memtui.health.orphans`; here it is only said, and what holds no memory is left out.
+What is out of place is found by `features/moved_projects/`; here it is only said, and what holds no memory is left out.
 """
 
 from __future__ import annotations
@@ -11,12 +11,22 @@ from typing import TYPE_CHECKING
 
 from memtui.agents.layout import names_in, short_path, slug
 from memtui.agents.projects import ORPHANED
-from memtui.health.orphans import SPLIT, SURE, Collision, Orphan, Worktrees, leads_to, slug_of, survey, where
+from memtui.features.moved_projects.orphans import (
+    SPLIT,
+    SURE,
+    Collision,
+    Orphan,
+    Worktrees,
+    leads_to,
+    slug_of,
+    survey,
+    where,
+)
 from memtui.workbench.views.health_rows import ORPHAN, Stray
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root
-    from memtui.health.orphans import Survey
+    from memtui.features.moved_projects.orphans import Survey
 
 
 def strays(roots: tuple[Root, ...], home: str | None) -> tuple[Stray, ...]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from memtui.agents.table import title_of
 from memtui.engine.model import Address, Done, Root
-from memtui.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Item, Plan
-from memtui.transfer.planning import Wish, apply, differs, plan
+from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Item, Plan
+from memtui.features.transfer.plan import Wish, apply, differs, plan
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line
 from memtui.workbench.bridge import WRITE

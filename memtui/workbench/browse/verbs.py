@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import BROUGHT, SCOPES, Address, Conflict, Done, PassedOver, Saved, Unchanged
 from memtui.errors import MemtuiError
-from memtui.pointers import carrying
+from memtui.pointers import carry
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import MOMENT
@@ -23,7 +23,7 @@ from memtui.workbench.browse.seen import Seeing, Step
 from memtui.workbench.browse.translating import translates
 
 if TYPE_CHECKING:
-    from memtui.transfer.model import Plan
+    from memtui.features.transfer.model import Plan
     from memtui.workbench.browse.browser import BrowserScreen
 
 
@@ -123,7 +123,7 @@ class Verbs:
                 ask_about_deleted(self._screen, changed[0], seen, lambda address, now: self._trash({address: now}))
 
         self._run(
-            lambda engine: carrying.trash(engine, targets, actor=actor, expected=listed),
+            lambda engine: carry.trash(engine, targets, actor=actor, expected=listed),
             f"trash {self.name(targets)}",
             done,
             f"Moving {self.name(targets)} to the trash",
@@ -238,7 +238,7 @@ class Verbs:
     def _land(
         self, verb: str, targets: tuple[Address, ...], start: Target, *, folder: str | None = None, typed: str = ""
     ) -> None:
-        from memtui.transfer.model import Plan
+        from memtui.features.transfer.model import Plan
         from memtui.workbench.browse.landing import LandingScreen
 
         def chosen(found: tuple[tuple[Address, Address], ...] | Plan | None) -> None:
@@ -312,7 +312,7 @@ class Verbs:
             self._screen.go_when_there(pairs[0][1])
 
         self._screen.bridge.run(
-            lambda engine: carrying.rename(engine, pairs, actor=actor, folders=whole),
+            lambda engine: carry.rename(engine, pairs, actor=actor, folders=whole),
             moved,
             what=what,
             otherwise=self._refused,

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from textual.geometry import Offset
 
-from memtui.curation.form import Form, applied, edits, form_of, heads, moved
 from memtui.engine.model import Address, Conflict, Draft, Root, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.edit.form import Form, applied, edits, form_of, heads, moved
 from memtui.ui.draw.pages import Page, PageLine, diff_page, fields_page, words_page
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.edit.form_screen import FormScreen, Preview

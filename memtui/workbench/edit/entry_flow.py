@@ -10,10 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address, Conflict, Draft, Saved, Snapshot, Unchanged
-from memtui.entries import changing, counting, keeping
-from memtui.entries.model import Entry, EntryFile
-from memtui.entries.naming import EntryGoneError, Name, exact, find
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.entries import change, fullness, guarded
+from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find
+from memtui.features.entries.model import Entry, EntryFile
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.edit import jobs
 from memtui.workbench.edit.entry_screen import EntryScreen
@@ -46,7 +46,7 @@ def read(engine: Engine, address: Address, name: Name | None) -> Opened:
     Raises:
         MemtuiError: it cannot be read, or the entry is not there any more.
     """
-    file, snapshot = keeping.read_file(engine, address)
+    file, snapshot = guarded.read_file(engine, address)
     entry = find(file, name) if name is not None else None
     policy = engine.roots.find(address.root).policy
     drafted = any(draft.address == address for draft in engine.drafts.all())
@@ -136,7 +136,7 @@ class EntryFlow(OwnDraft):
         if opened is None or opened.limit is None:
             return "", False
         before = opened.file.text(opened.entry) if opened.entry is not None else b""
-        found = counting.usage(opened.file, opened.limit)
+        found = fullness.usage(opened.file, opened.limit)
         more = len(data.decode(errors="replace").strip()) - len(before.decode(errors="replace"))
         more += 3 if opened.entry is None and opened.file.entries else 0
         count = found.characters + more
@@ -147,7 +147,7 @@ class EntryFlow(OwnDraft):
         screen, opened = self.screen, self._opened
         if screen is None or opened is None or not screen.changed:
             return None
-        text = changing.draft(opened.file, opened.entry, screen.data).decode(errors="replace")
+        text = change.draft(opened.file, opened.entry, screen.data).decode(errors="replace")
         row, column = screen.text_area.cursor_location
         above = opened.entry.line - 1 if opened.entry is not None else 0
         snapshot = opened.snapshot
@@ -169,8 +169,8 @@ class EntryFlow(OwnDraft):
 
         def write(engine: Engine) -> Saved | Unchanged | Conflict:
             if entry is None:
-                return keeping.add(engine, address, data, actor=actor)
-            return keeping.replace(engine, address, exact(entry), data, actor=actor)
+                return guarded.add(engine, address, data, actor=actor)
+            return guarded.replace(engine, address, exact(entry), data, actor=actor)
 
         self.bridge.run(
             write,

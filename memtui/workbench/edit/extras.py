@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from memtui.curation.external import (
+from memtui.engine.model import Conflict, Done, Draft, Saved, Snapshot
+from memtui.errors import MemtuiError
+from memtui.features.edit.external import (
     CopyOf,
     EditorCommand,
     PrivateCopy,
@@ -20,9 +22,7 @@ from memtui.curation.external import (
     run_in_terminal,
     run_in_window,
 )
-from memtui.engine.model import Conflict, Done, Draft, Saved, Snapshot
-from memtui.errors import MemtuiError
-from memtui.pointers import carrying
+from memtui.pointers import carry
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.placing import rename_target
 from memtui.workbench.edit import jobs
@@ -278,7 +278,7 @@ def rename(editing: Editing, value: str) -> None:
         return
     editing.saving = True
     editing.run(
-        lambda engine: carrying.rename(engine, [(old, new)], actor=actor),
+        lambda engine: carry.rename(engine, [(old, new)], actor=actor),
         renamed,
         what=f"rename {old}",
         otherwise=refused,

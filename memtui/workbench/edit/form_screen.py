@@ -15,7 +15,7 @@ from textual.app import ComposeResult
 from textual.geometry import Offset
 from textual.message import Message
 
-from memtui.curation.form import LISTED, NAMES, Form, FormField, edits
+from memtui.features.edit.form import LISTED, NAMES, Form, FormField, edits
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.action import Action
 from memtui.ui.draw import bars

@@ -13,7 +13,7 @@ from memtui.engine.model import Address
 from memtui.workbench.browse.side import PREVIEW
 
 if TYPE_CHECKING:
-    from memtui.entries.naming import Name
+    from memtui.features.entries.entry_names import Name
     from memtui.workbench.app import MemtuiApp
     from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.edit.describing import Describing

@@ -10,7 +10,7 @@ import collections
 from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.curation.merge import CONFLICT, THEIRS, YOURS
+from memtui.diff.merge import CONFLICT, THEIRS, YOURS
 from memtui.engine.model import (
     Actor,
     Address,

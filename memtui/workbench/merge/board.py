@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.widgets import Input
 
-from memtui.curation.merge import CONFLICT
+from memtui.diff.merge import CONFLICT
 from memtui.safe_text import visible
 from memtui.ui.action import Action, in_room, shown_key
 from memtui.ui.draw.pages import fold

@@ -11,7 +11,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from memtui.curation.merge import Choice, Edited, Hunk, Merge
+from memtui.diff.merge import Choice, Edited, Hunk, Merge
 from memtui.workbench.merge.session import CHOICES, MergeSession, Place, Step, Whole
 
 VERSION = 1

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.binding import BindingType
 
-from memtui.curation.merge import Hunk
+from memtui.diff.merge import Hunk
 from memtui.workbench.edit.memory_text import MemoryText
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rich.cells import chop_cells
 
-from memtui.curation.diff import ADDED, REMOVED, SAME, LineChange, Span
+from memtui.diff.differences import ADDED, REMOVED, SAME, LineChange, Span
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw.spans import Line, Run
 

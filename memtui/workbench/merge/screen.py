@@ -13,7 +13,7 @@ from textual import on
 from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
-from memtui.curation.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS
+from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS
 from memtui.ui.action import Action
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words

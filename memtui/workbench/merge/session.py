@@ -1,7 +1,7 @@
 """The decisions of one conflict: what was chosen where, what is still open, and the text that comes out.
 
 It is kept apart from the screen so that no key or resize can change a decision, and so that a third writer's text can
-come in without losing those that still fit. The merging itself is `curation/merge.py`; nothing here writes anything.
+come in without losing those that still fit. The merging itself is `diff/merge.py`; nothing here writes anything.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from memtui.curation.edited import joined, read_back
-from memtui.curation.lines import split_lines
-from memtui.curation.merge import (
+from memtui.diff.edited_merge import joined, read_back
+from memtui.diff.lines import split_lines
+from memtui.diff.merge import (
     BASE,
     BOTH,
     BOTH_EQUAL,

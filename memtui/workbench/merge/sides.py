@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from memtui.curation.diff import ADDED, REMOVED, LineChange, Span, line_changes, word_spans
-from memtui.curation.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Hunk, Lines
-from memtui.curation.merge import SAME as UNCHANGED
+from memtui.diff.differences import ADDED, REMOVED, LineChange, Span, line_changes, word_spans
+from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Hunk, Lines
+from memtui.diff.merge import SAME as UNCHANGED
 from memtui.ui.draw.spans import Line, Run
 from memtui.workbench.merge.rows import SIGNS, body, marked, numbered, pieces, side_by_side
 from memtui.workbench.merge.session import MergeSession

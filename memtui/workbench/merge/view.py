@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from memtui.curation.diff import SAME, line_changes
-from memtui.curation.merge import BASE, BOTH_EQUAL, CONFLICT, THEIRS, YOURS
-from memtui.curation.merge import SAME as UNCHANGED
+from memtui.diff.differences import SAME, line_changes
+from memtui.diff.merge import BASE, BOTH_EQUAL, CONFLICT, THEIRS, YOURS
+from memtui.diff.merge import SAME as UNCHANGED
 from memtui.safe_text import cell_width
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words, end_of_line

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.curation.hunks import hunks, why_not_text
+from memtui.diff.hunks import hunks, why_not_text
 from memtui.engine.model import APPROVALS, Actor, AuditRecord, Done, Operation, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
@@ -201,7 +201,7 @@ def take_back(engine: Engine, item: Item, actor: Actor, roots: Callable[[], Iter
     """
     if item.step.txn:
         if folders := engine.undo.unopened(item.step.txn):
-            from memtui.health.repointing import parted
+            from memtui.features.moved_projects.repoint import parted
 
             engine.roots.add(parted(roots(), folders))
         return engine.undo.undo(actor=actor, txn=item.step.txn)

@@ -1,6 +1,6 @@
 """The start cost: which agents are used here and what each loads when a session starts, in order, with what is cut off.
 
-It shows what `memtui.context.startcost` worked out, and changes nothing. Files that are in no root are followed too:
+It shows what `features/cost/` worked out, and changes nothing. Files that are in no root are followed too:
 while the view is open it looks every two seconds whether the agent on screen would load something else.
 """
 
@@ -13,7 +13,7 @@ from textual import on
 from textual.timer import Timer
 from textual.widget import Widget
 
-from memtui.context.startcost import Cost, short
+from memtui.features.cost.start_cost import Cost, short
 from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.pages import Page, words_page
 from memtui.ui.draw.spans import Line, Run

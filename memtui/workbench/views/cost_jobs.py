@@ -1,6 +1,6 @@
 """What agents load at their start, worked out for the view, and the page beside each row.
 
-Functions for the bridge, run in a thread. What is loaded is decided by `memtui.context.startcost` alone, so the view
+Functions for the bridge, run in a thread. What is loaded is decided by `features/cost/` alone, so the view
 shows what `memtui cost` prints.
 """
 
@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.agents.agent import SKIPPED
 from memtui.agents.loaded_text import CUT, DROPPED, line_of
 from memtui.config.surroundings import Surroundings
-from memtui.context import startcost
-from memtui.context.counting import counter
-from memtui.context.startcost import Cost, Item
 from memtui.errors import MemtuiError
+from memtui.features.cost import start_cost
+from memtui.features.cost.start_cost import Cost, Item
+from memtui.given.token_count import counter
 from memtui.pointers.cutline import lines_with_text
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.words import count_words, end_of_line
@@ -51,7 +51,7 @@ def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], b
     """
     count = counter()
     found, seen = [], []
-    for cost in startcost.of_all(engine, around, count=count, stop=stop):
+    for cost in start_cost.of_all(engine, around, count=count, stop=stop):
         seen.append(hash(cost.problem or tuple(item.loaded for item in cost.items)))
         found.append(cost if cost.agent == opened else _without_texts(cost))
     return Worked(tuple(found), tuple(seen), opened)
@@ -59,11 +59,11 @@ def load(engine: Engine, around: Surroundings, opened: str, stop: Callable[[], b
 
 def changed(engine: Engine, around: Surroundings, agent: str, seen: int) -> bool:
     """Whether an agent would load anything else by now than when it had this number."""
-    known = startcost.agent_named(agent)
+    known = start_cost.agent_named(agent)
     try:
-        return hash(startcost.look(engine, around, known)) != seen
+        return hash(start_cost.look(engine, around, known)) != seen
     except Exception as error:  # noqa: BLE001 - told in the agent's row, and again only when it is another one
-        return hash(startcost.problem_words(known, error)) != seen
+        return hash(start_cost.problem_words(known, error)) != seen
 
 
 def _without_texts(cost: Cost) -> Cost:
@@ -83,7 +83,7 @@ def page(engine: Engine, row: Row, around: Surroundings, width: int, *, plain: b
 
 
 def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
-    where, files = startcost.short(cost.project, around), count_words(cost.files, "file")
+    where, files = start_cost.short(cost.project, around), count_words(cost.files, "file")
     sums = f"{cost.title}, started in {where}, loads {files}: {cost.bytes:,} bytes, {cost.tokens:,} tokens."
     lines = [sums, cost.method_words, cost.note]
     if cost.below:
@@ -118,7 +118,7 @@ def _costly(item: Item, cost: Cost, around: Surroundings, width: int, *, plain: 
     """Its share, and the end of its path: names end in what tells them apart."""
     part = percent(item.tokens, cost.tokens)
     words = f" {item.tokens:>7,} {share(item.tokens, cost.tokens, 10)} {part:>5}  "
-    path = startcost.short(item.loaded.path, around)
+    path = start_cost.short(item.loaded.path, around)
     return words + end_of_line(path, max(width - len(words) - 1, 12), plain=plain)
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memtui.agents.agent import CUT_OFF, MATCHING, WHOLE
 from memtui.config.surroundings import Surroundings
-from memtui.context.startcost import MEMTUI, Cost, Item, short
+from memtui.features.cost.start_cost import MEMTUI, Cost, Item, short
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.marking import fitted

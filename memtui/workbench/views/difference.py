@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from rich.cells import chop_cells
 
-from memtui.curation.diff import ADDED, REMOVED, SAME, Span, word_edits, word_spans
-from memtui.curation.hunks import Hunk, byte_lines, hunks_of, why_not_text
+from memtui.diff.differences import ADDED, REMOVED, SAME, Span, word_edits, word_spans
+from memtui.diff.hunks import Hunk, byte_lines, hunks_of, why_not_text
 from memtui.engine.model import Change
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, SHOWN_BYTES, Page, PageLine, text_page, words_page

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 
 from memtui.engine.model import Address, Conflict, Saved, Unchanged
-from memtui.entries.naming import EntryGoneError, exact
 from memtui.errors import MemtuiError
+from memtui.features.entries.entry_names import EntryGoneError, exact
 from memtui.safe_text import one_line
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page
@@ -27,7 +27,7 @@ from memtui.workbench.views.entries_rows import Held, Shelf, entry_runs
 from memtui.workbench.views.listed import ListedScreen
 
 if TYPE_CHECKING:
-    from memtui.entries.model import Entry
+    from memtui.features.entries.model import Entry
     from memtui.workbench.browse.browser import BrowserScreen
 
 NEEDS = frozenset({"entry_edit", "entry_remove", "copy_contents", "copy_sha"})

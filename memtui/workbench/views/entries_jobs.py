@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Conflict, Saved, Unchanged
-from memtui.entries import keeping
-from memtui.entries.counting import usage
-from memtui.entries.model import Entry
-from memtui.entries.naming import exact
 from memtui.errors import MemtuiError
+from memtui.features.entries import guarded
+from memtui.features.entries.entry_names import exact
+from memtui.features.entries.fullness import usage
+from memtui.features.entries.model import Entry
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.views.entries_rows import Held, heading
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def load(engine: Engine, address: Address) -> Held | str:
     """Read a memory and take it apart; why not, when it cannot be."""
     try:
-        file, snapshot = keeping.read_file(engine, address)
+        file, snapshot = guarded.read_file(engine, address)
         limit = engine.roots.find(address.root).policy.limit_of(address.path)
     except MemtuiError as error:
         return f"{error.message} {error.hint}".strip()
@@ -37,4 +37,4 @@ def page(held: Held, entry: Entry, width: int, *, plain: bool) -> Page:
 
 def remove(engine: Engine, bridge: Bridge, address: Address, entry: Entry) -> Saved | Unchanged | Conflict:
     """Take out exactly this entry, wherever it stands by now."""
-    return keeping.remove(engine, address, exact(entry), actor=bridge.actor)
+    return guarded.remove(engine, address, exact(entry), actor=bridge.actor)

@@ -9,8 +9,8 @@ from collections import Counter
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Snapshot
-from memtui.entries.counting import Usage
-from memtui.entries.model import Entry, EntryFile
+from memtui.features.entries.fullness import Usage
+from memtui.features.entries.model import Entry, EntryFile
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import fit

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from memtui.errors import MemtuiError
-from memtui.health.applying import Applied, Chosen, choose
-from memtui.health.model import BY_NAME, TOGETHER
+from memtui.features.health.apply import Applied, Chosen, choose
+from memtui.features.health.model import BY_NAME, TOGETHER
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Policy
 from memtui.errors import ConflictError, MemtuiError
-from memtui.health.applying import Chosen, apply, choose, prepare
-from memtui.health.model import CUT, KINDS, LONG, TOGETHER, IndexFinding, IndexReport, Preview
+from memtui.features.health.apply import Chosen, apply, choose, prepare
+from memtui.features.health.model import CUT, KINDS, LONG, TOGETHER, IndexFinding, IndexReport, Preview
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import visible
 from memtui.ui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
@@ -22,7 +22,7 @@ from memtui.workbench.views.health_rows import STRAYS, Row, kind_words
 
 if TYPE_CHECKING:
     from memtui.engine.model import Actor
-    from memtui.health.applying import Applied
+    from memtui.features.health.apply import Applied
     from memtui.workbench.bridge import Engine
 
 AROUND = 2

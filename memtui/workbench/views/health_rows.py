@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Root
-from memtui.health.model import BELOW, CUT, KINDS, LONG, IndexFinding, IndexReport
+from memtui.features.health.model import BELOW, CUT, KINDS, LONG, IndexFinding, IndexReport
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Run

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from memtui.engine.model import Address, Conflict, Unchanged
 from memtui.errors import MemtuiError
-from memtui.pointers import restoring
+from memtui.pointers import restore
 from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import words_page
@@ -313,7 +313,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         entry, address, bridge = self.past.entries[self.list.cursor], self.past.address, self.bridge
         who = f"by {who_words(entry.actor)}, {since(entry.at, self.browser.now())}"
 
-        def restored(found: restoring.Restored) -> None:
+        def restored(found: restore.Restored) -> None:
             result = found.result
             bridge.refresh([address])
             if isinstance(result, Conflict):
@@ -327,7 +327,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             self.load()
 
         bridge.run(
-            lambda engine: restoring.restore(engine, address, version=entry.sha256, actor=bridge.actor),
+            lambda engine: restore.restore(engine, address, version=entry.sha256, actor=bridge.actor),
             restored,
             what=f"restore a version of {address}",
             lane=WRITE,

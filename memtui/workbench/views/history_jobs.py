@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.curation.hunks import why_not_text
+from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, AuditRecord
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page

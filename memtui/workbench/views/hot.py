@@ -1,7 +1,7 @@
 """The hot set: what an agent would be given now, in order, against its budgets, with what just fails to fit and why.
 
-It shows what `memtui.context` chose, and changes nothing but pins. The cursor stays with its memory, so that a pin can
-be seen to move it, and an agent's reads and writes rank anew only after a quiet moment.
+It shows what `features/hot_set/` chose, and changes nothing but pins. The cursor stays with its memory, so that a pin
+can be seen to move it, and an agent's reads and writes rank anew only after a quiet moment.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from textual import on
 from textual.widget import Widget
 
-from memtui.context.model import Context
+from memtui.features.hot_set.model import Context
 from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.marking import fitted
 from memtui.ui.draw.pages import Page, words_page

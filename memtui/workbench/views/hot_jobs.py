@@ -1,7 +1,7 @@
 """What an agent would be given now, read for the view of the hot set: whose eyes it is seen with, and each row's text.
 
-Functions for the bridge, run in a thread. They choose nothing themselves: `memtui.context` does, so the view can never
-show another set than the one an agent gets.
+Functions for the bridge, run in a thread. They choose nothing themselves: `features/hot_set/` does, so the view can
+never show another set than the one an agent gets.
 """
 
 from __future__ import annotations
@@ -11,17 +11,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.clients.names import canonical
 from memtui.config.settings import Settings
-from memtui.context import Context, build, would_be
-from memtui.context.fitting import HOOK, fitted
-from memtui.context.masking import BEGIN
-from memtui.context.model import REASONS, Item, LeftOut
 from memtui.engine.model import BROUGHT
 from memtui.errors import MemtuiError
+from memtui.features.hot_set import Context, as_json, build, would_be
+from memtui.features.hot_set.fit import HOOK, fitted
+from memtui.features.hot_set.model import REASONS, Item, LeftOut
+from memtui.given.mask import BEGIN
 from memtui.safe_text import visible
 from memtui.ui.draw.marking import by_line
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.words import count_words
-from memtui.wire import contexts
 from memtui.wire.doors import OTHERS, door_access
 from memtui.workbench.views.hot_rows import ALL, CUT, INDEX, ITEM, LEFT, ROOT, Look, Row, kib
 
@@ -84,7 +83,7 @@ def _characters(found: Context) -> int:
     """How long the answer of a session-start hook is, as the agent counts it."""
     import json
 
-    answer = json.dumps(contexts.hook(found), ensure_ascii=False) + "\n"
+    answer = json.dumps(as_json.hook(found), ensure_ascii=False) + "\n"
     return len(answer.encode("utf-16-le")) // 2
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from memtui.context.model import Context, Item, LeftOut
+from memtui.features.hot_set.model import Context, Item, LeftOut
 from memtui.safe_text import cell_width, one_line
 from memtui.ui.draw import bars
 from memtui.ui.draw.marking import fitted

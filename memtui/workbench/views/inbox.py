@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
-from memtui.curation.bursts import Burst, bursts
 from memtui.engine.model import Address, Change, Vanished
+from memtui.features.changes.bursts import Burst, bursts
 
 BURST, CHANGE, VANISHED = "burst", "change", "vanished"
 """Kinds of rows."""

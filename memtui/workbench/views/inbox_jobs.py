@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from memtui.curation.hunks import hunks, why_not_text
-from memtui.curation.writers import since_seen
+from memtui.diff.hunks import hunks, why_not_text
 from memtui.engine.model import Address, Change, Conflict, Done, Draft
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
+from memtui.features.changes.writers import since_seen
 from memtui.workbench.views.difference import Look, Shown, draw
 from memtui.workbench.views.inbox import Loaded
 from memtui.workbench.views.inbox_rows import heading

@@ -6,8 +6,8 @@ import os.path
 from collections import Counter
 from collections.abc import Mapping
 
-from memtui.curation.bursts import Burst
 from memtui.engine.model import Address, Change, is_person
+from memtui.features.changes.bursts import Burst
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words, end_of_line, fit

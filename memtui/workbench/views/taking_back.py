@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.curation.hunks import take_back
+from memtui.diff.hunks import take_back
 from memtui.engine.model import Change, Conflict, Done, Saved, Unchanged
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from memtui.engine.model import Address, Done, Outcome, Restoring, TrashEntry
 from memtui.errors import MemtuiError
-from memtui.pointers import restoring
+from memtui.pointers import restore
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
@@ -273,7 +273,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
                 hold.end()
 
         bridge.run(
-            lambda engine: restoring.restore_all(engine, asked, actor=bridge.actor),
+            lambda engine: restore.restore_all(engine, asked, actor=bridge.actor),
             done,
             what=f"restore {name}",
             otherwise=failed,

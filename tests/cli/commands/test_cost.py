@@ -145,7 +145,7 @@ def test_an_agent_that_fails_is_said(machine: Cli, monkeypatch: pytest.MonkeyPat
     def fail(*rest: object) -> None:
         raise RecursionError("too deep")
 
-    monkeypatch.setattr("memtui.context.startcost.gather", fail)
+    monkeypatch.setattr("memtui.features.cost.start_cost.gather", fail)
     result = machine("cost")
     assert result.status == 0
     assert "Claude Code cannot be worked out: RecursionError: too deep." in result.err.replace("\n", " ")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.layout import slug
-from memtui.health.checking import COMES_BACK
+from memtui.features.health.checks import COMES_BACK
 from tests.cli.conftest import Cli
 
 GONE = "- [gone.md](gone.md) — was here\n"

@@ -224,7 +224,7 @@ def test_the_context_is_left_to_a_hook_that_gives_it(store: Store) -> None:
 
 
 def test_a_bug_of_ours_is_not_taken_for_a_missing_package() -> None:
-    code = f"import sys; sys.modules['memtui.mcp_server.desk'] = None\n{RUN}"
+    code = f"import sys; sys.modules['memtui.mcp_server.connection'] = None\n{RUN}"
     assert b"E_EXTRA" not in run(b"", code=code).stderr
 
 

@@ -10,7 +10,7 @@ from memtui.engine.model import Actor, Address
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import Facts
-from tests.transfer.agents import Agents
+from tests.features.transfer.agents import Agents
 from tests.workbench.memories import Memories
 from tests.workbench.shown import DIRECTORIES, Shown
 

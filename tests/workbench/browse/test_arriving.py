@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.transfer.bundle import Bundle, Origin, Packed, write
+from memtui.features.bundles.bundle import Bundle, Origin, Packed, write
 from memtui.workbench.browse.arriving import ArrivingScreen, path_of
-from tests.transfer.agents import Agents
+from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened
 from tests.workbench.shown import Shown
 

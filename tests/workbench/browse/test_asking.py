@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.workbench.browse.asking import AskingScreen
-from tests.transfer.agents import Agents
+from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened
 
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from memtui.engine.model import Address
-from memtui.transfer.bundle import Bundle, Origin, Packed, read, write
+from memtui.features.bundles.bundle import Bundle, Origin, Packed, read, write
 from memtui.workbench.browse.arriving import ArrivingScreen
 from memtui.workbench.merge.screen import ConflictScreen
-from tests.transfer.agents import Agents
+from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened, put_cursor
 
 HERE = Origin("memtui:project", "memtui", "project")

@@ -12,9 +12,9 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Listing, Root
 from memtui.errors import StorageError
-from memtui.health.looking import Looker
-from memtui.health.model import IndexReport
-from tests.health.folders import LINKS, entry
+from memtui.features.health.model import IndexReport
+from memtui.features.health.survey import Looker
+from tests.features.health.folders import LINKS, entry
 from tests.workbench.views.real import World, at, real
 
 

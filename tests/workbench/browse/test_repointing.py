@@ -14,8 +14,8 @@ from memtui.agents.layout import slug
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
-from memtui.health.orphans import Orphan, where
-from memtui.health.repointing import apply, plan
+from memtui.features.moved_projects.orphans import Orphan, where
+from memtui.features.moved_projects.repoint import apply, plan
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse import repointing

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.workbench.browse.landing import LandingScreen
-from tests.transfer.agents import Agents
+from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened, put_cursor, until_said
 from tests.workbench.shown import Shown
 

@@ -8,7 +8,7 @@ from typing import cast
 
 from textual.pilot import Pilot
 
-from memtui.curation.form import form_of
+from memtui.features.edit.form import form_of
 from memtui.workbench.edit.describing import line_of, preview_of
 from memtui.workbench.edit.file_state import FileState
 from memtui.workbench.edit.form_screen import FormScreen

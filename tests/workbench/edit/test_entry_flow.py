@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import Draft
-from memtui.entries.naming import exact
-from memtui.entries.parsing import parse
+from memtui.features.entries.entry_names import exact
+from memtui.features.entries.parse import parse
 from memtui.workbench.edit.entry_flow import form_of
 from memtui.workbench.edit.entry_screen import EntryScreen
 from memtui.workbench.edit.file_state import FileState

@@ -10,8 +10,8 @@ from textual.app import App
 from textual.events import Key, Paste
 from textual.pilot import Pilot
 
-from memtui.curation.form import form_of
 from memtui.engine.model import TYPES, Policy, Root
+from memtui.features.edit.form import form_of
 from memtui.ui.action import in_room
 from memtui.ui.draw.paint import Paint
 from memtui.ui.themes import THEMES

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from memtui.agents.agent import CUT_OFF
 from memtui.agents.loaded_text import CUT, DROPPED, Gap
 from memtui.agents.session_start import LoadedFile
-from memtui.context.startcost import Item
 from memtui.engine.model import Address, Memory, Problem, Root
-from memtui.health.model import DANGLING, Fix
+from memtui.features.cost.start_cost import Item
+from memtui.features.health.model import DANGLING, Fix
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import text_page
 from memtui.ui.draw.spans import Run

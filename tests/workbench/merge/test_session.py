@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.curation.lines import split_lines
-from memtui.curation.merge import SAME
+from memtui.diff.lines import split_lines
+from memtui.diff.merge import SAME
 from memtui.workbench.merge.session import CHOICES, MergeSession
 
 WORDS = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "<<<<<<< YOURS\n", "=======\n", "x\r\n"]), max_size=8)

@@ -5,8 +5,8 @@ from typing import Any, cast
 from memtui.agents.agent import CUT_OFF, ON_DEMAND, SKIPPED
 from memtui.agents.loaded_text import CUT, DROPPED, Gap
 from memtui.agents.session_start import LoadedFile
-from memtui.context.startcost import Cost, Item
 from memtui.engine.model import Address
+from memtui.features.cost.start_cost import Cost, Item
 from memtui.ui.draw.pages import Page
 from memtui.workbench.views import cost_jobs
 from memtui.workbench.views.cost_rows import ITEM, Row, item_rows

@@ -7,7 +7,7 @@ from memtui.agents.loaded_text import CUT as CUT_GAP
 from memtui.agents.loaded_text import Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.config.surroundings import Surroundings
-from memtui.context.startcost import Cost, Item
+from memtui.features.cost.start_cost import Cost, Item
 from memtui.safe_text import cell_width
 from memtui.workbench.views.cost_rows import (
     ALL,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine.model import Address, Snapshot
-from memtui.entries.counting import usage
-from memtui.entries.parsing import parse
+from memtui.features.entries.fullness import usage
+from memtui.features.entries.parse import parse
 from memtui.safe_text import cell_width
 from memtui.workbench.views.entries_rows import Held, Shelf, entry_runs, heading
 

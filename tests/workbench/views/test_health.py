@@ -12,14 +12,14 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Root
-from memtui.health.looking import Looker
+from memtui.features.health.survey import Looker
 from memtui.workbench.actions import BY_ID
 from memtui.workbench.actions.view_table import MOVES, VIEW
 from memtui.workbench.browse.returning import Place
 from memtui.workbench.views import health as health_view
 from memtui.workbench.views.health import HealthScreen
 from memtui.workbench.views.health_rows import Stray
-from tests.health.folders import LINKS, entry, memory
+from tests.features.health.folders import LINKS, entry, memory
 from tests.workbench.views.real import ME, Real, World, at, real
 
 

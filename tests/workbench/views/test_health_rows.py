@@ -7,7 +7,17 @@ import time
 import pytest
 
 from memtui.engine.model import Address, Policy, Root
-from memtui.health.model import BELOW, CUT, DANGLING, DUPLICATE, LONG, UNNAMED, Fix, IndexFinding, IndexReport
+from memtui.features.health.model import (
+    BELOW,
+    CUT,
+    DANGLING,
+    DUPLICATE,
+    LONG,
+    UNNAMED,
+    Fix,
+    IndexFinding,
+    IndexReport,
+)
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import cell_width
 from memtui.workbench.views.health_rows import Board, Reports, Row, Stray, found_words, kind_words, row_runs

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import Address, Draft, Policy
-from memtui.pointers import carrying
+from memtui.pointers import carry
 from memtui.workbench.actions import BY_ID
 from memtui.workbench.actions.view_table import MOVES, VIEW
 from memtui.workbench.views.history import HistoryScreen
@@ -288,7 +288,7 @@ async def test_a_deleted_memory_comes_back_with_the_line_of_its_index(tmp_path: 
     world.write(*TEXTS)
     with world.engine() as engine:
         engine.memories.create(at("MEMORY.md"), "- [A](a.md)\n- [B](b.md)\n", actor=ME)
-        carrying.trash(engine, [at("a.md")], actor=ME)
+        carry.trash(engine, [at("a.md")], actor=ME)
     async with real(world, size=(120, 40)) as screen:
         await screen.press("6")
         await screen.until_text("- five times")

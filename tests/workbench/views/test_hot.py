@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from memtui.config.settings import AccessRule
-from memtui.context import Context, build
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, REVIEWED, Address
+from memtui.features.hot_set import Context, build
 from memtui.workbench.actions.view_table import MOVES, VIEW
 from memtui.workbench.browse.returning import Place
 from memtui.workbench.browse.reviewing import ReviewingScreen

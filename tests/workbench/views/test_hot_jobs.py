@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from memtui.config.settings import AccessRule, Settings
-from memtui.context import build
 from memtui.engine.model import Actor
+from memtui.features.hot_set import build
 from memtui.workbench.views import hot_jobs
 from memtui.workbench.views.hot_jobs import Door, Given
 from memtui.workbench.views.hot_rows import Look, rows_of
 from tests.conftest import Clock
-from tests.context.world import World
+from tests.given.world import World
 from tests.workbench.shown import DIRECTORIES
 
 LOOK = Look()

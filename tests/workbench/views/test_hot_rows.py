@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.context.model import NOTHING, Block, Budgets, Context, Item, LeftOut, Unlisted
 from memtui.engine.model import Address
+from memtui.features.hot_set.model import NOTHING, Block, Budgets, Context, Item, LeftOut, Unlisted
 from memtui.safe_text import cell_width
 from memtui.ui.draw.spans import Run
 from memtui.workbench.views.hot_rows import (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.curation.bursts import MASS, PAUSE_MS
 from memtui.engine.model import Address, Change, Root, Vanished
+from memtui.features.changes.bursts import MASS, PAUSE_MS
 from memtui.workbench.views.inbox import BURST, CHANGE, VANISHED, Inbox, Item, Loaded
 
 T = 1_767_225_600_000

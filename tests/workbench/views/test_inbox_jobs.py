@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memtui.curation.bursts import bursts
-from memtui.curation.hunks import take_back
+from memtui.diff.hunks import take_back
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Root, Saved
+from memtui.features.changes.bursts import bursts
 from memtui.workbench.views import inbox_jobs
 from memtui.workbench.views.difference import Look
 from tests.examples import examples

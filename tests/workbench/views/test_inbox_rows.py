@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.curation.bursts import MASS
 from memtui.engine.model import Address, Change, Root, Vanished
+from memtui.features.changes.bursts import MASS
 from memtui.safe_text import cell_width
 from memtui.workbench.browse.cells import Look
 from memtui.workbench.views.inbox import Inbox, Item, Loaded

@@ -12,7 +12,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Policy
-from memtui.pointers import carrying
+from memtui.pointers import carry
 from memtui.workbench.actions import ACTIONS, BY_ID
 from memtui.workbench.actions.view_table import COMMON, MOVES, VIEW, VIEWS
 from memtui.workbench.views.trash import TrashScreen
@@ -304,7 +304,7 @@ async def test_the_line_of_the_index_comes_back_and_the_number_deleted_at_once_s
         for name in ("a.md", "b.md", "c.md"):
             engine.memories.create(at(name), f"text of {name}\n", actor=ME)
         engine.memories.create(at("MEMORY.md"), index, actor=ME)
-        carrying.trash(engine, map(at, ("a.md", "b.md", "c.md")), actor=ME)
+        carry.trash(engine, map(at, ("a.md", "b.md", "c.md")), actor=ME)
     async with real(world, size=(120, 40)) as screen:
         await trash(screen)
         await screen.until_text("One of 3 memories that were deleted at once.")

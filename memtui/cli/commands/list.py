@@ -1,0 +1,256 @@
+"""Lists: roots, memories, search results, the trash."""
+
+from memtui.cli import approval, places
+from memtui.cli.call import Call
+from memtui.cli.output import Column
+from memtui.engine.model import BROUGHT, Hit, Memory, RootStatus
+from memtui.errors import NotFoundError
+from memtui.wire import outcomes, values
+
+_ADDRESS = Column("ADDRESS")
+
+
+def roots(call: Call) -> int:
+    """List the roots, or review what waits in one."""
+    chosen = call.args.text("accept")
+    if chosen is not None:
+        count = _accept(call, chosen)
+        what = "1 version" if count == 1 else f"{count:,} versions"
+        call.out.fact(
+            {"accepted": call.engine.roots.find(chosen).id, "reviewed": count}, f"accepted {chosen}: {what} reviewed"
+        )
+        return outcomes.DONE
+    if call.args.flag("names") and not call.out.json:
+        for each in call.session.roots:
+            call.out.line(each.id)
+        return outcomes.DONE
+    found = call.engine.rows.status()
+    if call.out.json:
+        call.out.document(values.listing(values.root(status) for status in found))
+        return outcomes.DONE
+    call.out.table(
+        (
+            Column("ROOT"),
+            Column("FILES", "number"),
+            Column("SIZE", "size", optional=True),
+            Column("STATE"),
+            Column("PATH", flexible=True),
+        ),
+        [
+            (
+                status.root.id,
+                status.files,
+                status.bytes,
+                _state(status),
+                status.root.path,
+            )
+            for status in found
+        ],
+    )
+    for status in found:
+        for problem in status.problems:
+            if problem.code == "unreviewed":
+                call.out.say(f"{status.root.id} came with a checkout: memtui roots --accept {status.root.id}")
+            else:
+                call.out.say(f"{status.root.id}: {problem.text} [{problem.code}]")
+    return outcomes.DONE
+
+
+def _accept(call: Call, chosen: str) -> int:
+    """Review every version that waits in a root; says how many."""
+    try:
+        found = call.engine.rows.list([chosen])
+        if not found.roots[0].exists:
+            raise NotFoundError(
+                f"The folder of {chosen} does not exist.", code="E_ROOT_MISSING", hint="There is nothing to review yet."
+            )
+        versions = [(row.address, row.sha256) for row in found.items if row.trust == BROUGHT and row.sha256]
+        if versions:
+            texts = "1 text" if len(versions) == 1 else f"{len(versions):,} texts"
+            approval.ask(
+                call,
+                "review what a checkout brought",
+                f"Give agents {texts} of {chosen}, which came with the checkout {found.roots[0].root.path}?",
+                f"in the workbench by the key g a on {chosen}",
+            )
+        return call.engine.history.review(versions, actor=call.actor)
+    except NotFoundError as error:
+        if error.code == "E_NO_ROOT":
+            waiting = [status.root.id for status in call.engine.rows.status() if not status.accepted]
+            what = f"These wait for it: {', '.join(waiting)}." if waiting else "No root waits for a review."
+            error.hint = f"{error.hint} {what}" if error.hint.startswith("Did you mean") else what
+        raise
+
+
+def _state(status: RootStatus) -> str:
+    if not status.exists:
+        return "empty"
+    if status.unreadable:
+        return "partly unreadable" if status.files else "unreadable"
+    if not status.accepted:
+        return "unreviewed"
+    return "ok" if status.writable else "read-only"
+
+
+def ls(call: Call) -> int:
+    """List memories."""
+    args = call.args
+    text = args.text("place")
+    wanted = places.EVERYWHERE if text is None else places.place(call.engine, text)
+    found = call.engine.rows.list(wanted.roots)
+    rows = [row for row in found.items if wanted.holds(row)]
+    if wanted.path and not rows:
+        raise NotFoundError(f"There is nothing at {text}.", hint="`memtui ls` lists what there is.")
+    scope, agent = args.text("scope"), args.text("agent")
+    rows = [
+        row
+        for row in rows
+        if (scope is None or row.scope == scope)
+        and (agent is None or row.agent == agent)
+        and (row.unseen or not args.flag("unseen"))
+        and (row.pinned or not args.flag("pinned"))
+        and (row.problems or not args.flag("problems"))
+    ]
+    _sort(rows, args.text("sort"))
+    for status in found.roots:
+        for problem in status.problems:
+            if problem.code.startswith("E_"):
+                call.out.say(f"{status.root.id} could not be listed: {problem.text}")
+    return show(call, rows, truncated=found.truncated)
+
+
+def show(call: Call, rows: list[Memory], *, truncated: bool) -> int:
+    """Answer with rows of memories."""
+    if call.out.json:
+        call.out.document(values.listing(map(values.memory, rows), truncated=truncated))
+    elif call.args.flag("names"):
+        for row in rows:
+            call.out.line(str(row.address))
+    else:
+        _memories(call, rows)
+        if truncated:
+            call.out.say("There are more memories than memtui lists; some are not shown.")
+    return outcomes.DONE
+
+
+def _sort(rows: list[Memory], order: str | None) -> None:
+    if order == "name":
+        rows.sort(key=lambda row: (row.address.name.casefold(), row.address))
+    elif order == "uses":
+        rows.sort(key=lambda row: (-row.heat, -row.uses, row.address))
+    elif order == "age":
+        rows.sort(key=lambda row: (-row.modified_at, row.address))
+    elif order == "size":
+        rows.sort(key=lambda row: (-row.bytes, row.address))
+    elif order == "changed":
+        rows.sort(key=lambda row: (-max(row.last_written_at or 0, row.modified_at), row.address))
+
+
+def _memories(call: Call, rows: list[Memory]) -> None:
+    if not rows and call.out.terminal:
+        call.out.say("No memories.")
+    short = _short_names(call) if call.out.terminal else {}
+    call.out.table(
+        (
+            _ADDRESS,
+            Column("MARKS"),
+            Column("DESCRIPTION", flexible=True),
+            Column("USES", "count", optional=True),
+            Column("SIZE", "size", optional=True),
+            Column("AGE", "age"),
+        ),
+        [
+            (
+                f"{short.get(row.address.root, row.address.root)}/{row.address.path}",
+                marks(row, readable=call.out.terminal),
+                row.description,
+                row.uses,
+                row.bytes,
+                row.modified_at,
+            )
+            for row in rows
+        ],
+    )
+
+
+def _short_names(call: Call) -> dict[str, str]:
+    """The shortest name each root answers to here, for a person; a script gets the one that holds everywhere."""
+    return {root.id: min((root.id, *root.aliases), key=len) for root in call.engine.roots.all() if root.aliases}
+
+
+_WORDS = {
+    "E_NAME": "bad name",
+    "E_NAME_TOO_LONG": "long name",
+    "E_TEXT": "not text",
+    "E_SYMLINK": "link",
+    "E_HARDLINK": "hard link",
+    "E_NOT_REGULAR": "no file",
+    "E_TOO_BIG": "too big",
+    "E_PERMISSION": "no access",
+    "E_OTHER_DEVICE": "other disk",
+    "hidden-characters": "hidden text",
+}
+"""Problems that deserve a better word than their code."""
+
+
+def marks(row: Memory, *, readable: bool) -> str:
+    """Write what is special about a memory: in words for people, in codes for scripts."""
+    said = ["unseen"] * row.unseen + ["pinned"] * row.pinned + ["missing"] * row.missing
+    said += ["unreviewed"] * (row.trust == BROUGHT)
+    codes = dict.fromkeys(problem.code for problem in row.problems)
+    if not readable:
+        return ",".join([*said, *codes])
+    return ", ".join([*said, *(_WORDS.get(code, code.replace("-", " ")) for code in codes)])
+
+
+def search(call: Call) -> int:
+    """Find memories."""
+    args, limit = call.args, call.args.number("limit", 50)
+    call.engine.rows.lift_limits()
+    hits, truncated = call.engine.search.once(
+        " ".join(args.texts("query")),
+        scope=args.text("scope"),
+        agent=args.text("agent"),
+        limit=limit,
+        versions=args.flag("versions"),
+    )
+    if call.out.json:
+        call.out.document(values.listing(map(values.hit, hits), truncated=truncated))
+        return outcomes.DONE
+    if not hits and call.out.terminal:
+        call.out.say("Nothing found.")
+    call.out.table(
+        (_ADDRESS, Column("LINE", "number"), Column("FOUND", flexible=True)),
+        [(_where(hit), hit.line, hit.snippet) for hit in hits],
+    )
+    if truncated:
+        more = len(hits) >= limit
+        call.out.say("There is more; --limit shows it." if more else "Not everything was searched; see `memtui roots`.")
+    return outcomes.DONE
+
+
+def _where(hit: Hit) -> str:
+    """The address as `memtui view` takes it."""
+    address = str(hit.memory.address)
+    return address if hit.version is None else f"{address}@{hit.version.sha256[:12]}"
+
+
+def trash(call: Call) -> int:
+    """List what can be restored."""
+    entries = call.engine.trash.entries()
+    if call.out.json:
+        call.out.document(values.listing(map(values.trash, entries)))
+        return outcomes.DONE
+    if not entries and call.out.terminal:
+        call.out.say("The trash is empty.")
+    call.out.table(
+        (
+            _ADDRESS,
+            Column("VERSION", "sha"),
+            Column("BY"),
+            Column("SIZE", "size", optional=True),
+            Column("DELETED", "age"),
+        ),
+        [(str(entry.address), entry.sha256, entry.actor, entry.bytes, entry.at) for entry in entries],
+    )
+    return outcomes.DONE

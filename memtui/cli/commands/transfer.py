@@ -1,0 +1,169 @@
+"""Memories that go elsewhere: copied or moved, in the shape the other agent reads; planned first, shown on request."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from memtui.cli import places, results
+from memtui.cli.call import Call
+from memtui.cli.output import Column
+from memtui.engine.model import Address, Done
+from memtui.errors import NotFoundError, UsageError
+from memtui.features.transfer import as_json
+from memtui.features.transfer.model import IndexChange, Note, Plan
+from memtui.features.transfer.names import below
+from memtui.features.transfer.plan import Wish, apply, differs, plan
+from memtui.pointers import carry
+from memtui.wire import outcomes
+
+
+class Way(NamedTuple):
+    """What goes where."""
+
+    pairs: tuple[tuple[Address, Address], ...]
+    fit: bool
+    """No name was typed, so names get the ending that is read there."""
+
+
+def cp(call: Call) -> int:
+    """Copy memories."""
+    way = _way(call, call.args.texts("old"), call.args.need("new"))
+    if call.args.flag("dry_run") or _translates(call, way):
+        return _transfer(call, way, moving=False)
+    return results.done(call.out, call.engine.memories.copy(way.pairs, actor=call.actor))
+
+
+def mv(call: Call) -> int:
+    """Rename or move memories or a folder."""
+    engine, olds, new = call.engine, call.args.texts("old"), call.args.need("new")
+    if len(olds) == 1 and not call.args.flag("dry_run"):
+        old = _address(call, olds[0])
+        if old.path and not differs(
+            engine.roots.find(old.root), engine.roots.find(places.target(engine, old, new).root)
+        ):
+            return _rename(call, ((old, places.target(engine, old, new)),))
+    way = _way(call, olds, new)
+    if call.args.flag("dry_run") or _translates(call, way):
+        return _transfer(call, way, moving=True)
+    return _rename(call, way.pairs)
+
+
+def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
+    engine = call.engine
+    if call.args.flag("alone"):
+        single = len(pairs) == 1
+        with call.followed():
+            value: Done = (
+                engine.memories.rename(*pairs[0], actor=call.actor)
+                if single
+                else engine.memories.move(pairs, actor=call.actor)
+            )
+        return results.done(call.out, value)
+    with call.followed():
+        value = carry.rename(engine, pairs, actor=call.actor)
+    return results.done(call.out, value)
+
+
+def _address(call: Call, text: str) -> Address:
+    """A memory, a folder, or with an empty path a whole root."""
+    found = places.place(call.engine, text)
+    if found.roots is None or len(found.roots) != 1:
+        raise UsageError(f"{text!r} is more than one root.", hint="Name one; `memtui roots` lists them.")
+    return Address(found.roots[0], found.path)
+
+
+def _way(call: Call, olds: Sequence[str], new: str) -> Way:
+    """Work out which memories go where.
+
+    Raises:
+        NotFoundError: there is nothing of that name.
+        UsageError: several cannot have one name.
+    """
+    engine = call.engine
+    sources = [_address(call, text) for text in olds]
+    rows = [row.address for row in engine.rows.list([source.root for source in sources]).items if not row.missing]
+    known = frozenset(rows)
+    into = places.folder(engine, new)
+    named = into is None
+    if named and len(sources) > 1:
+        raise UsageError(f"{len(sources)} cannot have the one name {new!r}.", hint="End it in `/` to name a folder.")
+    target = engine.roots.resolve(new) if into is None else into
+    pairs: list[tuple[Address, Address]] = []
+    for source, text in zip(sources, olds, strict=True):
+        here = below(source, target, rows, keep=not named)
+        if not here:
+            raise NotFoundError(f"There is no {text}.", hint="`memtui ls` lists the memories there are.")
+        pairs += here
+    whole = len(sources) == 1 and sources[0] in known
+    return Way(tuple(dict(pairs).items()), fit=not (named and whole))
+
+
+def _translates(call: Call, way: Way) -> bool:
+    """Whether anything is more than a copy of bytes."""
+    if call.args.flag("as_is") and call.args.flag("alone"):
+        return False
+    engine = call.engine
+    return any(differs(engine.roots.find(old.root), engine.roots.find(new.root)) for old, new in way.pairs)
+
+
+def _transfer(call: Call, way: Way, *, moving: bool) -> int:
+    args, out = call.args, call.out
+    wish = Wish(moving, args.flag("as_is"), args.flag("alone"), way.fit)
+    wanted = plan(call.engine, way.pairs, wish)
+    if args.flag("dry_run"):
+        if out.json:
+            out.document(as_json.plan(wanted, None))
+        else:
+            show(call, wanted)
+            out.say(f"Would {wanted.words}. Nothing was written." if wanted.going else "Nothing would be written.")
+        return outcomes.DONE
+    done = apply(call.engine, wanted, actor=call.actor)
+    if not out.json:
+        _notes(call, wanted)
+    return results.done(out, done)
+
+
+def show(call: Call, wanted: Plan) -> None:
+    """Print a plan: what goes where, what becomes of it, and the texts that would be written as a diff."""
+    out = call.out
+    out.table(
+        (Column("MEMORY", flexible=True), Column("TO", flexible=True), Column("WHAT", flexible=True, wraps=True)),
+        [
+            (str(item.old), str(item.new), (item.problem and f"stays: {item.problem}") or _what(item.changed))
+            for item in wanted.items
+        ],
+    )
+    for item in wanted.going:
+        out.diff(as_json.diff(str(item.new), item.before, item.after))
+    for change in wanted.indexes:
+        out.diff(as_json.diff(str(change.address), change.before, change.after))
+    out.flush()
+    _notes(call, wanted)
+    for sentence in (wanted.also, wanted.rest):
+        if sentence:
+            out.say(sentence.rstrip(".") + ".")
+
+
+def _what(changed: bool) -> str:
+    return "front matter mapped" if changed else "as it is"
+
+
+def _notes(call: Call, wanted: Plan) -> None:
+    many = len(wanted.items) > 1
+    tell_notes(call, [(item.new.path if many else "", item.notes) for item in wanted.going], wanted.indexes)
+
+
+def tell_notes(call: Call, memories: Iterable[tuple[str, Iterable[Note]]], indexes: Iterable[IndexChange]) -> None:
+    """Tell what becomes of memories and indexes.
+
+    Args:
+        call: the command line.
+        memories: what stands before the notes of each, or nothing, and its notes.
+        indexes: those that are written along.
+    """
+    for name, notes in memories:
+        for note in notes:
+            call.out.say(f"{f'{name}: ' if name else ''}{note.kind}: {note.text}.")
+    for change in indexes:
+        # One that only follows a renaming is in the sum of what was carried along.
+        for sentence in change.notes if change.what or change.before == change.after else ():
+            call.out.say(f"{change.address}: {sentence.rstrip('.')}.")

@@ -1,0 +1,1 @@
+"""Differences and merges of texts: text in, values out."""

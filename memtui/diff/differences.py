@@ -1,0 +1,167 @@
+"""What differs between two texts, as data: a unified diff, lines for a view against the base, and words inside them.
+
+Only a line feed ends a line, so that a change of line ends, of a form feed or of the final newline shows as what it is.
+Everything returned is text of a memory, and hostile until a front has made it safe.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from memtui.diff.lines import Run, matching, split_lines
+
+SAME, REMOVED, ADDED = "same", "removed", "added"
+NO_NEWLINE = "\\ No newline at end of file"
+
+_WORD = re.compile(r"[^\W\u2e80-\U0003ffff]+|\s+|.", re.DOTALL)
+"""Words, blanks, and every other character by itself: also those of scripts that put no blanks between words."""
+_MOST_WORDS = 40_000
+
+
+class LineChange(NamedTuple):
+    """One line of a view of two texts, in reading order: what was removed stands before what was added for it."""
+
+    kind: str
+    """`same`, `removed` or `added`."""
+    text: str
+    """Without its line feed; a carriage return before it stays."""
+    base_line: int | None
+    """From 1; None for `added`."""
+    other_line: int | None
+    """From 1; None for `removed`."""
+    ended: bool = True
+    """False for a last line without a line feed."""
+
+
+Span = tuple[int, int]
+"""Offsets of characters: from, up to."""
+
+
+def line_changes(base: str, other: str) -> list[LineChange]:
+    """Tell how a text differs from its base, line by line.
+
+    Args:
+        base, other: whole texts.
+
+    Returns:
+        Every line of both, unchanged ones once.
+    """
+    old, new = split_lines(base), split_lines(other)
+    found: list[LineChange] = []
+    a = b = 0
+    for run in [*matching(old, new), Run(len(old), len(new), 0)]:
+        found += [_change(REMOVED, old[at], at + 1, None) for at in range(a, run.a)]
+        found += [_change(ADDED, new[at], None, at + 1) for at in range(b, run.b)]
+        found += [_change(SAME, old[run.a + n], run.a + n + 1, run.b + n + 1) for n in range(run.size)]
+        a, b = run.a + run.size, run.b + run.size
+    return found
+
+
+def unified(a: str, b: str, from_label: str, to_label: str, *, context: int = 3) -> list[str]:
+    """Compare two texts as `diff -u` does.
+
+    Args:
+        a, b: whole texts.
+        from_label, to_label: what the two heading lines call them.
+        context: how many unchanged lines are shown around a change.
+
+    Returns:
+        Lines without their line feeds, headings first; nothing when the texts are equal.
+    """
+    changes = line_changes(a, b)
+    lines: list[str] = []
+    at = before = after = 0
+    for start, end in _groups([change.kind != SAME for change in changes], context):
+        skipped, group = changes[at:start], changes[start:end]
+        before, after = before + len(skipped), after + len(skipped)
+        removed = sum(change.kind != ADDED for change in group)
+        added = sum(change.kind != REMOVED for change in group)
+        lines.append(f"@@ -{_range(before, removed)} +{_range(after, added)} @@")
+        at, before, after = end, before + removed, after + added
+        for change in group:
+            lines.append({SAME: " ", REMOVED: "-", ADDED: "+"}[change.kind] + change.text)
+            if not change.ended:
+                lines.append(NO_NEWLINE)
+    return [f"--- {from_label}", f"+++ {to_label}", *lines] if lines else []
+
+
+def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
+    """Tell which words differ between two texts: two lines, or the removed and the added lines of one change.
+
+    Returns:
+        Spans in `old` and in `new`, in order. Changed words with only blanks between them are one span.
+    """
+    words = [_WORD.findall(text) for text in (old, new)]
+    if max(len(side) for side in words) > _MOST_WORDS:
+        return ([(0, len(old))] if old else []), ([(0, len(new))] if new else [])
+    runs = matching(*words)
+    return (
+        _spans(words[0], [(run.a, run.a + run.size) for run in runs]),
+        _spans(words[1], [(run.b, run.b + run.size) for run in runs]),
+    )
+
+
+def word_edits(old: str, new: str) -> list[tuple[str, str]]:
+    """Tell how one text became another, word by word.
+
+    Returns:
+        Pieces in reading order with their kind (`same`, `removed`, `added`): those that are not added make up the old
+        text, those that are not removed the new one.
+    """
+    words = [_WORD.findall(text) for text in (old, new)]
+    if max(len(side) for side in words) > _MOST_WORDS:
+        return [piece for piece in ((REMOVED, old), (ADDED, new)) if piece[1]]
+    pieces: list[tuple[str, str]] = []
+    a = b = 0
+    for run in [*matching(*words), Run(len(words[0]), len(words[1]), 0)]:
+        for kind, found in (
+            (REMOVED, words[0][a : run.a]),
+            (ADDED, words[1][b : run.b]),
+            (SAME, words[0][run.a : run.a + run.size]),
+        ):
+            if found:
+                pieces.append((kind, "".join(found)))
+        a, b = run.a + run.size, run.b + run.size
+    return pieces
+
+
+def _change(kind: str, line: str, base_line: int | None, other_line: int | None) -> LineChange:
+    ended = line.endswith("\n")
+    return LineChange(kind, line[:-1] if ended else line, base_line, other_line, ended)
+
+
+def _groups(changed: list[bool], context: int) -> Iterator[tuple[int, int]]:
+    """Ranges of lines to show: each change with its context, those that touch as one."""
+    start = end = -1
+    for at, is_changed in enumerate(changed):
+        if not is_changed:
+            continue
+        if start >= 0 and at - context <= end:
+            end = at + context + 1
+            continue
+        if start >= 0:
+            yield start, min(end, len(changed))
+        start, end = max(0, at - context), at + context + 1
+    if start >= 0:
+        yield start, min(end, len(changed))
+
+
+def _range(before: int, size: int) -> str:
+    start = before + 1 if size else before
+    return str(start) if size == 1 else f"{start},{size}"
+
+
+def _spans(words: list[str], same: list[tuple[int, int]]) -> list[Span]:
+    text = "".join(words)
+    spans: list[Span] = []
+    offset = at = 0
+    for start, end in [*same, (len(words), len(words))]:
+        first = offset
+        offset += sum(map(len, words[at:start]))
+        if spans and first < offset and not text[spans[-1][1] : first].strip():
+            spans[-1] = (spans[-1][0], offset)
+        elif first < offset:
+            spans.append((first, offset))
+        offset += sum(map(len, words[start:end]))
+        at = end
+    return spans

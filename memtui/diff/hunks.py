@@ -1,0 +1,81 @@
+"""A change as places of bytes: what stands where, and how the bytes look with one place as it was before.
+
+Bytes, not text, because a place is taken back by writing: line ends, a byte-order mark, a missing final newline and
+what is not UTF-8 come back as they were, and no byte outside the place can differ.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from memtui.diff.lines import Run, matching
+
+
+class Hunk(NamedTuple):
+    """Lines that were replaced by others, numbered from 0; one of the two sides may hold none."""
+
+    before: tuple[int, int]
+    """From, up to."""
+    after: tuple[int, int]
+
+
+def byte_lines(data: bytes) -> list[bytes]:
+    """Split at line feeds only, line ends kept: joined they are the bytes again."""
+    lines = data.split(b"\n")
+    last = lines.pop()
+    lines = [line + b"\n" for line in lines]
+    return [*lines, last] if last else lines
+
+
+def hunks(before: bytes, after: bytes) -> tuple[Hunk, ...]:
+    """Find where two texts differ.
+
+    Args:
+        before, after: whole texts.
+
+    Returns:
+        Places in rising order; between two of them stands at least one line that both texts have.
+    """
+    return hunks_of(byte_lines(before), byte_lines(after))
+
+
+def hunks_of(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[Hunk, ...]:
+    """As `hunks`, of lines."""
+    found = []
+    a = b = 0
+    for run in [*matching(old, new), Run(len(old), len(new), 0)]:
+        if run.a > a or run.b > b:
+            found.append(Hunk((a, run.a), (b, run.b)))
+        a, b = run.a + run.size, run.b + run.size
+    return tuple(found)
+
+
+def take_back(before: bytes, after: bytes, hunk: Hunk) -> bytes:
+    """Return `after` with one place as it was in `before`, and every other byte as it is.
+
+    Args:
+        before, after: whole texts.
+        hunk: one of `hunks(before, after)`.
+    """
+    old, new = byte_lines(before), byte_lines(after)
+    start, end = hunk.after
+    return b"".join([*new[:start], *old[slice(*hunk.before)], *new[end:]])
+
+
+def why_not_text(data: bytes | None, most: int) -> str:
+    """Say why bytes cannot be shown line by line, in a few words; nothing when they can.
+
+    Args:
+        data: whole content; None: there is none.
+        most: how many bytes are shown at most.
+    """
+    if data is None:
+        return ""
+    if b"\0" in data[:8_192]:
+        return f"binary, {len(data):,} bytes"
+    if len(data) > most:
+        return f"too large to show here, {len(data):,} bytes"
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 at byte {error.start:,}, {len(data):,} bytes"
+    return ""

@@ -1,0 +1,299 @@
+"""Three-way merge of lines: what changed on one side only is merged, what changed on both is a conflict to be decided.
+
+It decides nothing and loses nothing: every hunk carries its three texts, and all hunks together are all three texts. It
+exists so that no front merges by itself; markers are only written for an editor, and never mistaken for content.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+from memtui.diff.lines import Run, matching, split_lines
+
+SAME, YOURS, THEIRS, BOTH_EQUAL, CONFLICT = "same", "yours", "theirs", "both-equal", "conflict"
+"""Kinds of hunks: unchanged, changed by one side only, changed alike by both, changed differently by both."""
+
+BASE, BOTH, BOTH_THEIRS_FIRST = "base", "both", "both-theirs-first"
+"""What else than `yours` and `theirs` can be chosen for a hunk."""
+
+Lines = tuple[str, ...]
+"""Whole lines, each with its line end; only the last line of a text may be without one."""
+
+
+class Edited(NamedTuple):
+    """A choice that is none of the sides: this text."""
+
+    text: str
+
+
+Choice = str | Edited
+"""`yours`, `theirs`, `both`, `both-theirs-first`, `base`, or a text of one's own."""
+
+
+class Hunk(NamedTuple):
+    """Lines of the three texts that belong together."""
+
+    kind: str
+    base: Lines
+    yours: Lines
+    theirs: Lines
+    base_line: int
+    """Where it begins in each text, lines from 0."""
+    yours_line: int
+    theirs_line: int
+
+    @property
+    def whitespace_only(self) -> bool:
+        """Whether the two sides differ in nothing but blanks and line ends."""
+        return "".join("".join(self.yours).split()) == "".join("".join(self.theirs).split())
+
+
+class Merge(NamedTuple):
+    """Three texts, cut into hunks."""
+
+    hunks: tuple[Hunk, ...]
+
+    @property
+    def conflicts(self) -> int:
+        """How many hunks must be decided."""
+        return sum(hunk.kind == CONFLICT for hunk in self.hunks)
+
+    def open(self, choices: Mapping[int, Choice]) -> tuple[int, ...]:
+        """The conflicts that are not decided yet, by their place in `hunks`."""
+        return tuple(n for n, hunk in enumerate(self.hunks) if hunk.kind == CONFLICT and n not in choices)
+
+    def result(self, choices: Mapping[int, Choice] | None = None) -> str:
+        """Put the merged text together.
+
+        Args:
+            choices: what to take, by place in `hunks`; needed for every conflict, allowed for every hunk.
+
+        Raises:
+            ValueError: a conflict is still open.
+        """
+        choices = choices or {}
+        if still := self.open(choices):
+            raise ValueError(f"conflicts still open: {still}")
+        return _joined([_chosen(hunk, choices.get(n)) for n, hunk in enumerate(self.hunks)])
+
+    def text(
+        self, labels: tuple[str, str, str] = ("YOURS", "BASE", "AGENT"), choices: Mapping[int, Choice] | None = None
+    ) -> str:
+        """Write the merged text for an editor: open conflicts stand between markers, with all three sides.
+
+        Args:
+            labels: how YOURS, BASE and the other side are called.
+            choices: what has been decided already.
+        """
+        return "".join(line for part in self.marked(labels, choices) for line in part)
+
+    def marked(
+        self, labels: tuple[str, str, str] = ("YOURS", "BASE", "AGENT"), choices: Mapping[int, Choice] | None = None
+    ) -> list[Lines]:
+        """Write the merged text for an editor, hunk by hunk; see `text`."""
+        choices = choices or {}
+        newline = self._newline()
+        signs = self.signs
+        parts: list[Lines] = []
+        for number, hunk in enumerate(self.hunks):
+            if hunk.kind != CONFLICT or number in choices:
+                parts.append(_chosen(hunk, choices.get(number)))
+                continue
+            start, base, middle, end = (
+                f"{sign} {label}".rstrip() + newline
+                for sign, label in zip(signs, (*labels[:2], "", labels[2]), strict=True)
+            )
+            parts.append((start, *_ended(hunk.yours), base, *_ended(hunk.base), middle, *_ended(hunk.theirs), end))
+        last = max((n for n, part in enumerate(parts) if part), default=0)
+        return [_ended(part) if n < last else part for n, part in enumerate(parts)]
+
+    def has_markers(self, text: str) -> bool:
+        """Whether an edited text still holds a marker that `text` wrote: then a conflict is still open.
+
+        Markers are longer than anything of the kind in the three texts, so content is never taken for one.
+        """
+        signs = self.signs
+        return any(line.startswith(signs) for line in text.split("\n"))
+
+    @property
+    def signs(self) -> tuple[str, str, str, str]:
+        """The four markers, without their labels: longer than anything of the kind in the texts."""
+        longest = 6
+        for hunk in self.hunks:
+            for line in {*hunk.base, *hunk.yours, *hunk.theirs}:
+                if line[0] in "<|=>":
+                    longest = max(longest, len(line) - len(line.lstrip(line[0])))
+        return ("<" * (longest + 1), "|" * (longest + 1), "=" * (longest + 1), ">" * (longest + 1))
+
+    def _newline(self) -> str:
+        lines = (line for hunk in self.hunks for line in hunk.yours or hunk.theirs)
+        return "\r\n" if next(lines, "").endswith("\r\n") else "\n"
+
+
+def merge3(base: str, yours: str, theirs: str) -> Merge:
+    """Merge two texts that come from a third one.
+
+    Args:
+        base: what both started from.
+        yours: one side, the user's.
+        theirs: the other side.
+
+    Returns:
+        The hunks in order. Changes that touch (no unchanged line between them) are one conflict; what is equal at the
+        ends of a conflict is not part of it.
+    """
+    texts = [tuple(split_lines(text)) for text in (base, yours, theirs)]
+    hunks = _Hunks(*texts)
+    for run in _common(matching(texts[0], texts[1]), matching(texts[0], texts[2])):
+        hunks.up_to(run.base, run.yours, run.theirs)
+        hunks.take(SAME, run.size, run.size, run.size)
+    hunks.up_to(*(len(text) for text in texts))
+    return Merge(tuple(hunks.found))
+
+
+def merged_alone(base: bytes, yours: bytes, theirs: bytes) -> bytes | None:
+    """Merge three texts when nobody has to decide anything; None when somebody has, or one of them is no text."""
+    try:
+        found = merge3(base.decode(), yours.decode(), theirs.decode())
+    except UnicodeDecodeError:
+        return None
+    return None if found.conflicts else found.result().encode()
+
+
+def same_places(old: Merge, new: Merge) -> dict[int, int]:
+    """Find the hunks of an earlier merge again after a text changed: those whose three texts are all as they were.
+
+    Where the same three texts stand in several places, and not in as many as before, it cannot be told which is which:
+    those are not found.
+
+    Returns:
+        Places in `new.hunks`, by place in `old.hunks`.
+    """
+    before, after = _places(old), _places(new)
+    found: dict[int, int] = {}
+    for texts, places in before.items():
+        now = after.get(texts, [])
+        if len(now) == len(places):
+            found.update(zip(places, now, strict=True))
+    return found
+
+
+class _Common(NamedTuple):
+    """Lines that are the same in all three texts."""
+
+    base: int
+    yours: int
+    theirs: int
+    size: int
+
+
+def _common(in_yours: list[Run], in_theirs: list[Run]) -> Iterator[_Common]:
+    """Where both comparisons with the base agree that lines are unchanged."""
+    first = second = 0
+    while first < len(in_yours) and second < len(in_theirs):
+        mine, other = in_yours[first], in_theirs[second]
+        start = max(mine.a, other.a)
+        end = min(mine.a + mine.size, other.a + other.size)
+        if start < end:
+            yield _Common(start, mine.b + start - mine.a, other.b + start - other.a, end - start)
+        if mine.a + mine.size <= other.a + other.size:
+            first += 1
+        else:
+            second += 1
+
+
+class _Hunks:
+    """The hunks found so far, and how far they reach in each text."""
+
+    def __init__(self, base: Lines, yours: Lines, theirs: Lines) -> None:
+        self.texts = (base, yours, theirs)
+        self.at = (0, 0, 0)
+        self.found: list[Hunk] = []
+
+    def take(self, kind: str, *sizes: int) -> None:
+        """Make the next lines of each text a hunk; unchanged ones join those before them."""
+        ends = tuple(at + size for at, size in zip(self.at, sizes, strict=True))
+        if ends == self.at:
+            return
+        base, yours, theirs = (text[at:end] for text, at, end in zip(self.texts, self.at, ends, strict=True))
+        last = self.found[-1] if self.found else None
+        if last and last.kind == kind == SAME:
+            self.found[-1] = last._replace(base=last.base + base, yours=last.yours + yours, theirs=last.theirs + theirs)
+        else:
+            self.found.append(Hunk(kind, base, yours, theirs, *self.at))
+        self.at = (ends[0], ends[1], ends[2])
+
+    def up_to(self, *ends: int) -> None:
+        """Make hunks of everything before these places: lines that changed on at least one side."""
+        base, yours, theirs = (text[at:end] for text, at, end in zip(self.texts, self.at, ends, strict=True))
+        sizes = (len(base), len(yours), len(theirs))
+        if yours == theirs:
+            self.take(SAME if base == yours else BOTH_EQUAL, *sizes)
+        elif yours == base:
+            self.take(THEIRS, *sizes)
+        elif theirs == base:
+            self.take(YOURS, *sizes)
+        else:
+            self._conflict(base, yours, theirs)
+
+    def _conflict(self, base: Lines, yours: Lines, theirs: Lines) -> None:
+        same = _shared(base, yours, theirs)
+        self.take(SAME, same, same, same)
+        base, yours, theirs = base[same:], yours[same:], theirs[same:]
+        tail = _shared(base[::-1], yours[::-1], theirs[::-1])
+        base, yours, theirs = base[: len(base) - tail], yours[: len(yours) - tail], theirs[: len(theirs) - tail]
+        head = _shared(yours, theirs)
+        end = _shared(yours[head:][::-1], theirs[head:][::-1])
+        self.take(BOTH_EQUAL, 0, head, head)
+        self.take(CONFLICT, len(base), len(yours) - head - end, len(theirs) - head - end)
+        self.take(BOTH_EQUAL, 0, end, end)
+        self.take(SAME, tail, tail, tail)
+
+
+def _shared(*texts: Lines) -> int:
+    """How many lines texts begin with alike."""
+    size = 0
+    for lines in zip(*texts, strict=False):
+        if any(line != lines[0] for line in lines):
+            break
+        size += 1
+    return size
+
+
+def _chosen(hunk: Hunk, choice: Choice | None) -> Lines:
+    if isinstance(choice, Edited):
+        return tuple(split_lines(choice.text))
+    if choice is None:
+        choice = THEIRS if hunk.kind == THEIRS else YOURS
+    match choice:
+        case "yours":
+            return hunk.yours
+        case "theirs":
+            return hunk.theirs
+        case "base":
+            return hunk.base
+        case "both":
+            return (*_ended(hunk.yours), *hunk.theirs) if hunk.theirs else hunk.yours
+        case "both-theirs-first":
+            return (*_ended(hunk.theirs), *hunk.yours) if hunk.yours else hunk.theirs
+    raise ValueError(choice)
+
+
+def _joined(parts: list[Lines]) -> str:
+    """Join lines; one that is no longer the last gets the line end it was without, so that no two run together."""
+    filled = [part for part in parts if part]
+    return "".join("".join(_ended(part) if n < len(filled) - 1 else part) for n, part in enumerate(filled))
+
+
+def _ended(lines: Lines) -> Lines:
+    if not lines or lines[-1].endswith("\n"):
+        return lines
+    newline = "\r\n" if len(lines) > 1 and lines[-2].endswith("\r\n") else "\n"
+    return (*lines[:-1], lines[-1] + newline)
+
+
+def _places(merge: Merge) -> dict[tuple[Lines, Lines, Lines], list[int]]:
+    places: dict[tuple[Lines, Lines, Lines], list[int]] = {}
+    for number, hunk in enumerate(merge.hunks):
+        if hunk.kind != SAME:
+            places.setdefault((hunk.base, hunk.yours, hunk.theirs), []).append(number)
+    return places

@@ -1,0 +1,308 @@
+"""A bundle: memories with their pins, uses and, on request, history, as a tar file with a list of what is in it.
+
+Equal memories give equal bytes, so a bundle can be compared and kept in git. Nothing of it is believed when it is read:
+each text must be what the list says by its sha-256, each path stay below a root, and nothing may be in it unlisted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+from memtui.engine.disk import paths
+from memtui.engine.model import SCOPES, Version
+from memtui.errors import MemtuiError
+from memtui.features.bundles.tarball import MOST_BYTES, MOST_FILES, bad, pack, too_big, unpack
+
+LIST = "memtui-bundle.json"
+FORMAT, NUMBER = "memtui-bundle", 2
+MOST_LIST = 16 * 1024 * 1024
+MOST_MEMORIES, MOST_VERSIONS = MOST_FILES, 200_000
+_MOST_WORDS = 1_000
+"""Characters of an actor, an id or a note."""
+_MOST_NUMBER = 1 << 53
+
+
+class Origin(NamedTuple):
+    """The root a memory was in."""
+
+    id: str
+    agent: str
+    scope: str
+    aliases: tuple[str, ...] = ()
+    index_file: str | None = None
+    """Where its layout has an index of links, as `Policy.index_file`; empty where it has none. None: an older memtui,
+    which did not say, wrote the bundle."""
+
+
+class Past(NamedTuple):
+    """One version a memory had."""
+
+    version: Version
+    data: bytes
+
+
+class Packed(NamedTuple):
+    """One memory in a bundle."""
+
+    origin: Origin
+    path: str
+    data: bytes
+    pinned: bool = False
+    uses: int = 0
+    last_used_at: int | None = None
+    last_written_at: int | None = None
+    history: tuple[Past, ...] = ()
+    """Newest first; the current text among them."""
+
+    @property
+    def sha256(self) -> str:
+        """Of its text."""
+        return sha256(self.data).hexdigest()
+
+
+class Bundle(NamedTuple):
+    """What is in a bundle."""
+
+    memories: tuple[Packed, ...]
+    deleted: tuple[Packed, ...] = ()
+    """Memories that are no more, by their histories alone; they have no text."""
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """The roots its memories were in."""
+        return tuple(dict.fromkeys(memory.origin for memory in (*self.memories, *self.deleted)))
+
+
+# --- writing
+
+
+def write(bundle: Bundle) -> bytes:
+    """Write a bundle; equal ones give equal bytes.
+
+    Raises:
+        RefusedError: `E_TOO_BIG`.
+    """
+    memories = sorted(bundle.memories, key=lambda memory: (memory.origin.id, memory.path))
+    deleted = sorted(bundle.deleted, key=lambda memory: (memory.origin.id, memory.path))
+    origins = sorted(set(bundle.origins), key=lambda one: (*one[:4], one.index_file or ""))
+    files: dict[str, bytes] = {}
+    shas: set[str] = set()
+    listed = []
+    for memory in memories:
+        name = _file(origins.index(memory.origin), memory.path)
+        files[name] = memory.data
+        shas.add(memory.sha256)
+        listed.append(_listed(memory, name, origins.index(memory.origin)))
+    old = {past.version.sha256: past.data for memory in (*memories, *deleted) for past in memory.history}
+    for sha in sorted(old.keys() - shas):
+        files[f"history/{sha}"] = old[sha]
+    document: dict[str, object] = {
+        "format": FORMAT,
+        "version": NUMBER if deleted else 1,
+        "roots": [{key: value for key, value in one._asdict().items() if value is not None} for one in origins],
+        "memories": listed,
+    }
+    if deleted:  # which a memtui that reads only the first version would take for texts that nobody listed
+        document["deleted"] = [
+            {"root": origins.index(memory.origin), "path": memory.path, "history": _history(memory)}
+            for memory in deleted
+        ]
+    text = json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True).encode() + b"\n"
+    if len(text) > MOST_LIST:
+        raise too_big(MOST_LIST)
+    data = pack([(LIST, text), *files.items()])
+    if len(data) > MOST_BYTES:
+        raise too_big(MOST_BYTES)
+    return data
+
+
+def _file(root: int, path: str) -> str:
+    """The name that a memory's text has in the tar file, which is the only one it may have when it is read."""
+    return f"memories/{root + 1}/{path}"
+
+
+def _listed(memory: Packed, name: str, root: int) -> dict[str, object]:
+    return {
+        "root": root,
+        "path": memory.path,
+        "file": name,
+        "sha256": memory.sha256,
+        "bytes": len(memory.data),
+        "pinned": memory.pinned,
+        "uses": memory.uses,
+        "last_used_at": memory.last_used_at,
+        "last_written_at": memory.last_written_at,
+        "history": _history(memory),
+    }
+
+
+def _history(memory: Packed) -> list[dict[str, object]]:
+    return [
+        {
+            "sha256": past.version.sha256,
+            "bytes": len(past.data),
+            "actor": past.version.actor,
+            "at": past.version.at,
+            "operation": past.version.operation,
+            "note": past.version.note,
+        }
+        for past in memory.history
+    ]
+
+
+# --- reading
+
+
+def read(data: bytes) -> Bundle:
+    """Read a bundle, believing nothing.
+
+    Raises:
+        RefusedError: `E_BUNDLE`, `E_TOO_BIG`.
+    """
+    files = unpack(data)
+    if LIST not in files:
+        raise bad(f"it holds no {LIST}")
+    document = _document(files[LIST])
+    origins = [_origin(one) for one in _rows(document, "roots", MOST_MEMORIES)]
+    rest = {name: text for name, text in files.items() if name != LIST}
+    shas = {name: sha256(text).hexdigest() for name, text in rest.items()}
+    by_sha = {shas[name]: text for name, text in rest.items()}
+    named: set[str] = set()
+    memories: list[Packed] = []
+    seen: set[tuple[Origin, str]] = set()
+    versions = 0
+    for row in _rows(document, "memories", MOST_MEMORIES):
+        memory, name = _memory(row, origins, rest, shas, by_sha)
+        if (memory.origin, memory.path) in seen or name in named:
+            raise bad(f"{memory.path!r} is listed twice")
+        seen.add((memory.origin, memory.path))
+        named.add(name)
+        versions += len(memory.history)
+        if versions > MOST_VERSIONS:
+            raise bad(f"it lists more than {MOST_VERSIONS:,} versions")
+        memories.append(memory)
+    deleted: list[Packed] = []
+    for row in _rows(document, "deleted", MOST_MEMORIES) if "deleted" in document else ():
+        origin, path = _place(row, origins)
+        history = tuple(_past(one, by_sha) for one in _rows(row, "history", MOST_VERSIONS))
+        versions += len(history)
+        if (origin, path) in seen or versions > MOST_VERSIONS:
+            raise bad(f"{path!r} is listed twice, or has too many versions")
+        seen.add((origin, path))
+        deleted.append(Packed(origin, path, b"", history=history))
+    used = {past.version.sha256 for memory in (*memories, *deleted) for past in memory.history}
+    for name in rest:
+        if name not in named and not (name == f"history/{shas[name]}" and shas[name] in used):
+            raise bad(f"its list does not name {name!r} in it")
+    return Bundle(tuple(memories), tuple(deleted))
+
+
+def _document(data: bytes) -> Mapping[str, object]:
+    if len(data) > MOST_LIST:
+        raise bad(f"its list has more than {MOST_LIST:,} bytes")
+    try:
+        found = json.loads(data)
+    except (ValueError, RecursionError):
+        raise bad("its list is damaged") from None
+    if not isinstance(found, dict) or found.get("format") != FORMAT:
+        raise bad("its list is of something else")
+    if not 1 <= _count(found, "version") <= NUMBER:
+        raise bad("a newer memtui wrote it")
+    return found
+
+
+def _rows(holder: Mapping[str, object], key: str, most: int) -> Iterable[Mapping[str, object]]:
+    rows = holder.get(key)
+    if not isinstance(rows, list) or len(rows) > most:
+        raise bad(f"its list of {key} is damaged or too long")
+    for row in rows:
+        if not isinstance(row, dict):
+            raise bad(f"its list of {key} is damaged")
+        yield row
+
+
+def _word(row: Mapping[str, object], key: str, *, most: int = _MOST_WORDS, empty: bool = True) -> str:
+    value = row.get(key)
+    if not isinstance(value, str) or len(value) > most or not (value or empty):
+        raise bad(f"{key} is damaged in its list")
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise bad(f"{key} is damaged in its list") from None
+    return value
+
+
+def _count(row: Mapping[str, object], key: str) -> int:
+    value = row.get(key)
+    if type(value) is not int or not 0 <= value < _MOST_NUMBER:
+        raise bad(f"{key} is damaged in its list")
+    return value
+
+
+def _time(row: Mapping[str, object], key: str) -> int | None:
+    return None if row.get(key) is None else _count(row, key)
+
+
+def _origin(row: Mapping[str, object]) -> Origin:
+    aliases = row.get("aliases")
+    if not isinstance(aliases, list) or not all(isinstance(alias, str) for alias in aliases):
+        raise bad("aliases is damaged in its list")
+    scope = _word(row, "scope")
+    if scope not in SCOPES:
+        raise bad(f"it has a scope {scope!r}")
+    index = _word(row, "index_file") if "index_file" in row else None
+    return Origin(_word(row, "id", empty=False), _word(row, "agent"), scope, tuple(aliases), index)
+
+
+def _memory(
+    row: Mapping[str, object],
+    origins: list[Origin],
+    files: Mapping[str, bytes],
+    shas: Mapping[str, str],
+    by_sha: Mapping[str, bytes],
+) -> tuple[Packed, str]:
+    """One memory of the list, and the name of its file."""
+    origin, path = _place(row, origins)
+    name = _word(row, "file", most=4_096, empty=False)
+    if name not in files:
+        raise bad(f"{path!r} is not in it")
+    if name != _file(_count(row, "root"), path):
+        raise bad(f"{name!r} is not where a text of {path!r} is")
+    data = files[name]
+    if shas[name] != row.get("sha256") or len(data) != _count(row, "bytes"):
+        raise bad(f"{path!r} is not the text its list says")
+    pinned = row.get("pinned")
+    if not isinstance(pinned, bool):
+        raise bad("pinned is damaged in its list")
+    history = tuple(_past(one, by_sha) for one in _rows(row, "history", MOST_VERSIONS))
+    uses, used, written = _count(row, "uses"), _time(row, "last_used_at"), _time(row, "last_written_at")
+    return Packed(origin, path, data, pinned, uses, used, written, history), name
+
+
+def _place(row: Mapping[str, object], origins: list[Origin]) -> tuple[Origin, str]:
+    number, path = _count(row, "root"), _word(row, "path", most=4_096, empty=False)
+    try:
+        paths.split(path)
+    except MemtuiError as error:
+        raise bad(error.message.rstrip(".")) from None
+    if number >= len(origins):
+        raise bad(f"{path!r} is not in it")
+    return origins[number], path
+
+
+def _past(row: Mapping[str, object], by_sha: Mapping[str, bytes]) -> Past:
+    sha = _word(row, "sha256")
+    if sha not in by_sha or len(by_sha[sha]) != _count(row, "bytes"):
+        raise bad(f"version {sha[:12]!r} is not in it")
+    version = Version(
+        sha,
+        len(by_sha[sha]),
+        _word(row, "actor", empty=False),
+        _count(row, "at"),
+        _word(row, "operation"),
+        note=_word(row, "note"),
+    )
+    return Past(version, by_sha[sha])

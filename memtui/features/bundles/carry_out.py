@@ -1,0 +1,106 @@
+"""Doing an import that was planned: what is written is one step of undo, with the past and the pins it brings.
+
+Nothing is written over a text that nobody has seen: what cannot be merged is kept as a draft, and the workbench asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Usage
+from memtui.engine.steps import Remove, Write
+from memtui.errors import ConflictError
+from memtui.features.bundles.import_plan import CONFLICT, DELETED, STAYS, Arrival, Plan
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.steps import Step
+
+
+class Imported(NamedTuple):
+    """What an import did."""
+
+    done: Done | None
+    """The one step of undo; None when nothing was written."""
+    pinned: int
+    conflicts: tuple[Address, ...]
+    """Memories whose text from the bundle waits as a draft for a decision."""
+    waiting: tuple[Address, ...]
+    """Those that have a draft of their own already, which stays: the bundle's text is not kept."""
+
+
+def apply(engine: Engine, wanted: Plan, *, actor: Actor, now: int) -> Imported:
+    """Do what a plan says: everything that is written as one undo step, conflicts as drafts for the workbench.
+
+    Args:
+        engine: what writes.
+        wanted: from `plan`.
+        actor: who does it.
+        now: milliseconds since the epoch.
+
+    Raises:
+        ConflictError: something changed meanwhile; nothing was written.
+        MemtuiError: as `Engine.together`; nothing was written.
+    """
+    for arrival in (*wanted.written, *wanted.of(CONFLICT)):
+        _keep_history(engine, arrival, actor)
+    done = _write(engine, wanted, actor)
+    pins = [one.address for one in wanted.arrivals if one.pins and one.address is not None and one.what != STAYS]
+    pinned = engine.pins.bring(pins, actor=actor, joins=done.txn if done is not None else None) if pins else 0
+    engine.pins.take_uses(
+        Usage(one.address, one.packed.uses, one.packed.last_used_at, one.packed.last_written_at)
+        for one in wanted.arrivals
+        if one.address is not None and one.packed.uses and one.what not in (STAYS, CONFLICT, DELETED)
+    )
+    conflicts, waiting = _open(engine, wanted.of(CONFLICT), now)
+    return Imported(done, pinned, conflicts, waiting)
+
+
+def _keep_history(engine: Engine, arrival: Arrival, actor: Actor) -> None:
+    """Put the versions it had on its history here; what is written comes on top of them."""
+    past = [(one.version, one.data) for one in reversed(arrival.packed.history)]
+    if past and arrival.address is not None:
+        engine.history.keep(arrival.address, past, actor=actor)
+
+
+def _write(engine: Engine, wanted: Plan, actor: Actor) -> Done | None:
+    places = {one.address: Write(one.address, one.data, one.expected_sha256) for one in wanted.written if one.address}
+    lines = {one.address: Write(one.address, one.after, one.expected_sha256) for one in wanted.indexes if one.what}
+    gone = [Remove(one.address, one.expected_sha256) for one in wanted.of(DELETED) if one.address is not None]
+    steps: list[Step] = [*(places | lines).values(), *gone]
+    if not steps:
+        return None
+    count = len(places) + len(gone)
+    label = f"import {steps[0].address}" if count == 1 else f"import {count:,} memories"
+    done = engine.together.do(steps, actor=actor, label=label)
+    for outcome in done.outcomes:
+        if not outcome.ok:
+            raise ConflictError(
+                f"{outcome.address} changed meanwhile.",
+                unharmed="Nothing was imported.",
+                hint="Import it again: what is here now is compared anew.",
+            )
+    return done
+
+
+def _open(engine: Engine, arrivals: Sequence[Arrival], now: int) -> tuple[tuple[Address, ...], tuple[Address, ...]]:
+    """Keep the bundle's texts as drafts of what both had in common, so that the merge screen can decide."""
+    drafts = {draft.address: draft for draft in engine.drafts.all()} if arrivals else {}
+    opened: list[Address] = []
+    waiting: list[Address] = []
+    for one in arrivals:
+        if one.address is None or one.here is None:
+            continue
+        text, base = one.data.decode(), one.base
+        other = drafts.get(one.address)
+        if other is not None and other.text != text:
+            waiting.append(one.address)
+            continue
+        base_sha = None if base is None else sha256(base).hexdigest()
+        if other is None:
+            engine.drafts.save(Draft(one.address, base_sha, text, (0, 0), now, base))
+            engine.drafts.save_conflict(OpenConflict(one.address, base_sha, one.data, one.here, "", now))
+        opened.append(one.address)
+    return tuple(opened), tuple(waiting)

@@ -1,0 +1,90 @@
+"""Putting memories into a bundle: bytes, pins, uses, and every version that history still has the text of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.model import Address, Memory, Version
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.bundles.bundle import Bundle, Origin, Packed, Past
+from memtui.features.transfer.index_lines import LINKS
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+
+class Exported(NamedTuple):
+    """What an export would write."""
+
+    bundle: Bundle
+    left: tuple[tuple[Address, str], ...]
+    """Memories that cannot go along, and why."""
+
+    @property
+    def versions(self) -> int:
+        """How many versions go along."""
+        return sum(len(memory.history) for memory in (*self.bundle.memories, *self.bundle.deleted))
+
+
+def collect(reader: Engine, rows: Iterable[Memory], *, history: bool, deleted: Iterable[Address] = ()) -> Exported:
+    """Read memories for a bundle.
+
+    Args:
+        reader: an engine.
+        rows: which.
+        history: with the versions they had.
+        deleted: memories that are no more, whose deletion goes along.
+
+    Raises:
+        NotFoundError: there is none to export.
+    """
+    packed: list[Packed] = []
+    left: list[tuple[Address, str]] = []
+    for row in rows:
+        try:
+            row.address.path.encode()
+            data = reader.read(row.address).bytes
+        except UnicodeEncodeError:
+            left.append((row.address, "Its name is not UTF-8."))
+            continue
+        except MemtuiError as error:
+            left.append((row.address, error.message))
+            continue
+        past = _past(reader, row.address) if history else ()
+        packed.append(
+            Packed(
+                _origin(reader, row.address),
+                row.address.path,
+                data,
+                row.pinned,
+                row.uses,
+                row.last_used_at,
+                row.last_written_at,
+                past,
+            )
+        )
+    gone = [Packed(_origin(reader, one), one.path, b"", history=_past(reader, one)) for one in deleted]
+    gone = [one for one in gone if one.history]
+    if not packed and not gone:
+        raise NotFoundError("There is no memory to export.", hint="`memtui ls` lists what there is.")
+    return Exported(Bundle(tuple(packed), tuple(gone)), tuple(left))
+
+
+def _origin(reader: Engine, address: Address) -> Origin:
+    root = reader.roots.find(address.root)
+    index = root.policy.index_file if root.policy.index_format == LINKS else None
+    return Origin(root.id, root.agent, root.scope, root.aliases, index or "")
+
+
+def _past(reader: Engine, address: Address) -> tuple[Past, ...]:
+    found = []
+    for version in reader.history.of(address):
+        if version.redacted:
+            continue
+        try:
+            data = reader.history.read(address, version.sha256)
+        except MemtuiError:
+            continue  # redacted, or no longer kept: its text is nowhere, so there is nothing to take along
+        found.append(Past(Version(*version[:5], note=version.note), data))
+    return tuple(found)

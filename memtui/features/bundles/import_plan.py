@@ -1,0 +1,346 @@
+"""What an import would do, memory by memory: nothing, a new memory, a newer text, a merge or a conflict.
+
+Both sides are compared with the last text they had in common, as the histories of both tell, in the shape that the
+agent here wants. Nothing is written: `importing` does what is planned here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.model import Address, Root
+from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.features.bundles import lineage
+from memtui.features.bundles.bundle import Bundle, Origin, Packed
+from memtui.features.bundles.lineage import State
+from memtui.features.bundles.other_agents import Crossing, Side, Straight
+from memtui.features.transfer import index_lines
+from memtui.features.transfer.index_lines import Mention
+from memtui.features.transfer.model import IndexChange, Item, Note, mapped_words
+from memtui.features.transfer.names import Names, refusal
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.model import Memory
+
+
+Merge = Callable[[bytes, bytes, bytes], "bytes | None"]
+"""From the text both had in common, the bundle's and the one here, to all of it; None when a person must decide."""
+
+SAME, NEW, NEWER, OLDER, MERGED, CONFLICT, STAYS, DELETED = (
+    "unchanged",
+    "new",
+    "newer",
+    "older",
+    "merges",
+    "conflict",
+    "stays out",
+    "deleted",
+)
+"""What becomes of a memory: its text is here; it is not here; the one here is an earlier one of it; a later one; both
+changed, at different places; both changed at one place, or nobody knows what they had in common; it cannot be here; it
+was deleted there after the version that is here."""
+WRITTEN = (NEW, NEWER, MERGED)
+
+
+class Arrival(NamedTuple):
+    """One memory of a bundle, and what becomes of it here."""
+
+    packed: Packed
+    address: Address | None
+    """Where; None when no root here is meant."""
+    what: str
+    """`NEW` and so on."""
+    why: str = ""
+    """Why it stays out, or what is worth knowing. May hold hostile text."""
+    data: bytes = b""
+    """What would be written."""
+    here: bytes | None = None
+    """The text that is here."""
+    base: bytes | None = None
+    """The text both had in common."""
+    pins: bool = False
+    """It would be pinned."""
+    shaped: bytes | None = None
+    """The bundle's text as the agent here wants it; None where that is not another one."""
+    notes: tuple[Note, ...] = ()
+    """What became of it by that."""
+
+    @property
+    def expected_sha256(self) -> str | None:
+        """The version it is written over; None when it is not here."""
+        return None if self.here is None else sha256(self.here).hexdigest()
+
+
+class Plan(NamedTuple):
+    """A whole import, before it is done."""
+
+    arrivals: tuple[Arrival, ...]
+    indexes: tuple[IndexChange, ...] = ()
+    """Indexes that get lines for what comes from other agents."""
+
+    def of(self, *what: str) -> tuple[Arrival, ...]:
+        """The memories of which this becomes."""
+        return tuple(arrival for arrival in self.arrivals if arrival.what in what)
+
+    @property
+    def written(self) -> tuple[Arrival, ...]:
+        """Those that would be written."""
+        return self.of(*WRITTEN)
+
+    @property
+    def idle(self) -> bool:
+        """Whether nothing would come of it."""
+        return not self.written and not self.of(CONFLICT, DELETED) and not any(one.pins for one in self.arrivals)
+
+    @property
+    def words(self) -> str:
+        """How many of which, for people: `3 new, 1 conflict`."""
+        counts = [(what, len(self.of(what))) for what in (NEW, NEWER, MERGED, DELETED, CONFLICT, SAME, OLDER, STAYS)]
+        pins = sum(one.pins for one in self.arrivals)
+        said = [f"{count:,} {what}{'s' * (what == CONFLICT and count != 1)}" for what, count in counts if count]
+        return ", ".join([*said, *([f"{pins:,} to pin"] if pins else [])]) or "nothing"
+
+    @property
+    def also(self) -> str:
+        """What is done for another agent, for people: `front matter mapped, 1 line added in …`; empty for nothing."""
+        mapped = sum(one.shaped is not None for one in self.of(*WRITTEN, CONFLICT))
+        said = [mapped_words(mapped, len(self.arrivals))] if mapped else []
+        return ", ".join([*said, *(f"{one.what} in {one.address}" for one in self.indexes if one.what)])
+
+
+def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, *, as_is: bool = False) -> Plan:
+    """Work out an import; nothing is written.
+
+    Args:
+        reader: an engine.
+        bundle: what arrives.
+        into: root ids here by root ids of the bundle; under `` the root for all others.
+        merge: merges what can be merged.
+        as_is: keep every byte, also of what comes from another agent.
+
+    Raises:
+        NotFoundError: `E_NO_ROOT`, for a root in `into`.
+        UsageError: `into` names a root that the bundle does not have.
+    """
+    unknown = into.keys() - {origin.id for origin in bundle.origins} - {""}
+    if unknown:
+        names = ", ".join(origin.id for origin in bundle.origins)
+        raise UsageError(f"The bundle has no root {min(unknown)!r}.", hint=f"It has {names}.")
+    targets = {origin: _target(reader, origin, into) for origin in bundle.origins}
+    ids = sorted({root.id for root in targets.values() if root is not None})
+    rows: dict[str, dict[str, Memory]] = {one: {} for one in ids}
+    for row in reader.rows.list(ids).items if ids else ():
+        if not row.missing and row.address.root in rows:
+            rows[row.address.root][row.address.path] = row
+    packs: dict[Origin, list[Packed]] = {origin: [] for origin in targets}
+    for packed in bundle.memories:
+        packs[packed.origin].append(packed)
+    ways: dict[Origin, Straight] = {
+        origin: Straight()
+        if as_is or origin.agent == root.agent
+        else Crossing(reader, origin, root, packs[origin], rows[root.id])
+        for origin, root in targets.items()
+        if root is not None
+    }
+    used: set[Address] = set()
+    taken = {one: Names(rows[one]) for one in ids}
+    found = []
+    for packed in bundle.memories:
+        root = targets[packed.origin]
+        if root is None:
+            why = f"no root here is {packed.origin.id}: --into says where it goes"
+            found.append(Arrival(packed, None, STAYS, why))
+            continue
+        way = ways[packed.origin]
+        address = Address(root.id, way.path(packed))
+        mine = rows[root.id].get(address.path)
+        why = "another one of the bundle has this name" if address in used else way.refusal(packed)
+        why = why or ("" if mine is not None else _clash(address, root, taken[root.id]))
+        if why:
+            found.append(Arrival(packed, address, STAYS, why))
+            continue
+        used.add(address)
+        found.append(_arrival(reader, packed, root, mine, merge, way))
+        if found[-1].what == NEW:
+            taken[root.id].add(address.path)
+    for packed in bundle.deleted:
+        root = targets[packed.origin]
+        if root is not None and packed.origin.agent == root.agent and packed.path in rows[root.id]:
+            found.append(_deletion(reader, packed, root))
+    return Plan(tuple(found), _indexes(reader, found, ways, rows))
+
+
+def _clash(address: Address, root: Root, taken: Names) -> str:
+    """Say why a new name would be refused beside those there are; empty when it would not."""
+    other = "" if root.policy.any_name else taken.clash(address.path)
+    return f"it differs from {other} there only by case or Unicode form" if other else ""
+
+
+def _indexes(
+    reader: Engine,
+    arrivals: Sequence[Arrival],
+    ways: Mapping[Origin, Straight],
+    rows: Mapping[str, Mapping[str, Memory]],
+) -> tuple[IndexChange, ...]:
+    """Work out the lines that indexes get for new memories that come from other agents."""
+    places = {one.address: one for one in arrivals if one.address is not None and one.what != STAYS}
+    items: dict[str, list[Item]] = {}
+    said: dict[Address, Mention] = {}
+    for address, one in places.items():
+        way = ways[one.packed.origin]
+        if one.what == NEW and isinstance(way, Crossing):
+            item = Item(Address(one.packed.origin.id, one.packed.path), address, one.packed.data, one.data)
+            items.setdefault(address.root, []).append(item)
+            said[item.old] = way.said.get(one.packed.path, Mention())
+    pending = {
+        address: IndexChange(address, one.here or b"", one.data, one.expected_sha256, "")
+        for address, one in places.items()
+        if one.what in WRITTEN
+    }
+    found: list[IndexChange] = []
+    for root_id, new in items.items():
+        for change in index_lines.added(reader, reader.roots.find(root_id), new, said, rows[root_id], pending):
+            other = places.get(change.address)
+            if other is not None and other.what == CONFLICT:
+                why = ("The index gets no line: it is in conflict itself.",)
+                found.append(IndexChange(change.address, change.before, change.before, None, "", why))
+            else:
+                found.append(change)
+    return tuple(found)
+
+
+def _target(reader: Engine, origin: Origin, into: Mapping[str, str]) -> Root | None:
+    """The root here that a root of a bundle means."""
+    named = into.get(origin.id) or into.get("")
+    if named:
+        return reader.roots.find(named)
+    for wanted in (origin.id, *origin.aliases):
+        try:
+            return reader.roots.find(wanted)
+        except NotFoundError:
+            continue  # the next name may be known
+    alike = [root for root in reader.roots.all() if (root.agent, root.scope) == (origin.agent, origin.scope)]
+    alike = [root for root in alike if root.kind == "memories"]
+    return alike[0] if len(alike) == 1 else None
+
+
+def _arrival(reader: Engine, packed: Packed, root: Root, row: Memory | None, merge: Merge, way: Straight) -> Arrival:
+    address = Address(root.id, way.path(packed))
+    if row is None:
+        sides = way.sides(packed, None)
+        side = next(sides)
+        arrival = _shaped(Arrival(packed, address, NEW, data=side.data, pins=packed.pinned), side)
+        why = refusal(address, root) or _over(side.data, root)
+        if why:
+            return arrival._replace(what=STAYS, why=why, pins=False)
+        known = _had(reader, address)
+        if not known or not any(sha256(one.data).hexdigest() in known for one in (side, *sides)):
+            return arrival
+        mine, there = lineage.states(reader.history.of(address), None), _states_there(arrival)
+        relation, _ = lineage.compare(mine, there)
+        if relation == lineage.UNKNOWN:
+            return arrival._replace(why="it was here, and deleted")
+        if relation == lineage.BEHIND:
+            return arrival._replace(what=OLDER, why="deleted here since; `memtui trash` has it", pins=False)
+        return arrival._replace(why="it was deleted here, and changed there since")
+    try:
+        here = reader.read(address).bytes
+    except MemtuiError as error:
+        return Arrival(packed, address, STAYS, error.message.rstrip("."))
+    pins = packed.pinned and not row.pinned
+    sides = way.sides(packed, here)
+    side = next(sides)
+    arrival = _shaped(Arrival(packed, address, SAME, here=here, pins=pins), side)
+    if here == side.data:
+        return arrival
+    if root.read_only:
+        return arrival._replace(what=STAYS, why=f"{root.id} is read-only", pins=False)
+    return _different(reader, arrival, side, sides, here, merge)
+
+
+def _shaped(arrival: Arrival, side: Side) -> Arrival:
+    shaped = None if side.data == arrival.packed.data else side.data
+    return arrival._replace(shaped=shaped, notes=side.notes)
+
+
+def _different(
+    reader: Engine, arrival: Arrival, side: Side, others: Iterable[Side], here: bytes, merge: Merge
+) -> Arrival:
+    """Compare two texts with the last one they had in common, which may have come in another shape."""
+    assert arrival.address is not None
+    mine, root = sha256(here).hexdigest(), reader.roots.find(arrival.address.root)
+    there = _states_there(arrival) if arrival.shaped is None else ()
+    relation, base_sha = lineage.compare(lineage.states(reader.history.of(arrival.address), mine), there)
+    if relation in (lineage.EQUAL, lineage.BEHIND):
+        return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
+    if relation == lineage.APART:
+        base = next((one for one in side.past if sha256(one).hexdigest() == base_sha), None)
+        return _merged(arrival, side, base, here, root, merge)
+    if relation == lineage.AHEAD or mine in side.digests:
+        over = _over(side.data, root)
+        return arrival._replace(what=STAYS if over else NEWER, why=over, data=side.data, base=here)
+    known = _had(reader, arrival.address)
+    sides = (side, *others)
+    if any(sha256(one.data).hexdigest() in known for one in sides):
+        return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
+    common = min((n for one in sides for n, sha in enumerate(one.digests) if sha in known), default=None)
+    return _merged(arrival, side, None if common is None else side.past[common], here, root, merge)
+
+
+def _merged(arrival: Arrival, side: Side, base: bytes | None, here: bytes, root: Root, merge: Merge) -> Arrival:
+    """Bring together what both made of a text they had in common."""
+    merged = merge(base, side.data, here) if base is not None else None
+    if merged is not None:
+        if merged == here:
+            return arrival._replace(what=OLDER, why="all of it is here", base=base)
+        over = _over(merged, root)
+        return arrival._replace(what=STAYS if over else MERGED, why=over, data=merged, base=base)
+    why = "both changed the same lines" if base is not None else "nothing tells what both had in common"
+    if not _is_text(side.data) or not _is_text(here):
+        return arrival._replace(what=STAYS, why="another one is here, and one of them is no text")
+    return arrival._replace(what=CONFLICT, why=why, data=side.data, base=base)
+
+
+def _states_there(arrival: Arrival) -> tuple[State, ...]:
+    packed = arrival.packed
+    return lineage.states([past.version for past in packed.history], packed.sha256)
+
+
+def _deletion(reader: Engine, packed: Packed, root: Root) -> Arrival:
+    """Say what becomes of a memory here that was deleted there."""
+    address = Address(root.id, packed.path)
+    arrival = Arrival(packed, address, OLDER, why="deleted there, and changed here since")
+    try:
+        here = reader.read(address).bytes
+    except MemtuiError as error:
+        return arrival._replace(what=STAYS, why=error.message.rstrip("."))
+    mine = lineage.states(reader.history.of(address), sha256(here).hexdigest())
+    relation, _ = lineage.compare(mine, lineage.states([past.version for past in packed.history], None))
+    if relation == lineage.UNKNOWN:
+        return arrival._replace(why="another one of this name was deleted there", here=here)
+    if relation != lineage.AHEAD:
+        return arrival._replace(here=here)
+    if root.read_only:
+        return arrival._replace(what=STAYS, why=f"{root.id} is read-only", here=here)
+    return arrival._replace(what=DELETED, why="deleted there since; it goes to the trash", here=here)
+
+
+def _had(reader: Engine, address: Address) -> frozenset[str]:
+    """The texts that were under a name here, not those that were only kept beside it, as in a conflict."""
+    return frozenset(version.sha256 for version in reader.history.of(address) if not version.note)
+
+
+def _over(data: bytes, root: Root) -> str:
+    limit = root.policy.write_bytes
+    return f"{len(data):,} bytes; the limit there is {limit:,}" if len(data) > limit else ""
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

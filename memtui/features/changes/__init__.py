@@ -1,0 +1,1 @@
+"""What others changed since the user looked."""

@@ -1,0 +1,1 @@
+"""What each agent loads when a session starts, and what it costs."""

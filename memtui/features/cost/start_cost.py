@@ -1,0 +1,242 @@
+"""What each agent loads when a session starts, with what it costs: bytes, tokens, and what falls below its limits.
+
+It reads files only as far as the agent would, through `memtui.agents.session_start`, and never as an agent: no use is
+counted. What an agent makes itself of its memories is made here by the same rules, see `startcost_made.py`.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents import table
+from memtui.agents.agent import SKIPPED, KnownAgent, Loads
+from memtui.agents.session_start import LoadedFile, gather, in_use
+from memtui.config.surroundings import Surroundings
+from memtui.engine import Engine
+from memtui.engine.model import Address, Policy
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.cost import made_texts
+from memtui.given.token_count import Counter, counter
+from memtui.pointers.cutline import end_of_text, measure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+MEMTUI = KnownAgent("memtui", "memtui", loads=Loads((), note="What memtui gives every agent that it is installed in."))
+"""What comes on top of everything an agent loads itself, once memtui is installed in it."""
+
+
+class Item(NamedTuple):
+    """One file, or one text the agent makes, and what it costs."""
+
+    loaded: LoadedFile
+    bytes: int
+    """Of what is loaded."""
+    tokens: int
+    address: Address | None = None
+    """The memory it is, when it lies in a root."""
+
+    @property
+    def below(self) -> int:
+        """Bytes that fall below a limit."""
+        gap = self.loaded.cut
+        return gap.end - gap.start if gap is not None else 0
+
+
+class Cost(NamedTuple):
+    """What one agent starts with."""
+
+    agent: str
+    title: str
+    project: str
+    items: tuple[Item, ...]
+    """In the order of loading."""
+    method: str
+    """How tokens were counted."""
+    method_words: str
+    note: str = ""
+    problem: str = ""
+    """Why nothing is known of it; empty when all is well."""
+
+    @property
+    def bytes(self) -> int:
+        """Of everything that is loaded."""
+        return sum(item.bytes for item in self.items)
+
+    @property
+    def tokens(self) -> int:
+        """Of everything that is loaded."""
+        return sum(item.tokens for item in self.items)
+
+    @property
+    def files(self) -> int:
+        """How many are loaded."""
+        return sum(item.loaded.at_start for item in self.items)
+
+    @property
+    def below(self) -> int:
+        """Bytes that fall below limits."""
+        return sum(item.below for item in self.items)
+
+    def marked(self, mark: str) -> int:
+        """How many files have this mark, also those that are counted and not listed."""
+        return sum(item.loaded.stands_for for item in self.items if item.loaded.mark == mark)
+
+    def reasons(self, mark: str) -> dict[str, int]:
+        """Why files have this mark, and how many have it for each reason; the most frequent first."""
+        found: dict[str, int] = {}
+        for item in self.items:
+            if item.loaded.mark == mark:
+                found[item.loaded.why] = found.get(item.loaded.why, 0) + item.loaded.stands_for
+        return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+
+def agents(engine: Engine, surroundings: Surroundings) -> tuple[KnownAgent, ...]:
+    """Find the agents in use here, in the order in which they are shown; memtui's own part is last."""
+    native = any(root.agent == "memtui" for root in engine.roots.all())
+    return (*in_use(surroundings, engine.roots.all()), *((MEMTUI,) if native else ()))
+
+
+def agent_named(name: str) -> KnownAgent:
+    """Give the agent that a person means.
+
+    Raises:
+        NotFoundError: nothing is known of how it starts.
+    """
+    wanted = name.strip().lower()
+    known = (*table.agents(), MEMTUI)
+    agent = next((one for one in known if wanted in (one.id, one.title.lower(), *one.also)), None)
+    if agent is not None and agent.loads is not None:
+        return agent
+    from memtui.matching import meant
+
+    names = [one.id for one in known if one.loads is not None]
+    near = meant(wanted, names)
+    hint = f"Did you mean {near}?" if near else f"The agents are {', '.join(names)}."
+    if agent is not None:
+        hint = f"What {agent.title} loads cannot be checked against its own source."
+    raise NotFoundError(f"memtui does not know how {name!r} starts.", hint=hint)
+
+
+def of_all(
+    engine: Engine,
+    surroundings: Surroundings,
+    *,
+    count: Counter | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Iterator[Cost]:
+    """Work out what a session of every agent in use here would begin with; one that fails takes no other along.
+
+    Args:
+        engine: as for `work_out`, like the rest.
+        surroundings: where the sessions would start.
+        count: how tokens are counted.
+        stop: says whether nobody wants the answer any more.
+
+    Yields:
+        One cost for each agent; of one that cannot be worked out, a cost of nothing with its problem.
+    """
+    count = count or counter()
+    for agent in agents(engine, surroundings):
+        if stop():
+            return
+        try:
+            found = work_out(engine, surroundings, agent, count=count, stop=stop)
+        except Exception as error:  # noqa: BLE001 - said in the agent's place, whatever it is
+            words = problem_words(agent, error)
+            item = Item(LoadedFile("problem", words, SKIPPED, words, made=True), 0, 0)
+            found = Cost(agent.id, agent.title, surroundings.project, (item,), count.method, count.words)
+            found = found._replace(note=_note(agent), problem=words)
+        yield found
+
+
+def _note(agent: KnownAgent) -> str:
+    return agent.loads.note if agent.loads is not None else ""
+
+
+def problem_words(agent: KnownAgent, error: Exception) -> str:
+    """Say why an agent cannot be worked out."""
+    said = error.message if isinstance(error, MemtuiError) else f"{type(error).__name__}: {error}."
+    return f"{agent.title} cannot be worked out: {said}"
+
+
+def work_out(
+    engine: Engine,
+    surroundings: Surroundings,
+    agent: KnownAgent,
+    *,
+    count: Counter | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> Cost:
+    """Work out what a session of an agent would begin with now; nothing is recorded, and no use is counted.
+
+    Args:
+        engine: on the roots in reach.
+        surroundings: where the session would start.
+        agent: which agent.
+        count: how tokens are counted; None: the best way there is.
+        stop: says whether nobody wants the answer any more; the rest is then left out.
+
+    Raises:
+        MemtuiError: memories that the agent makes a text of cannot be listed.
+    """
+    count = count or counter()
+    found = look(engine, surroundings, agent)
+    known = {os.path.realpath(root.path) for root in engine.roots.all()}
+    items = []
+    for loaded in found:
+        if stop():
+            break
+        items.append(_item(engine, loaded, count, known))
+    return Cost(agent.id, agent.title, surroundings.project, tuple(items), count.method, count.words, _note(agent))
+
+
+def look(engine: Engine, surroundings: Surroundings, agent: KnownAgent) -> tuple[LoadedFile, ...]:
+    """Find what an agent would load, without counting it: enough to see whether anything changed."""
+    found = gather(agent, surroundings, engine.roots.all(), _end_of_index)
+    return made_texts.with_made(engine, agent.id, found)
+
+
+def short(path: str, surroundings: Surroundings) -> str:
+    """Write a path for people: within the project from there, and below the home folder with `~`."""
+    for folder, sign in ((surroundings.project, "."), (surroundings.home or "", "~")):
+        if folder and path.startswith(folder.rstrip("/") + "/"):
+            return sign + path[len(folder.rstrip("/")) :]
+    return path
+
+
+def _end_of_index(data: bytes, policy: Policy) -> tuple[int | None, int]:
+    """Where an agent stops loading an index, and where its text ends: where the health of the index says so."""
+    line = measure(data, policy).cut
+    end = end_of_text(data)
+    if line is None:
+        return None, end
+    at = 0
+    for _ in range(line):
+        at = data.find(b"\n", at) + 1
+    return at, end
+
+
+def _item(engine: Engine, loaded: LoadedFile, count: Counter, known: set[str]) -> Item:
+    text = loaded.text
+    tokens = count.of(text.decode("utf-8", "replace")) if text else 0
+    if loaded.unread and text:
+        tokens += tokens * loaded.unread // len(text)
+    address = None if loaded.made else _address(engine, loaded.path, known)
+    return Item(loaded, len(text) + loaded.unread, tokens, address)
+
+
+def _address(engine: Engine, path: str, known: set[str]) -> Address | None:
+    """The memory that a file is; None when it is not one of the memories in reach."""
+    folder = os.path.realpath(path)
+    while folder not in known:
+        if os.path.dirname(folder) == folder:
+            return None
+        folder = os.path.dirname(folder)
+    try:
+        address = engine.roots.resolve(path)
+        engine.rows.get(address)
+    except MemtuiError:  # it lies below a root and is none of its memories: a file like any other
+        return None
+    return address

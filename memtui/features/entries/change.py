@@ -1,0 +1,111 @@
+"""Adding, replacing and removing one entry: every other byte of the file stays, and every other entry stays an entry.
+
+Each change is read back before anybody sees it. A text that would cut an entry in two, or join two, is refused with the
+rule of the format, however it would come about.
+"""
+
+from memtui.errors import RefusedError
+from memtui.features.entries.formats import FORMATS
+from memtui.features.entries.lines import BOM
+from memtui.features.entries.model import Entry, EntryFile
+from memtui.features.entries.parse import parse
+
+_NOT_ONE = "The text would not be one entry"
+
+
+def add(file: EntryFile, text: bytes) -> bytes:
+    """Put an entry behind the last one.
+
+    Args:
+        file: the file.
+        text: the entry; blank lines at its ends are left off, and its line ends become those of the file.
+
+    Raises:
+        RefusedError: `E_ENTRY`, when it would not be one entry.
+    """
+    text = _headed(file, fitted(file, text))
+    return _checked(file, _behind_last(file, text), [*map(file.text, file.entries), text])
+
+
+def replace(file: EntryFile, entry: Entry, text: bytes) -> bytes:
+    """Put a text in the place of an entry; see `add`."""
+    if text == file.text(entry):
+        return file.data
+    heading = FORMATS[file.format].heading
+    text = fitted(file, text)
+    if file.text(entry).startswith(heading):
+        text = _headed(file, text)
+    data = file.data[: entry.start] + text + file.data[entry.end :]
+    kept = [text if one.number == entry.number else file.text(one) for one in file.entries]
+    return _checked(file, data, kept)
+
+
+def remove(file: EntryFile, entry: Entry) -> bytes:
+    """Take an entry out, with one of the separators beside it."""
+    entries, at = file.entries, entry.number - 1
+    start, end = entry.start, entry.end
+    if at + 1 < len(entries):
+        end = entries[at + 1].start
+    elif at == 0 or not FORMATS[file.format].keeps_tail:
+        end = len(file.data)
+    else:
+        start = entries[at - 1].end
+    kept = [file.text(one) for one in entries if one.number != entry.number]
+    message = "Without this entry the others would be read otherwise"
+    return _checked(file, file.data[:start] + file.data[end:], kept, message)
+
+
+def draft(file: EntryFile, entry: Entry | None, text: bytes) -> bytes:
+    """The whole file with an unfinished text in the place of an entry, or behind the last one; nothing is refused."""
+    if entry is not None:
+        return file.data[: entry.start] + text + file.data[entry.end :]
+    return _behind_last(file, text)
+
+
+def _behind_last(file: EntryFile, text: bytes) -> bytes:
+    last = file.entries[-1].end if file.entries else 0
+    at, before, behind = FORMATS[file.format].joint(file.data, last, file.newline)
+    return file.data[:at] + before + text + behind + file.data[at:]
+
+
+def fitted(file: EntryFile, text: bytes) -> bytes:
+    """Make a text ready to stand in a file: no blank lines at its ends, and the line ends of the file.
+
+    Raises:
+        RefusedError: `E_ENTRY`, when nothing is left of it.
+    """
+    lines = text.removeprefix(BOM).replace(b"\r\n", b"\n").split(b"\n")
+    filled = [number for number, line in enumerate(lines) if line.strip()]
+    if not filled:
+        raise RefusedError(
+            "An entry cannot be empty.", code="E_ENTRY", hint="To take it out, remove it: memtui entries rm."
+        )
+    if file.mixed:
+        return text.strip(b"\r\n")
+    text = b"\n".join(lines[filled[0] : filled[-1] + 1])
+    if FORMATS[file.format].trims:
+        text = text.decode("utf-8", "surrogateescape").strip().encode("utf-8", "surrogateescape")
+    return text.replace(b"\n", file.newline)
+
+
+def _headed(file: EntryFile, text: bytes) -> bytes:
+    """Refuse a text without the heading that makes it an entry."""
+    if not text.startswith(FORMATS[file.format].heading):
+        raise _not_one(file, _NOT_ONE)
+    return text
+
+
+def _checked(file: EntryFile, data: bytes, wanted: list[bytes], message: str = _NOT_ONE) -> bytes:
+    """Read a changed file back: exactly the wanted entries must be in it."""
+    found = parse(data, file.format)
+    if [found.text(entry) for entry in found.entries] != wanted:
+        raise _not_one(file, message)
+    return data
+
+
+def _not_one(file: EntryFile, message: str) -> RefusedError:
+    return RefusedError(
+        f"{message}: {FORMATS[file.format].rule}.",
+        code="E_ENTRY",
+        hint="Write it as several entries, or edit the whole file with memtui edit.",
+    )

@@ -1,0 +1,155 @@
+"""The formats in which agents keep many entries in one file: how each is cut, and how one more is written.
+
+An entry is what the agent itself takes for one, read from its own code: Goose and Hermes know nothing of code fences,
+so a separator inside a fence divides there as well; for Markdown blocks a fence is whole.
+"""
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+from memtui.features.entries.lines import body_start, front_matter_end, lines
+
+Span = tuple[int, int]
+"""Offsets of the first byte and after the last one."""
+
+
+class Format(NamedTuple):
+    """One format."""
+
+    words: str
+    """What it is, for people: `goose` entries are ..."""
+    spans: Callable[[bytes], list[Span]]
+    """Cuts a file."""
+    joint: Callable[[bytes, int, bytes], tuple[int, bytes, bytes]]
+    """From the file, the end of its last entry (0: it has none) and its line end: where one more goes, what is put
+    before and what behind it."""
+    keeps_tail: bool
+    """Whether what follows the last entry stays when that entry goes; else it goes with it."""
+    rule: str
+    """What a text must be to be one entry, as a sentence."""
+    heading: bytes = b""
+    """What each entry begins with."""
+    trims: bool = False
+    """Whether the agent takes all blanks off both ends of an entry."""
+    tagged: bool = False
+    """Whether a first line that begins with `#` holds tags."""
+
+
+_GOOSE_GAP = re.compile(rb"(?:\r?\n){2,}")
+_HERMES_SEPARATOR = re.compile(b"(?:\r\n|\r|\n)\xc2\xa7(?:\r\n|\r|\n)")
+_HEADING = re.compile(rb"#[ \t]+\S")
+
+
+def _goose(data: bytes) -> list[Span]:
+    """Blank lines divide, wherever they stand."""
+    start = body_start(data)
+    end = len(data)
+    while data[start : start + 2] == b"\r\n" or data[start : start + 1] == b"\n":
+        start += 2 if data[start : start + 1] == b"\r" else 1
+    while end > start and data[end - 1 : end] == b"\n":
+        end -= 2 if data[end - 2 : end] == b"\r\n" and end - 2 >= start else 1
+    found = []
+    for gap in _GOOSE_GAP.finditer(data, start, end):
+        found.append((start, gap.start()))
+        start = gap.end()
+    if start < end:
+        found.append((start, end))
+    return found
+
+
+def _after_goose(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, bytes]:
+    """Goose appends to the file, so an entry ends with a blank line; an odd line end before it would hide its tags."""
+    tail = data[last or body_start(data) :].count(b"\n")
+    missing = 2 if last and not tail else tail % 2
+    return len(data), newline * missing, newline * 2
+
+
+def _hermes(data: bytes) -> list[Span]:
+    """A line `§` divides; blanks at the ends of an entry are not part of it, and an entry of blanks is none."""
+    found = []
+    at = body_start(data)
+    ends = [(match.start(), match.end()) for match in _HERMES_SEPARATOR.finditer(data, at)]
+    for end, following in [*ends, (len(data), len(data))]:
+        text = data[at:end].decode("utf-8", "surrogateescape")
+        before = len(text) - len(text.lstrip())
+        if before < len(text):
+            start = at + len(text[:before].encode("utf-8", "surrogateescape"))
+            kept = text[before:].rstrip()
+            found.append((start, start + len(kept.encode("utf-8", "surrogateescape"))))
+        at = following
+    return found
+
+
+def _after_hermes(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, bytes]:
+    return (last, newline + "§".encode() + newline, b"") if last else (body_start(data), b"", b"")
+
+
+def _codex(data: bytes) -> list[Span]:
+    """A heading of the first level begins an entry; what stands before the first one is an entry as well."""
+    found: list[Span] = []
+    start = end = -1
+    for at, until, fenced in lines(data, body_start(data)):
+        filled = data[at:until].strip()
+        if not fenced and _HEADING.match(data, at, until) and start >= 0:
+            found.append((start, end))
+            start = -1
+        if filled:
+            start, end = (at if start < 0 else start), until
+    return [*found, (start, end)] if start >= 0 else found
+
+
+def _plain(data: bytes) -> list[Span]:
+    """Blank lines divide, except in a fenced block; front matter belongs to no entry."""
+    found: list[Span] = []
+    start = end = -1
+    for at, until, fenced in lines(data, front_matter_end(data, body_start(data))):
+        if data[at:until].strip():
+            start, end = (at if start < 0 else start), until
+        elif not fenced and start >= 0:
+            found.append((start, end))
+            start = -1
+    return [*found, (start, end)] if start >= 0 else found
+
+
+def _after_block(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, bytes]:
+    if last:
+        return last, newline * 2, b"" if data[last:] else newline
+    start = front_matter_end(data, body_start(data))
+    return start, newline if data[:start].strip(b"\xef\xbb\xbf") else b"", b"" if data[start:] else newline
+
+
+FORMATS = {
+    "goose": Format(
+        "blank lines between entries, `# tag tag` above one",
+        _goose,
+        _after_goose,
+        keeps_tail=False,
+        rule="a blank line begins another entry for Goose",
+        tagged=True,
+    ),
+    "hermes": Format(
+        "a line `§` between entries",
+        _hermes,
+        _after_hermes,
+        keeps_tail=True,
+        rule="a line `§` begins another entry for Hermes",
+        trims=True,
+    ),
+    "codex": Format(
+        "a block for each heading `# Task Group: ...`",
+        _codex,
+        _after_block,
+        keeps_tail=True,
+        rule="a block begins with a heading `# ...` and has no other one of the first level, except in fenced code",
+        heading=b"# ",
+    ),
+    "plain": Format(
+        "blocks with blank lines between them",
+        _plain,
+        _after_block,
+        keeps_tail=True,
+        rule="a blank line outside fenced code begins another block",
+    ),
+}
+"""Every format by the name that a layout's `entries` uses."""

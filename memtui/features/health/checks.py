@@ -1,0 +1,391 @@
+"""What is wrong with one index: pure, from its bytes, what its layout says, and the memories that are there.
+
+It reads nothing and decides nothing, so that ten thousand lines are checked in one pass and tested without a disk.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
+
+from memtui.engine.model import Address, Policy
+from memtui.features.health.edits import apply_edits, as_text
+from memtui.features.health.model import (
+    BELOW,
+    CUT,
+    DANGLING,
+    DUPLICATE,
+    KINDS,
+    LONG,
+    OUTSIDE,
+    UNNAMED,
+    Edit,
+    Fix,
+    IndexFinding,
+)
+from memtui.features.health.split import split
+from memtui.pointers.cutline import Measure, measure
+from memtui.pointers.index import Pointer, parse
+from memtui.pointers.lines import (
+    Span,
+    Style,
+    goes_on,
+    is_entry,
+    place_of,
+    shorten,
+    spans,
+    style_of,
+    text_of,
+    write_entry,
+)
+from memtui.pointers.targets import is_writable, written
+
+_WEB = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#|$")
+"""Targets that are no files: an address with a scheme, a place in the same text, nothing."""
+LINKS = "links"
+"""The format of an index whose lines are Markdown links."""
+_ORDER = {kind: place for place, kind in enumerate(KINDS)}
+
+_BREAKS = re.compile(r"[\u2028\u2029]")
+UNWRITABLE = "Its name cannot be written in a line of the index."
+UNREAD = (
+    "A line for it would not be read there: the index ends inside a code block or a comment, or its name is too odd."
+)
+
+FULL = "The index is over {:,} bytes, the most memtui writes: it can be made smaller here, but gets no line."
+COMES_BACK = "The agent makes this index anew from the memories: what is moved out of it would come back."
+UNKNOWN = "memtui does not know how this index names files, so the agent might not find a second one."
+SHORTER = (
+    "Fewer and shorter lines help: fix the other findings, trash what nobody needs (its line goes along), or move up"
+    " what matters."
+)
+UNSPELLED = "It holds a backtick, so it cannot be written as text: enter opens the index."
+
+MOST_IN_LINE = 20
+"""So many findings of one kind are told of one line; the rest are told in one more."""
+
+LIMITS = {"lines": "lines", "bytes": "bytes", "units": "characters"}
+"""What limits count, for people."""
+
+
+class Index(NamedTuple):
+    """One index file, and what is around it."""
+
+    address: Address
+    data: bytes
+    policy: Policy
+    memories: Mapping[str, str]
+    """Path below the root to description, of every memory of the root, indexes included."""
+    present: frozenset[str] = frozenset()
+    """Other paths below the root that are there, though they are no memories."""
+    mine: tuple[str, ...] = ()
+    """The memories this index has to name, and no index names; sorted."""
+    why: str = ""
+    """Why nothing can be fixed here; empty when it can."""
+    rebuilt: bool = False
+    """The agent makes it anew from the memories."""
+    rests: Mapping[str, bytes] = MappingProxyType({})
+    """The files it names for its rest, and what is in them."""
+    named: frozenset[str | None] = frozenset()
+    """What the index names already whose rest this is."""
+    spare: Mapping[str, str] = MappingProxyType({})
+    """Files for its rest that it does not name, and their versions."""
+
+
+class Found(NamedTuple):
+    """What one index looks like."""
+
+    measure: Measure
+    findings: tuple[IndexFinding, ...]
+    below: tuple[str, ...]
+    """Paths of memories that are named only below the cut."""
+
+
+class Entry(NamedTuple):
+    """One pointer and the line it stands in."""
+
+    pointer: Pointer
+    text: bytes
+    """The line, without its end."""
+    alone: str
+    """Why the line cannot be taken for the pointer alone; empty when it can."""
+
+
+def named(data: bytes, path: str, known: Container[str] = ()) -> frozenset[str]:
+    """The paths below the root that an index names.
+
+    Args:
+        data: the index.
+        path: its own path.
+        known: the paths there are.
+    """
+    return frozenset(pointer.path for pointer in parse(data, path, known) if pointer.path is not None)
+
+
+def check(index: Index) -> Found:
+    """Find what is wrong with an index.
+
+    Returns:
+        Its findings by kind, then by line.
+    """
+    checking = _Checking(index)
+    found = [*checking.pointers(), *checking.unnamed(), *checking.cut()]
+    found.sort(key=lambda one: (_ORDER[one.kind], one.line or 0, one.path))
+    return Found(checking.measure, tuple(_summed_up(found)), checking.below)
+
+
+def _summed_up(found: Sequence[IndexFinding]) -> Iterable[IndexFinding]:
+    """Tell of many findings of one kind in one line only the first, and how many more there are."""
+    counts: Counter[tuple[str, int | None]] = Counter((one.kind, one.line) for one in found if one.line)
+    told: Counter[tuple[str, int | None]] = Counter()
+    for one in found:
+        key = one.kind, one.line
+        told[key] += 1
+        if counts[key] <= MOST_IN_LINE or told[key] <= MOST_IN_LINE or one.fix is not None:
+            yield one
+        elif told[key] == counts[key]:
+            more = counts[key] - MOST_IN_LINE
+            text = f"{_count(more, 'more finding')} of this kind in the line"
+            yield one._replace(path=one.address.path, text=text, memory=one.address)
+
+
+class _Checking:
+    """One index being checked."""
+
+    def __init__(self, index: Index) -> None:
+        self.index = index
+        self.lines = spans(index.data)
+        self.measure = measure(index.data, index.policy)
+        self.entries = self._entries()
+        self.below = self._below()
+        self._style: Style | None = None
+
+    def _entries(self) -> list[Entry]:
+        linked = self.index.policy.index_format == LINKS
+        pointers = parse(self.index.data, self.index.address.path) if linked else ()
+        counts = Counter(pointer.line for pointer in pointers)
+        found = []
+        text, line = b"", -1
+        for pointer in pointers:
+            if pointer.line != line:  # a line of ten thousand pointers is taken out once
+                line = pointer.line
+                text = text_of(self.index.data, self.lines[line])
+            alone = self._alone(line, text, counts[line])
+            meant = next(filter(self._is_there, pointer.readings), pointer.path)
+            found.append(Entry(pointer._replace(path=meant), text, alone))
+        return found
+
+    def _is_there(self, path: str | None) -> bool:
+        return path is not None and (path in self.index.memories or path in self.index.present)
+
+    def _alone(self, line: int, text: bytes, pointers: int) -> str:
+        if pointers > 1:
+            return "The line names other memories too."
+        if b"\r" in text:
+            return "The line holds carriage returns, so it may be several."
+        if b"<!--" in text or b"-->" in text:
+            return "The line holds a comment."
+        if not is_entry(text):
+            return "The line is text that mentions it, not an entry of its own."
+        following = self.lines[line + 1] if line + 1 < len(self.lines) else None
+        if goes_on(text, None if following is None else text_of(self.index.data, following)):
+            return "The entry goes on in the next line."
+        return ""
+
+    def _below(self) -> tuple[str, ...]:
+        cut = self.measure.cut
+        if cut is None:
+            return ()
+        first: dict[str, int] = {}
+        for entry in self.entries:
+            if entry.pointer.path in self.index.memories and entry.pointer.path is not None:
+                first.setdefault(entry.pointer.path, entry.pointer.line)
+        return tuple(path for path, line in first.items() if line >= cut)
+
+    # Pointers
+
+    def pointers(self) -> Iterable[IndexFinding]:
+        """Findings about single lines."""
+        seen: dict[str, int] = {}
+        long: set[int] = set()
+        for entry in self.entries:
+            pointer = entry.pointer
+            if pointer.path is None:
+                if not _WEB.match(pointer.target):
+                    yield self._outside(entry)
+                continue
+            if not self._is_there(pointer.path):
+                yield self._removal(DANGLING, entry, "the index names it, and it is not there")
+                continue
+            if (pointer.path in seen or pointer.path in self.index.named) and is_entry(entry.text):
+                first = f"line {seen[pointer.path] + 1:,}" if pointer.path in seen else "the index"
+                yield self._removal(DUPLICATE, entry, f"named again; {first} does already")
+                continue
+            if is_entry(entry.text):
+                seen[pointer.path] = pointer.line
+            if pointer.line not in long:
+                long.add(pointer.line)
+                yield from self._long(entry)
+
+    def _finding(
+        self, kind: str, entry: Entry, text: str, fix: Fix | None, why: str, *, path: str | None = None
+    ) -> IndexFinding:
+        pointer = entry.pointer
+        shown = path or pointer.path or pointer.target
+        memory = Address(self.index.address.root, shown) if shown in self.index.memories else None
+        return IndexFinding(
+            kind,
+            self.index.address,
+            pointer.line + 1,
+            shown,
+            text,
+            None if self.index.why else fix,
+            self.index.why or why,
+            memory,
+        )
+
+    def _outside(self, entry: Entry) -> IndexFinding:
+        target = entry.pointer.target
+        out = target.startswith(("/", "~", "..")) or "/.." in target
+        said = "leads out of this folder" if out else "is no name a memory can have"
+        edit = as_text(self.index.data, entry.pointer)
+        fix = None if edit is None else Fix("make text of the link", (edit,), offered=True)
+        return self._finding(OUTSIDE, entry, said, fix, "" if fix else UNSPELLED)
+
+    def _removal(self, kind: str, entry: Entry, text: str) -> IndexFinding:
+        line = self.lines[entry.pointer.line]
+        fix = None if entry.alone else Fix("remove the line", (Edit(self._from(line), line.end),))
+        return self._finding(kind, entry, text, fix, entry.alone)
+
+    def _from(self, line: Span) -> int:
+        """Where a line begins; a byte-order mark before it stays."""
+        return line.start + 3 * (line.start == 0 and self.index.data.startswith(b"\xef\xbb\xbf"))
+
+    def _long(self, entry: Entry) -> Iterable[IndexFinding]:
+        limit = self.index.policy.pointer_chars
+        if limit is None:
+            return
+        try:
+            text = entry.text.decode()
+        except UnicodeDecodeError:
+            return  # what the agent makes of it is not known, and the memory's own row says that it is no UTF-8
+        if len(text) <= limit:
+            return
+        line = self.lines[entry.pointer.line]
+        begin = self._from(line)
+        keep = len(entry.text[: max(entry.pointer.end - begin, 0)].decode("utf-8", "replace"))
+        short = shorten(text, limit, keep=keep)
+        fix = why = None
+        if entry.alone:
+            why = entry.alone
+        elif short is None:
+            why = "The link alone is longer."
+        else:
+            fix = Fix("shorten the line", (Edit(begin, begin + len(entry.text), short.encode()),))
+        yield self._finding(
+            LONG, entry, f"{len(text):,} characters; the agent keeps lines to {limit:,}", fix, why or ""
+        )
+
+    # Memories without a line
+
+    def unnamed(self) -> Iterable[IndexFinding]:
+        """A finding for each memory that no index names."""
+        index = self.index
+        if not index.mine:
+            return
+        edits = self._new_lines()
+        after = apply_edits(index.data, edits.values())
+        read = named(after, index.address.path, index.memories)
+        most = index.policy.write_bytes
+        full = FULL.format(most) if len(index.data) > most else ""
+        for path in index.mine:
+            why = index.why or full or (UNWRITABLE if path not in edits else UNREAD if path not in read else "")
+            memory = Address(index.address.root, path)
+            text = "the index does not name it" if index.data else "there is no index that names it"
+            fix = None if why else Fix("add a line", (edits[path],))
+            yield IndexFinding(UNNAMED, index.address, None, path, text, fix, why, memory)
+
+    def _new_lines(self) -> dict[str, Edit]:
+        """A line for each memory that no index names, by its path."""
+        index = self.index
+        lines = [entry.pointer.line for entry in self.entries if is_entry(entry.text)]
+        place, lead, tail = place_of(index.data, self.lines, lines, self.style.end)
+        limit = index.policy.pointer_chars
+        found: dict[str, Edit] = {}
+        for path in index.mine:
+            target = written(path, index.address.path, "")
+            if target is None or _BREAKS.search(path) or not is_writable(path):
+                continue
+            name = path.rpartition("/")[2]
+            line = write_entry(self.style, target, name, index.memories[path], limit=limit, step=len(found))
+            found[path] = Edit(place, place, line.encode() + tail, lead)
+        return found
+
+    @property
+    def style(self) -> Style:
+        """How entries are written here."""
+        if self._style is None:
+            lines = dict.fromkeys(entry.pointer.line for entry in self.entries if is_entry(entry.text))
+            self._style = style_of(self.index.data, self.lines, list(lines))
+        return self._style
+
+    # The cut line
+
+    def cut(self) -> Iterable[IndexFinding]:
+        """A finding for the cut line, and one for each memory below it."""
+        found, index = self.measure, self.index
+        if found.cut is None:
+            return
+        policy = index.policy
+        most = {"lines": policy.index_lines, "bytes": policy.index_bytes, "units": policy.index_units}[found.by]
+        text = (
+            f"over {most:,} {LIMITS[found.by]}: line {found.cut + 1:,} and what follows "
+            f"({_count(found.lost_lines, 'line')}, {_memories(len(self.below))}) is not loaded"
+        )
+        fix, why = self._split()
+        why = "" if fix else index.why or f"{why} {SHORTER}"
+        yield IndexFinding(CUT, index.address, found.cut + 1, index.address.path, text, fix, why, index.address)
+        first = self._first_entry()
+        wanted = set(self.below)
+        for entry in self.entries:
+            if entry.pointer.path in wanted:
+                wanted.discard(entry.pointer.path)
+                yield self._lift(entry, first)
+
+    def _split(self) -> tuple[Fix | None, str]:
+        index = self.index
+        if index.why:
+            return None, index.why
+        if index.rebuilt or index.policy.index_format != LINKS:
+            return None, COMES_BACK if index.rebuilt else UNKNOWN
+        there = index.memories.keys() | index.present
+        return split(index.data, index.address.path, index.policy, there, index.rests, index.spare)
+
+    def _first_entry(self) -> Entry | None:
+        cut = self.measure.cut
+        assert cut is not None
+        return next((one for one in self.entries if one.pointer.line < cut and is_entry(one.text)), None)
+
+    def _lift(self, entry: Entry, first: Entry | None) -> IndexFinding:
+        line = self.lines[entry.pointer.line]
+        fix = None
+        why = entry.alone
+        if first is None:
+            why = why or "No entry stands above it that it could go before."
+        elif not why:
+            start = self._from(self.lines[first.pointer.line])
+            moved = self.index.data[line.start : line.end]
+            ended = moved if moved.endswith((b"\n", self.style.end)) else moved + self.style.end
+            fix = Fix("move the line up", (Edit(start, start, ended), Edit(line.start, line.end)), offered=True)
+        return self._finding(BELOW, entry, f"line {entry.pointer.line + 1:,} is not loaded", fix, why)
+
+
+def _count(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def _memories(count: int) -> str:
+    return "1 memory" if count == 1 else f"{count:,} memories"

@@ -1,0 +1,228 @@
+"""The indexes of every root, looked at through the engine: which there are, what they name, what is wrong with them.
+
+An index is read again only when it or the list of memories around it is another one, so that following along is cheap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.disk.selection import Patterns
+from memtui.engine.model import Address, Listing, Memory, Policy, Root, RootStatus
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.health import checks
+from memtui.features.health.checks import LINKS, Index
+from memtui.features.health.model import BROKEN, IndexFinding, IndexReport
+from memtui.pointers.cutline import measure
+from memtui.pointers.index import Pointer, parse
+from memtui.pointers.lines import home_of, is_text
+from memtui.pointers.rest import index_of
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from memtui.engine import Engine
+else:
+    Protocol = object
+
+READ_ONLY = "This folder is only read."
+OFF = "The agent loads nothing of this folder now, switched off {where}: a fix counts once it is on."
+
+
+class _Shelf(NamedTuple):
+    """One root with its memories by path."""
+
+    root: Root
+    status: RootStatus | None
+    rows: Mapping[str, Memory]
+
+
+class Looker:
+    """Looks at indexes, and keeps what it found for as long as nothing is different."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._known: dict[str, tuple[int, tuple[IndexReport, ...]]] = {}
+
+    def look(
+        self,
+        engine: Engine,
+        roots: Sequence[Root],
+        listing: Listing | None = None,
+        *,
+        outdated: Callable[[], bool] | None = None,
+    ) -> tuple[IndexReport, ...]:
+        """Look at every index of these roots; those without an index in their layout are left out.
+
+        Args:
+            engine: what reads.
+            roots: which.
+            listing: their memories, when they were listed just now; None: list them.
+            outdated: says whether nobody wants the result any more; it then ends before the next root.
+
+        Returns:
+            A report for each index, and for each that is missing although there are memories; in the order of roots.
+        """
+        wanted = [root for root in roots if has_index(root)]
+        if not wanted:
+            return ()
+        if listing is None:
+            listing = engine.rows.list([root.id for root in wanted])
+        rows: dict[str, dict[str, Memory]] = {root.id: {} for root in wanted}
+        for row in listing.items:
+            if not row.missing and row.address.root in rows:
+                rows[row.address.root][row.address.path] = row
+        statuses = {status.root.id: status for status in listing.roots}
+        found: list[IndexReport] = []
+        for root in wanted:
+            if outdated is not None and outdated():
+                break
+            shelf = _Shelf(root, statuses.get(root.id), rows[root.id])
+            key = _key(shelf)
+            known = self._known.get(root.id)
+            if known is None or known[0] != key:
+                known = self._known[root.id] = (key, tuple(_look(engine, shelf)))
+            found += known[1]
+        return tuple(found)
+
+
+def has_index(root: Root) -> bool:
+    """Whether a root's layout has an index that memtui can look at."""
+    policy = root.policy
+    limits = (policy.index_lines, policy.index_bytes, policy.index_units)
+    return policy.index_file is not None and (policy.index_format == LINKS or any(limits))
+
+
+def _key(shelf: _Shelf) -> int:
+    policy = shelf.root.policy
+    rows = tuple((path, row.sha256 if _is_part(policy, path) else row.description) for path, row in shelf.rows.items())
+    return hash((shelf.root, None if shelf.status is None else shelf.status.writable, rows))
+
+
+class _Text(NamedTuple):
+    """One file of an index: the index, or one with the rest of it."""
+
+    data: bytes
+    sha256: str | None
+    pointers: tuple[Pointer, ...]
+
+
+NO_TEXT = "it is not UTF-8 text, so the agent may not read what it names"
+NO_FIX = "Save it as UTF-8 with an editor that knows its encoding."
+_MISSING = _Text(b"", None, ())
+
+
+def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
+    root, policy = shelf.root, shelf.root.policy
+    linked = policy.index_format == LINKS
+    texts: dict[str, _Text] = {}
+    waiting = sorted(filter(policy.is_index, shelf.rows))
+    for path in waiting:  # files with the rest of one come to its end as they are found
+        address = Address(root.id, path)
+        try:
+            snapshot = engine.read(address)
+        except MemtuiError as error:
+            empty = measure(b"", policy)
+            yield IndexReport(address, None, empty, policy, problem=error.message, off=_off(root), code=error.code)
+            continue
+        if not is_text(snapshot.bytes):
+            broken = IndexFinding(BROKEN, address, None, path, NO_TEXT, why=NO_FIX)
+            yield IndexReport(
+                address, snapshot.sha256, measure(b"", policy), policy, (broken,), off=_off(root), code="E_TEXT"
+            )
+            continue
+        texts[path] = _Text(snapshot.bytes, snapshot.sha256, parse(snapshot.bytes, path, shelf.rows) if linked else ())
+        home = path if policy.is_index(path) else index_of(path)
+        rests = {one for one in _named(texts[path]) if one is not None and index_of(one) == home}
+        waiting += [one for one in sorted(rests & shelf.rows.keys()) if one not in waiting]
+    orphans = _unnamed(shelf, frozenset().union(*map(_named, texts.values()))) if linked else {}
+    found = {path: texts.get(path, _MISSING) for path in {*texts, *(orphans.keys() - shelf.rows.keys())}}
+    yield from _reports(engine, shelf, found, orphans)
+
+
+def _reports(
+    engine: Engine, shelf: _Shelf, texts: Mapping[str, _Text], orphans: Mapping[str, Sequence[str]]
+) -> Iterator[IndexReport]:
+    """Check every file of every index; an index comes before its rest."""
+    root, policy = shelf.root, shelf.root.policy
+    memories = {path: row.description for path, row in shelf.rows.items()}
+    rebuilt = Patterns(policy.generated)
+    why = READ_ONLY if root.read_only or (shelf.status is not None and not shelf.status.writable) else ""
+    # A file with the rest of an index is opened, and not loaded at the start.
+    unlimited = policy._replace(index_lines=None, index_bytes=None, index_units=None, pointer_chars=None)
+    named: dict[str, frozenset[str | None]] = {}
+    homes = {path: path if policy.is_index(path) else index_of(path) for path in texts}
+    rests: dict[str, dict[str, bytes]] = {home: {} for home in homes.values()}
+    for path, home in homes.items():
+        if path != home:
+            rests[home][path] = texts[path].data
+    spare = {one: row.sha256 for one, row in shelf.rows.items() if row.sha256 and one not in texts and index_of(one)}
+    for path in sorted(texts, key=lambda path: (homes[path], len(path), path)):  # the longer its number, the later
+        text, home = texts[path], homes[path]
+        pointed = {one for pointer in text.pointers for one in pointer.readings if one is not None}
+        present = frozenset(one for one in pointed - memories.keys() if _is_there(engine, Address(root.id, one)))
+        index = Index(
+            Address(root.id, path),
+            text.data,
+            policy if home == path else unlimited,
+            memories,
+            present,
+            tuple(orphans.get(path, ())),
+            why,
+            rebuilt.match(path),
+            rests.get(path, {}),
+            named.get(home, frozenset()),
+            {one: sha for one, sha in spare.items() if index_of(one) == path},
+        )
+        named[home] = index.named | _named(text)
+        found = checks.check(index)
+        yield IndexReport(
+            index.address,
+            text.sha256,
+            found.measure,
+            index.policy,
+            found.findings,
+            tuple(Address(root.id, one) for one in found.below),
+            index.rebuilt,
+            off=_off(root),
+        )
+
+
+def _off(root: Root) -> str:
+    return OFF.format(where=root.switched_off) if root.switched_off else ""
+
+
+def _named(text: _Text) -> frozenset[str | None]:
+    return frozenset(pointer.path for pointer in text.pointers)
+
+
+def _is_part(policy: Policy, path: str) -> bool:
+    """Whether a path can be an index or, by its name, the rest of one."""
+    return policy.is_index(path) or policy.is_index(index_of(path))
+
+
+def _unnamed(shelf: _Shelf, named: frozenset[str | None]) -> dict[str, list[str]]:
+    """The memories that no index names, by the index that would have to."""
+    policy = shelf.root.policy
+    name = (policy.index_file or "").rpartition("/")[2]
+    suffix = name.rpartition(".")[2]
+    found: dict[str, list[str]] = {}
+    for path in sorted(shelf.rows):
+        if path in named or policy.is_index(path) or not path.endswith("." + suffix):
+            continue
+        if shelf.rows[path].sha256 is None:
+            continue  # a link, a pipe: what memtui does not read, the agent is not sent to; its own row says why
+        home = home_of(policy.index_file or "", path, shelf.rows)
+        if home:
+            found.setdefault(home, []).append(path)
+    return found
+
+
+def _is_there(engine: Engine, address: Address) -> bool:
+    try:
+        return bool(engine.folders.kind(address._replace(path=address.path.rstrip("/"))))
+    except NotFoundError:
+        return False
+    except MemtuiError:
+        return True  # there is something, though it may not be opened: that its row or `ls` tells

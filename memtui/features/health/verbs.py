@@ -1,0 +1,46 @@
+"""The verb about the indexes that agents load; part of the table in `verbs.py`."""
+
+from memtui.features.health.model import BY_NAME, ONE_BY_ONE
+from memtui.wire.verb import Param, Verb
+
+HEALTH = (
+    Verb(
+        "health",
+        "look",
+        "Find what is wrong with the indexes agents load, and fix it",
+        (
+            Param("root", "only this root", "root", "ROOT"),
+            Param(
+                "--fix",
+                "show the fixes of one kind as a diff, and make them once you agree; all leaves long and cut alone: "
+                "shortening loses words, and a second file is for you to want",
+                choices=("all", *BY_NAME, *ONE_BY_ONE),
+            ),
+            Param("--line", "only what is wrong in this line; outside and below are fixed one by one", "number", "N"),
+            Param("--yes", "make the fixes without asking", "flag"),
+        ),
+        (
+            ("memtui health", "every finding"),
+            ("memtui health claude-code:project", "those of one root"),
+            (
+                "memtui health --fix dangling",
+                "what would be removed; on a terminal it asks, elsewhere nothing is written",
+            ),
+            ("memtui health --fix all --yes", "and now it is; `memtui undo` takes all of it back at once"),
+            (
+                "memtui health claude-code:project --fix cut",
+                "what is below the cut line goes to a second file, which the index then names",
+            ),
+            ("memtui health claude-code:project --fix below --line 214", "that line moves to the top"),
+        ),
+        "Findings are dangling pointers, memories the index does not name, duplicate pointers, lines longer than the "
+        "agent keeps them, pointers that lead out of the folder, and the cut line: what the agent does not load "
+        "because the index is too long. --fix cut loses nothing: the lines that are not loaded go to MEMORY-more.md "
+        "as they are, one line of the index names that file, and what is named there counts as named. An index that "
+        "its agent makes anew from the memories is fixed only when its root is named, because such a fix does not "
+        "stay.",
+        "a list of findings: kind, index, line, path, memory, text, fix, offered, why; beside it indexes (address, "
+        "lines, bytes, units, limits, cut, by, lost_lines, lost_bytes, below, rebuilt, problem, off). With --fix one "
+        "object: written, fixes, txn, changes (each: index, fixes, diff, notes)",
+    ),
+)

@@ -1,0 +1,1 @@
+"""Memories whose project moved or went, and moving them to where it is now."""

@@ -1,0 +1,54 @@
+"""The verbs that put memtui into an agent's configuration and take it out; part of the table in `verbs.py`."""
+
+from memtui.clients.names import KNOWN
+from memtui.features.verbs_agents import ACCESS
+from memtui.wire.verb import Param, Verb
+
+_CLIENT = Param("client", "which agent", metavar="CLIENT", choices=tuple(KNOWN))
+_WRITE = Param("--write", "make the change, after showing it", "flag")
+_LEVEL = Param(
+    "--level",
+    "whose configuration: your own (the default), or the project's, which others share",
+    choices=("user", "project"),
+)
+_ANSWER = "one object: client, level, written, changes (each: path, action, diff, backup), removed, notes; "
+
+INSTALL = (
+    Verb(
+        "install",
+        "agents",
+        "Put memtui into an agent's configuration: its MCP server, and a hook that gives it the context",
+        (
+            _CLIENT,
+            _WRITE,
+            _LEVEL,
+            ACCESS._replace(help="what the agent may do at most; off is for the settings"),
+            Param("--no-hook", "only the server, which then gives the context itself", "flag"),
+            Param("--no-context", "the server leaves the context out, also without a hook of its own", "flag"),
+        ),
+        (
+            ("memtui install", "which agents are here, and which have memtui"),
+            ("memtui install claude-code", "what would be changed; nothing is written"),
+            ("memtui install claude-code --write", "and now it is"),
+            ("memtui install codex --access plan --write", "for an agent that writes nothing into the checkout"),
+        ),
+        "Every other byte of the files stays as it is, and what they held is kept in memtui's own folder. Running it "
+        "twice changes nothing.",
+        _ANSWER
+        + "without CLIENT a list: client, title, level, found, state (installed, outdated, absent, taken, unreadable), "
+        "hook, context, access, command, runs, paths, problem",
+    ),
+    Verb(
+        "uninstall",
+        "agents",
+        "Take memtui out of an agent's configuration again",
+        (_CLIENT._replace(required=True), _WRITE, _LEVEL),
+        (
+            ("memtui uninstall codex", "what would be changed; nothing is written"),
+            ("memtui uninstall codex --write", "and now it is"),
+        ),
+        "A file that nobody else has edited since gets back exactly what it held; from another, only what is memtui's "
+        "goes. Memories stay where they are.",
+        _ANSWER.removesuffix("; "),
+    ),
+)

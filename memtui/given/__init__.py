@@ -1,0 +1,1 @@
+"""What is put before agents: masked, neutral, counted in tokens."""

@@ -1,0 +1,142 @@
+"""Where one client is served: what it may do is settled when it says its name, and again whenever the settings change.
+
+Nothing is opened before that, and a user who shuts agents out shuts out those that are connected already.
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from memtui.config.settings import Settings
+from memtui.config.surroundings import project_at
+from memtui.engine import Engine
+from memtui.engine.access import Access
+from memtui.engine.model import Actor, is_reserved
+from memtui.memory_tool.scoped import ScopedTool
+from memtui.safe_text import visible
+from memtui.wire.doors import LiveDoor, open_door
+from memtui.wire.session import Options
+
+CONTEXTS = FULL, SHORT, NONE = "full", "short", "none"
+"""What a client is given unasked: index and hot set; a short index, where its hook may not have run; nothing."""
+LOCK_WAIT = 5.0
+"""Seconds to wait for another process: well below what clients wait for an answer."""
+LONGEST = 60
+"""Characters of a client's name in an actor."""
+NAMELESS = "unknown"
+
+
+class Door(NamedTuple):
+    """What an admitted client works with."""
+
+    engine: Engine
+    actor: Actor
+    tool: ScopedTool
+    access: Access
+
+
+class Desk:
+    """One client's door; safe to share between threads."""
+
+    def __init__(
+        self, load: Callable[[], Settings], options: Options, *, access: str | None, context: str = FULL
+    ) -> None:
+        """Keep what a door is opened with.
+
+        Args:
+            load: reads the settings anew.
+            options: the global options.
+            access: the flag of the command line, which the settings can only narrow.
+            context: what the client is given unasked: one of `CONTEXTS`.
+        """
+        self.context = context
+        self._load = load
+        self._options = options
+        self._access = access
+        self._guard = threading.Lock()
+        self._name: str | None = None
+        self._live: LiveDoor | None = None
+        self._left: list[LiveDoor] = []
+        self._moved = False
+        self._door: Door | None = None
+        self.on_open: Callable[[Engine], object] | None = None
+        """Called with every engine before the client can use it."""
+
+    def meet(self, given: str) -> None:
+        """Learn the client's name; the first one counts, so that a client cannot become another one later."""
+        with self._guard:
+            if self._name is None:
+                self._name = client_name(given)
+
+    def door(self) -> Door:
+        """Give the client's door, as the settings are now.
+
+        Raises:
+            MemtuiError: `E_DISABLED`, or why nothing could be opened.
+        """
+        with self._guard:
+            name = self._name = self._name or client_name(None)
+            if self._live is None:
+                self._live = LiveDoor(self._load, self._open, client=name, access=self._access)
+            engine = self._live.engine()
+            if self._door is None or self._door.engine is not engine:
+                actor = actor_of(name)
+                self._door = Door(engine, actor, ScopedTool(engine, actor), engine.access)
+            return self._door
+
+    def stand(self, folders: Sequence[str]) -> bool:
+        """Serve the project a client names by the folders it has open; a `--project` of the user's own comes first.
+
+        Args:
+            folders: absolute; those that are no folders here are passed over. The one that is served already is kept,
+                else the first counts.
+
+        Returns:
+            Whether another project is served from now on.
+        """
+        named = [project for project in map(project_at, folders) if project is not None]
+        with self._guard:
+            fixed = self._options.project is not None and not self._moved
+            if fixed or not named or (self._options.project or project_at(".")) in named:
+                return False
+            self._options, self._moved = self._options._replace(project=named[0]), True
+            if self._live is not None:
+                self._left.append(self._live)  # a call may still be at work there
+            self._live = self._door = None
+            return True
+
+    def close(self) -> None:
+        """Close everything that was opened."""
+        with self._guard:
+            for live in (*self._left, self._live):
+                if live is not None:
+                    live.close()
+            self._door = None
+
+    def _open(self, settings: Settings, _access: Access) -> Engine:
+        name = self._name or client_name(None)
+        # An agent reaches `/memories/...` only, so nothing else on the machine is looked for.
+        options = self._options._replace(actor=actor_of(name), only_roots=True, all_projects=False)
+        session = open_door(settings, options, client=name, access=self._access, lock_wait=LOCK_WAIT)
+        if self.on_open is not None:
+            self.on_open(session.engine)
+        return session.engine
+
+
+def client_name(given: str | None) -> str:
+    """Make a client's own name fit for records: visible characters, single spaces, at most `LONGEST` of them.
+
+    Args:
+        given: what it said; None, nothing visible, or a name for the person at the keys, makes `unknown`.
+    """
+    name = visible(" ".join((given or "").split()))
+    if not name or is_reserved(name):
+        name = NAMELESS
+    # What Unicode has not assigned yet may become anything.
+    name = "".join(letter if letter.isprintable() else "�" for letter in name)
+    return name if len(name) <= LONGEST else name[: LONGEST - 1].rstrip() + "…"
+
+
+def actor_of(name: str) -> Actor:
+    """Give the actor changes and uses are recorded for; it is never a person's."""
+    return Actor(f"mcp:{name}")

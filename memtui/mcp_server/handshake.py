@@ -1,0 +1,226 @@
+"""The first words of a connection, answered before the protocol's library is loaded, which takes most of a second.
+
+An agent that begins at once has only the tools that are listed by then. Here only `initialize`, `tools/list` and `ping`
+are answered, and only where there is one way to do it; all else waits for the library, which then hears of the
+beginning as if it had been there. It keeps a message from being answered twice, or never.
+"""
+
+import fcntl
+import json
+import os
+import select
+import signal
+import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui import __version__
+from memtui.config.settings import Settings
+from memtui.mcp_server import instructions, log, tools
+from memtui.mcp_server.connection import Desk
+from memtui.memory_tool.result import sendable
+from memtui.wire.outcomes import INTERRUPTED
+from memtui.wire.session import Options
+
+if TYPE_CHECKING:
+    from typing import Any
+
+VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+"""Protocols that begin with a handshake, and in which these answers are the same."""
+SERVER = {
+    "name": "memtui",
+    "title": "memtui",
+    "version": __version__,
+    "description": "Memories that outlive a conversation, with history.",
+}
+CAPABILITIES = {"resources": {"subscribe": True, "listChanged": True}, "tools": {"listChanged": False}}
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_KEPT = 1024 * 1024
+"""Bytes that may wait for the library; what comes then stays in the pipe."""
+_CHUNK = 64 * 1024
+
+
+class Opened(NamedTuple):
+    """What the library is to hear first."""
+
+    said: bytes = b""
+    """Lines, and perhaps the beginning of one."""
+    greeted: "int | str | None" = None
+    """The id of the `initialize` among them; its answer is out already."""
+
+
+class Opening:
+    """A connection whose library is not there yet."""
+
+    def __init__(self, source: int, target: int, desk: Desk) -> None:
+        """Take two open descriptors, for what the client says and for the answers; neither is changed or closed."""
+        self._source, self._target, self._desk = source, target, desk
+        self._said, self._rest = b"", b""
+        self._greeted: int | str | None = None
+
+    def run(self, load: Callable[[], int]) -> Opened:
+        """Answer until the library is there.
+
+        Args:
+            load: begins to load it, once the client is greeted or has said something else; gives a descriptor that can
+                be read when it is there.
+
+        Raises:
+            BrokenPipeError: the client does not read any more.
+        """
+        more = True
+        while more and self._greeted is None and not self._said:
+            select.select([self._source], [], [])
+            more = self._hear()
+        loaded = load()
+        try:
+            while loaded not in select.select([loaded, *([self._source] if more else [])], [], [])[0]:
+                more = self._hear()
+        finally:
+            os.close(loaded)
+        return Opened(self._said + self._rest, self._greeted)
+
+    def _hear(self) -> bool:
+        """Take what the client said; false when it closed its end, or enough waits."""
+        chunk = os.read(self._source, _CHUNK)
+        *lines, self._rest = (self._rest + chunk).split(b"\n")
+        for line in lines:
+            answer = self._answer(line)
+            if answer is None:
+                self._said += line + b"\n"
+            else:
+                self._send(answer)
+        return bool(chunk) and len(self._said) + len(self._rest) < _KEPT
+
+    def _answer(self, line: bytes) -> "Any":
+        """The answer to a line; None: it is for the library."""
+        try:
+            asked = json.loads(line)
+        except (ValueError, RecursionError):
+            return None
+        if not isinstance(asked, dict) or asked.get("jsonrpc") != "2.0" or asked.keys() - _MEMBERS:
+            return None
+        number, method, params = asked.get("id"), asked.get("method"), asked.get("params", {})
+        if isinstance(number, bool) or not isinstance(number, int | str) or sendable(str(number)) != str(number):
+            return None
+        result: Any = None
+        if self._greeted is None:
+            hello = None if self._said or method != "initialize" else _hello(params)
+            if hello is not None:
+                self._desk.meet(params["clientInfo"]["name"])
+                self._greeted = number
+                self._said += json.dumps(asked | {"params": hello}).encode() + b"\n"
+                result = {
+                    "protocolVersion": hello["protocolVersion"],
+                    "capabilities": CAPABILITIES,
+                    "serverInfo": SERVER,
+                    "instructions": sendable(instructions.compose(self._desk)),
+                }
+        elif params == {} and method == "tools/list":
+            result = {"tools": tools.offered(self._desk)}
+        elif params == {} and method == "ping":
+            result = {}
+        return None if result is None else {"jsonrpc": "2.0", "id": number, "result": result}
+
+    def _send(self, answer: object) -> None:
+        ready = select.poll()
+        ready.register(self._target, select.POLLOUT)
+        rest = memoryview(json.dumps(answer).encode() + b"\n")
+        while rest:
+            ready.poll()
+            rest = rest[os.write(self._target, rest[: select.PIPE_BUF]) :]
+
+
+_MEMBERS = {"jsonrpc", "id", "method", "params"}
+
+
+def _hello(params: "Any") -> "dict[str, object] | None":
+    """What the library needs of a greeting; None when it is one that only the library can judge."""
+    if not isinstance(params, dict) or params.get("protocolVersion") not in VERSIONS:
+        return None
+    can, who = params.get("capabilities"), params.get("clientInfo")
+    if not isinstance(can, dict) or not isinstance(who, dict):
+        return None
+    name, version = who.get("name"), who.get("version")
+    if not isinstance(name, str) or not isinstance(version, str):
+        return None
+    return {
+        "protocolVersion": params["protocolVersion"],
+        "capabilities": {"roots": {}} if isinstance(can.get("roots"), dict) else {},
+        "clientInfo": {"name": sendable(name), "version": sendable(version)},
+    }
+
+
+def take_standard_pipes() -> tuple[int, int]:
+    """Take standard input and output for the protocol, for good, and give the descriptors to use for it.
+
+    From then on whoever else reads standard input gets nothing, and what is printed goes to standard error, also what
+    a buffer lets go only at the end of the process.
+    """
+    source = fcntl.fcntl(0, fcntl.F_DUPFD_CLOEXEC, 3)
+    target = fcntl.fcntl(1, fcntl.F_DUPFD_CLOEXEC, 3)
+    nothing = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    os.dup2(nothing, 0)
+    try:
+        os.dup2(2, 1)
+    except OSError:
+        os.dup2(nothing, 1)  # there is no standard error
+    os.close(nothing)
+    return source, target
+
+
+def serve(
+    load: Callable[[], Settings],
+    options: Options,
+    *,
+    access: str | None,
+    context: str,
+    loaded: Callable[[], object] = lambda: None,
+) -> int:
+    """Serve one client on standard input and output.
+
+    Args:
+        load: reads the settings anew; the first time when the client has said its name.
+        options: the global options.
+        access: what the client may do at most: `rw`, `plan`, `ro`, `off`; None: what the settings say.
+        context: what the instructions carry: one of `desk.CONTEXTS`.
+        loaded: called once everything is loaded.
+
+    Returns:
+        The exit number.
+    """
+    log.speak_plainly()
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _leave)
+    desk = Desk(load, options, access=access, context=context)
+    try:
+        source, target = take_standard_pipes()
+        try:
+            opened = Opening(source, target, desk).run(_load_library)
+        except BrokenPipeError:
+            return 0
+        from memtui.mcp_server.server import serve as serve_on
+
+        loaded()
+        return serve_on(source, target, desk, opened)
+    finally:
+        desk.close()
+
+
+def _load_library() -> int:
+    done, end = os.pipe()
+
+    def load() -> None:
+        try:
+            import memtui.mcp_server.server  # noqa: F401
+        finally:
+            os.close(end)
+
+    threading.Thread(target=load, name="memtui mcp library").start()
+    return done
+
+
+def _leave(number: int, _frame: object) -> None:
+    """End before any call was begun."""
+    raise SystemExit(INTERRUPTED if number == signal.SIGINT else 0)

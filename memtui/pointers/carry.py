@@ -1,0 +1,373 @@
+"""Pointers, links and references that follow a memory: found, planned, and written in the same step of undo.
+
+It exists so that tidying up by hand leaves no dangling pointer behind. What a person renames or trashes is done first
+and stands whatever becomes of the rest: a file that cannot follow is left as it is and named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.disk import paths
+from memtui.engine.model import Actor, Address, Conflict, Done, Root
+from memtui.engine.steps import Write
+from memtui.errors import MemtuiError
+from memtui.pointers.links import may_link
+from memtui.pointers.rest import index_of
+from memtui.pointers.rewrite import Rewritten, rewrite
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.look.folder_listing import FolderItems as FolderItems
+
+
+MOST_FILES, MOST_BYTES = 500, 8 * 1024 * 1024
+"""So many memories of a root, and so much of them, are looked at besides its indexes: the nearest ones."""
+_FEW = 50
+"""Up to so many names are looked for before a text is read as Markdown."""
+TRIES = 3
+"""So often a text that changes in that moment is looked at again."""
+NO_TEXT = ("E_NOT_FOUND", "E_ROOT_MISSING", "E_NOT_REGULAR", "E_SYMLINK", "E_TOO_BIG")
+"""Nothing can be read under such a name, so nothing names anything there; any other failure is told."""
+
+
+class Left(NamedTuple):
+    """A memory that still names what is not there any more; or one, or a whole root, of which that is not known."""
+
+    address: Address
+    """Without a path: the whole root."""
+    links: int
+    """0 when it could not be read."""
+    why: str
+    """One clause."""
+
+
+class Carried(NamedTuple):
+    """A memory in which names follow."""
+
+    address: Address
+    links: int
+
+
+class Plan(NamedTuple):
+    """What follows a renaming or a removal, before it is done."""
+
+    steps: tuple[Write, ...]
+    """For `Engine.together`, behind the renamings and removals they belong to."""
+    carried: tuple[Carried, ...]
+    left: tuple[Left, ...]
+    unread: int = 0
+    """So many memories were not looked at."""
+
+    @property
+    def also(self) -> str:
+        """What followed, for people: `2 pointers carried along`; empty for nothing."""
+        count = sum(one.links for one in self.carried)
+        return f"{count} pointer{'s' * (count != 1)} carried along" if count else ""
+
+    @property
+    def rest(self) -> str:
+        """What did not, for people, in one or two sentences; empty for nothing."""
+        words = _left_words(self.left)
+        if self.unread:
+            many = self.unread > 1
+            words.append(
+                f"{self.unread:,} more {'memories were' if many else 'memory was'} not searched for links to it."
+            )
+        return " ".join(words)
+
+
+class _Task(NamedTuple):
+    """The memories of one root that were renamed or went, and what there is around them."""
+
+    root: Root
+    changed: dict[str, str | None]
+    """Old paths, and new ones; None for what left the root."""
+    present: dict[str, int]
+    """The memories that are there now, with their sizes."""
+    olds: dict[str, str]
+    """When the renamings are done: new paths, and old ones."""
+    known: frozenset[str]
+    """The paths there were before."""
+
+    def before(self, path: str) -> str:
+        """The path that a memory had before."""
+        return self.olds.get(path, path)
+
+    def to(self, path: str) -> str:
+        """The path it has afterwards, from the one before."""
+        return self.changed.get(path) or path
+
+
+def plan(
+    reader: Engine,
+    renames: Iterable[tuple[Address, Address]],
+    removals: Iterable[Address] = (),
+    *,
+    folders: Iterable[tuple[Address, Address]] = (),
+) -> Plan:
+    """Work out what has to follow, before anything is renamed or removed; reads only.
+
+    Args:
+        reader: an engine.
+        renames: memories, by their old and new addresses.
+        removals: memories that go.
+        folders: folders that are renamed whole, besides the memories in them.
+    """
+    steps: list[Write] = []
+    carried: list[Carried] = []
+    left: list[Left] = []
+    unread = 0
+    for task in _tasks(reader, renames, removals, folders, left, after=False):
+        chosen, skipped = _chosen(task)
+        unread += skipped
+        for path in chosen:
+            address = Address(task.root.id, task.to(path))
+            text = _read(reader, task, path)
+            if not isinstance(text, tuple):
+                left += text
+                continue
+            data, sha = text
+            found = _rewritten(task, path, data)
+            why = untouchable(task.root, path) if found.carried else ""
+            if found.carried and not why:
+                steps.append(Write(address, found.data, sha))
+                carried.append(Carried(address, found.carried))
+            left += _left(address, found, why)
+    return Plan(tuple(steps), tuple(carried), tuple(left), unread)
+
+
+def carry(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[Address, Address]] = ()) -> Done:
+    """Let everything follow what was just renamed or put into the trash, as a part of the same step of undo.
+
+    Args:
+        engine: the engine that did it.
+        done: what it did; memories for which it failed are left out.
+        actor: whose it is.
+        folders: folders that were renamed whole.
+
+    Returns:
+        The same, saying in `also` what followed and in `left` what did not.
+    """
+    good = [outcome for outcome in done.outcomes if outcome.ok]
+    renames = [(one.address, one.new_address) for one in good if one.new_address is not None]
+    removals = [one.address for one in good if one.new_address is None]
+    carried: list[Carried] = []
+    left: list[Left] = []
+    unread = 0
+    for task in _tasks(engine, renames, removals, folders, left, after=True):
+        chosen, skipped = _chosen(task)
+        unread += skipped
+        for path in chosen:
+            count, rest = _carry_into(engine, task, path, done, actor)
+            if count:
+                carried.append(Carried(Address(task.root.id, path), count))
+            left += rest
+    what = Plan((), tuple(carried), tuple(left), unread)
+    return done._replace(also=what.also, left=" ".join(part for part in (done.left, what.rest) if part))
+
+
+def rename(
+    engine: Engine,
+    pairs: Sequence[tuple[Address, Address]],
+    *,
+    actor: Actor,
+    folders: Iterable[tuple[Address, Address]] = (),
+) -> Done:
+    """Rename memories, or one folder of them, and let everything that names them follow.
+
+    Args:
+        engine: an engine.
+        pairs: old and new addresses.
+        actor: who does it.
+        folders: folders that are renamed whole, when their memories are given.
+
+    Raises:
+        MemtuiError: it was a single one, and it was not renamed.
+    """
+    done = (
+        engine.memories.rename(*pairs[0], actor=actor) if len(pairs) == 1 else engine.memories.move(pairs, actor=actor)
+    )
+    memories = {outcome.address for outcome in done.outcomes}
+    whole = (*folders, *(pair for pair in pairs if pair[0] not in memories))
+    return carry(engine, done, actor=actor, folders=whole)
+
+
+def trash(
+    engine: Engine,
+    addresses: Iterable[Address],
+    *,
+    actor: Actor,
+    expected: Mapping[Address, str | None] | None = None,
+) -> Done:
+    """Move memories to the trash, and take their entries out of indexes; see `Engine.delete`."""
+    return carry(engine, engine.memories.delete(addresses, actor=actor, expected=expected), actor=actor)
+
+
+def _carry_into(engine: Engine, task: _Task, path: str, done: Done, actor: Actor) -> tuple[int, list[Left]]:
+    """Rewrite one memory, from what it is now; returns how many names follow, and what is left in it."""
+    address = Address(task.root.id, path)
+    found = Rewritten(b"")
+    for _ in range(TRIES):
+        text = _read(engine, task, path)
+        if not isinstance(text, tuple):
+            return 0, text
+        data, sha = text
+        found = _rewritten(task, task.before(path), data)
+        if not found.carried:
+            return 0, _left(address, found, "")
+        why = untouchable(task.root, path)
+        if why:
+            return 0, _left(address, found, why)
+        try:
+            step = Write(address, found.data, sha)
+            written = engine.together.do((step,), actor=actor, label=done.label, joins=done.txn)
+        except MemtuiError as error:
+            return 0, _left(address, found, reason_of(error))
+        if not isinstance(written.outcomes[0].result, Conflict):
+            return found.carried, _left(address, found, "")
+    return 0, _left(address, found, "it was changed meanwhile")
+
+
+def _tasks(
+    reader: Engine,
+    renames: Iterable[tuple[Address, Address]],
+    removals: Iterable[Address],
+    folders: Iterable[tuple[Address, Address]],
+    left: list[Left],
+    *,
+    after: bool,
+) -> list[_Task]:
+    changed: dict[str, dict[str, str | None]] = {}
+    for old, new in renames:
+        changed.setdefault(old.root, {})[old.path] = new.path if new.root == old.root else None
+    for old in removals:
+        changed.setdefault(old.root, {})[old.path] = None
+    for old, new in folders:
+        if old.root == new.root and old.root in changed:
+            changed[old.root][old.path + "/"] = new.path + "/"
+    found = []
+    for root_id, one in changed.items():
+        root = reader.roots.find(root_id)
+        try:
+            items = reader.folders.items(root.id, depth=paths.MAX_COMPONENTS, sizes=True).items
+        except MemtuiError as error:
+            left += _unread(Address(root.id, ""), error)
+            continue
+        gone = () if after else {path for path, new in one.items() if new is None}
+        present = {
+            item.path: item.bytes for item in items if item.kind == "memory" and item.shown and item.path not in gone
+        }
+        olds = {new: old for old, new in one.items() if new is not None} if after else {}
+        known = frozenset(olds.get(path, path) for path in present) | one.keys()
+        found.append(_Task(root, one, present, olds, known))
+    return found
+
+
+def _chosen(task: _Task) -> tuple[list[str], int]:
+    """The memories to look into, indexes and near ones first, and how many are left out."""
+    folders = {path.rpartition("/")[0] for path in task.changed}
+    moved = task.olds.keys() | task.changed.keys()
+
+    def order(path: str) -> tuple[bool, bool, bool, str]:
+        index = is_index(task.root, path)
+        return not index, path not in moved, path.rpartition("/")[0] not in folders, path
+
+    chosen: list[str] = []
+    room = MOST_BYTES
+    for path in sorted(task.present, key=order):
+        first = is_index(task.root, path) or path in moved
+        if not first and (len(chosen) >= MOST_FILES or task.present[path] > room):
+            continue
+        room -= task.present[path]
+        chosen.append(path)
+    return chosen, len(task.present) - len(chosen)
+
+
+def is_index(root: Root, path: str) -> bool:
+    """Whether a memory is an index of the kind that a root's layout has, or its rest: its own or one in a folder."""
+    policy = root.policy
+    name = (policy.index_file or "").rpartition("/")[2]
+    return policy.index_format == "links" and bool(name) and (index_of(path) or path).rpartition("/")[2] == name
+
+
+def _read(reader: Engine, task: _Task, path: str) -> tuple[bytes, str] | list[Left]:
+    """A text and its version; none when nothing in it can follow: most memories name none of those in question."""
+    address = Address(task.root.id, path)
+    old = task.before(path)
+    try:
+        data = reader.read_bytes(address)
+        if not may_link(data) or (task.to(old) == old and not _may_name(data, task.changed)):
+            return []
+        snapshot = reader.read(address)
+    except MemtuiError as error:
+        return _unread(address, error)
+    return snapshot.bytes, snapshot.sha256
+
+
+def _unread(address: Address, error: MemtuiError) -> list[Left]:
+    """What to tell of something that cannot be read: nothing when it is not there, or can hold no names."""
+    return [] if error.code in NO_TEXT else [Left(address, 0, reason_of(error))]
+
+
+def reason_of(error: MemtuiError) -> str:
+    """Why something failed, as one clause."""
+    return f"{error.code}: {error.message.rstrip('.')}"
+
+
+def _rewritten(task: _Task, path: str, data: bytes) -> Rewritten:
+    """What becomes of the text of a memory, by the path it had before."""
+    to = task.to(path)
+    names = "global/" if task.root.agent == "serena" and task.root.scope == "global" else ""
+    return rewrite(
+        data,
+        path,
+        task.changed,
+        to=to,
+        index=is_index(task.root, path),
+        known=task.known,
+        names=names,
+    )
+
+
+def _may_name(data: bytes, changed: Mapping[str, str | None]) -> bool:
+    """Whether a text may name any of these: it holds a name, or one that is written in another way."""
+    if len(changed) > _FEW or b"%" in data or b"\\" in data:
+        return True
+    return any(_stem(path).encode("utf-8", "surrogateescape") in data for path in changed)
+
+
+def _stem(path: str) -> str:
+    name = path.rstrip("/").rpartition("/")[2]
+    return name[:-3] if name.lower().endswith(".md") else name
+
+
+def untouchable(root: Root, path: str) -> str:
+    """Why a file is left to its agent; empty when it is not."""
+    if paths.matches(path, root.policy.generated):
+        return f"{root.agent} generates it"
+    if paths.matches(path, root.policy.protected):
+        return f"{root.agent} protects it"
+    return ""
+
+
+def _left(address: Address, found: Rewritten, why: str) -> list[Left]:
+    """What is left in one memory."""
+    left = []
+    if why:
+        left.append(Left(address, found.carried, why))
+    if found.left:
+        left.append(Left(address, len(found.left), "in its text, which is yours to change"))
+    return left
+
+
+def _left_words(left: tuple[Left, ...]) -> list[str]:
+    naming, unread = [one for one in left if one.links], [one for one in left if not one.links]
+    sentences = (("Still named in", naming), ("Not searched for links to it:", unread))
+    return [f"{start} {_names(some)}." for start, some in sentences if some]
+
+
+def _names(left: list[Left]) -> str:
+    shown = [f"{one.address.path or one.address.root} ({one.why})" for one in left[:3]]
+    return ", ".join(shown) + (f" and {len(left) - 3} more" if len(left) > 3 else "")

@@ -1,0 +1,122 @@
+"""Tar files: the same bytes every time, read by anybody's tar, and hostile ones refused without a write or a hang."""
+
+import gzip
+import io
+import tarfile
+import tracemalloc
+import zlib
+from contextlib import suppress
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.errors import RefusedError
+from memtui.features.bundles.tarball import pack, unpack
+
+FILES = [
+    ("list.json", b"{}"),
+    ("memories/1/a.md", b"A\n"),
+    ("memories/1/" + "d/" * 80 + "ä.md", b""),
+    ("x/" + "é" * 60, b"1"),
+]
+
+
+def made(*members: tuple[tarfile.TarInfo, bytes], form: int = tarfile.USTAR_FORMAT) -> bytes:
+    """A tar file as another program may write it."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w", format=form) as tar:
+        for info, data in members:
+            info.size = info.size or len(data)
+            tar.addfile(info, io.BytesIO(data))
+    return out.getvalue()
+
+
+def info(name: str, kind: bytes = tarfile.REGTYPE, **rest: object) -> tarfile.TarInfo:
+    """One entry."""
+    found = tarfile.TarInfo(name)
+    found.type = kind
+    for key, value in rest.items():
+        setattr(found, key, value)
+    return found
+
+
+def test_what_is_packed_comes_back_and_every_tar_can_read_it() -> None:
+    data = pack(FILES)
+    assert dict(unpack(data)) == dict(FILES)
+    with tarfile.open(fileobj=io.BytesIO(data)) as tar:
+        assert [one.name for one in tar] == [name for name, _ in FILES]
+        assert {(one.mtime, one.uid, one.gid, one.uname, one.mode) for one in tar} == {(0, 0, 0, "", 0o644)}
+    assert pack(FILES) == data
+
+
+def test_a_bundle_that_was_compressed_is_read_too() -> None:
+    assert dict(unpack(gzip.compress(pack(FILES)))) == dict(FILES)
+
+
+def test_zeros_may_fill_it_up_at_its_end() -> None:
+    assert dict(unpack(pack(FILES) + b"\0" * 5_000)) == dict(FILES)
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.BLKTYPE, tarfile.FIFOTYPE, tarfile.DIRTYPE, b"S"],
+)
+def test_nothing_but_plain_files_is_taken(kind: bytes) -> None:
+    data = made((info("list.json"), b"{}"), (info("x", kind, linkname="/etc/passwd"), b""))
+    with pytest.raises(RefusedError, match="no plain file") as refused:
+        unpack(data)
+    assert refused.value.code == "E_BUNDLE"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"", "no bundle at all"),
+        (b"no tar file" * 100, "no tar file of the kind"),
+        (pack(FILES)[:600], "cut off"),
+        (pack(FILES)[:1024], "cut off"),
+        (pack([("a", b"1"), ("a", b"2")]), "twice"),
+        (pack([("a", b"1")]).replace(b"0000644", b"0000645"), "damaged"),
+        (made((info("a", pax_headers={"path": "b", "GNU.sparse.size": "9"}), b"1"), form=tarfile.PAX_FORMAT), "header"),
+        (made((info("a", pax_headers={"size": "99999999"}), b"1"), form=tarfile.PAX_FORMAT), "gives 'size'"),
+        (made((info("a" * 200), b"1"), form=tarfile.GNU_FORMAT), "no tar file of the kind|no plain file"),
+        (pack(FILES) + b"junk" * 128, "behind its end"),
+        (pack(FILES) + b"\0" * 700 + b"1", "behind its end"),
+        (pack(FILES) + pack([("b", b"2")]), "behind its end"),
+        (pack([("a", b"1")])[:1_000] + b"1" + pack([("a", b"1")])[1_001:], "damaged"),
+        (gzip.compress(pack(FILES) + b"junk"), "behind its end"),
+        (gzip.compress(pack(FILES), mtime=0)[:-9], "cut off"),
+        (gzip.compress(pack(FILES), mtime=0) + b"more", "behind its end"),
+        (b"\x1f\x8b" + b"\0" * 50, "damaged"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_what_is_damaged_or_not_ours_is_refused(data: bytes, said: str) -> None:
+    with pytest.raises(RefusedError, match=said) as refused:
+        unpack(data)
+    assert refused.value.code == "E_BUNDLE"
+
+
+def test_a_bomb_is_stopped_at_the_limit() -> None:
+    machine = zlib.compressobj(9, wbits=31)
+    bomb = machine.compress(b"\0" * 20_000_000) + machine.flush()
+    tracemalloc.start()
+    try:
+        with pytest.raises(RefusedError) as refused:
+            unpack(bomb, limit=1_000_000)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
+    assert refused.value.code == "E_TOO_BIG"
+    with pytest.raises(RefusedError) as refused:
+        unpack(pack(FILES), limit=1_000)
+    assert refused.value.code == "E_TOO_BIG"
+
+
+@given(st.binary(max_size=2_000), st.integers(0, 3_000), st.integers(0, 200))
+def test_any_bytes_are_refused_or_read_and_never_hang(noise: bytes, at: int, size: int) -> None:
+    whole = pack(FILES)
+    for data in (noise, whole[:at] + noise + whole[at + size :]):
+        with suppress(RefusedError):
+            assert all(isinstance(text, bytes) for text in unpack(data).values())

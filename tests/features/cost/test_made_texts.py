@@ -1,0 +1,59 @@
+"""The texts agents make themselves: memtui's own are the very bytes of `memtui context`."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from memtui.agents.agent import CUT_OFF
+from memtui.agents.session_start import LoadedFile
+from memtui.engine.model import Listing, Root
+from memtui.features.cost.made_texts import with_made
+from memtui.features.hot_set import build
+from tests.given.world import World
+
+
+def test_memtuis_own_are_what_agents_are_given(world: World) -> None:
+    address = world.write("global", "a.md", "text\n")
+    with world.engine() as engine:
+        world.use(engine, address)
+        index, hot = with_made(engine, "memtui", ())
+        given = build(engine)
+    assert (index.text.decode(), hot.text.decode()) == (given.index_block.text, given.hot_block.text)
+    assert index.made
+
+
+def test_what_has_no_room_is_said(world: World) -> None:
+    for number in range(400):
+        name = f"{number:03}.md"
+        world.write("global", name, f"---\ndescription: {'long ' * 40}\n---\n")
+    with world.engine() as engine:
+        (index, *_) = with_made(engine, "memtui", ())
+    assert index.mark == CUT_OFF
+    assert "of 400 memories" in index.why
+
+
+def test_other_agents_make_nothing(world: World) -> None:
+    found = (LoadedFile("a", "/a"),)
+    with world.engine() as engine:
+        assert with_made(engine, "codex", found) is found
+        assert with_made(engine, "mux", found) is found
+
+
+def test_mux_is_not_told_of_what_may_be_gone(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "mux"
+    folder.mkdir()
+    (folder / "here.md").write_text("text\n")
+    with world.engine() as engine:
+        engine.roots.add([Root("mux:global", str(folder), "mux", "global")])
+        listed = engine.rows.list
+
+        def held(root_ids: Iterable[str] | None = None) -> Listing:
+            found = listed(root_ids)
+            more = [row._replace(address=row.address._replace(path="held.md"), missing=True) for row in found.items]
+            return found._replace(items=(*found.items, *more))
+
+        monkeypatch.setattr(engine, "list", held)
+        (index, *_) = with_made(engine, "mux", ())
+    assert "here.md" in index.text.decode()
+    assert "held.md" not in index.text.decode()

@@ -1,0 +1,208 @@
+"""What a start costs: sums over what is loaded, memories by their addresses, and no use counted by looking."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import pairwise
+from typing import Any, cast
+
+import pytest
+
+from memtui.agents import discover
+from memtui.agents.agent import KnownAgent
+from memtui.agents.layout import slug
+from memtui.agents.session_start import LoadedFile, gather
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address
+from memtui.errors import NotFoundError
+from memtui.features.cost import start_cost
+from memtui.features.cost.start_cost import MEMTUI, Cost, agent_named, agents, look, short, work_out
+from memtui.given.token_count import Counter
+from memtui.pointers.cutline import measure
+from memtui.ui.draw.words import count_words
+from memtui.workbench.views import cost_jobs
+from memtui.workbench.views.cost_rows import ITEM, Row
+from tests.agents import homes
+from tests.agents.machine import Machine, snapshot
+
+BYTES = Counter("bytes", lambda text: len(text.encode()))
+
+
+@pytest.fixture
+def machine(home, tmp_path) -> Machine:  # type: ignore[no-untyped-def]
+    """A home and a checkout."""
+    return Machine(home, tmp_path)
+
+
+@contextmanager
+def opened(machine: Machine) -> Iterator[Engine]:
+    state = str(machine.folder / "state")
+    with Engine.open(discover(machine.surroundings()), state_dir=state) as engine:
+        yield engine
+
+
+def cost(machine: Machine, agent: str) -> Cost:
+    with opened(machine) as engine:
+        return work_out(engine, machine.surroundings(), agent_named(agent), count=BYTES)
+
+
+def test_sums_are_of_what_is_loaded(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    found = cost(machine, "claude-code")
+    loaded = [item for item in found.items if item.loaded.at_start]
+    assert found.files == len(loaded) == 9
+    assert found.bytes == found.tokens == sum(len(item.loaded.text) for item in loaded)
+    assert found.marked("needs approval") == 1
+    assert found.marked("on demand") == 6
+    assert found.below == 0
+
+
+def test_the_cut_line_is_where_the_health_of_the_index_says(machine: Machine) -> None:
+    data = b"<!-- x -->\n" + b"- [a](a.md) - hook\n" * 230
+    file = machine.write(f"~/.claude/projects/{slug(str(machine.app))}/memory/MEMORY.md")
+    file.write_bytes(data)
+    with opened(machine) as engine:
+        policy = engine.roots.find("claude-code:project").policy
+        found = work_out(engine, machine.surroundings(), agent_named("claude-code"), count=BYTES)
+    (item,) = [one for one in found.items if one.loaded.label == "memory index"]
+    line = measure(data, policy).cut
+    assert line is not None
+    assert item.loaded.cut is not None
+    assert data[: item.loaded.cut.start].count(b"\n") == line
+    assert item.bytes == line * len(b"- [a](a.md) - hook\n") - len(b"- [a](a.md) - hook\n")
+    assert item.below == len(data) - item.loaded.cut.start
+    assert found.below == item.below
+
+
+def test_what_is_lost_of_an_index_has_the_numbers_of_its_health(machine: Machine) -> None:
+    lines = [b"- [a](a.md) - hook\n"] * 200
+    file = machine.write(f"~/.claude/projects/{slug(str(machine.app))}/memory/MEMORY.md")
+    for end in (b"", b"\n", b"\n\n \n\n", b"- one\n\n- two\n\n\n\n", b"- one\n- two", b"- one\n<!-- x -->\n\n"):
+        data = b"".join(lines) + end
+        file.write_bytes(data)
+        with opened(machine) as engine:
+            health = measure(data, engine.roots.find("claude-code:project").policy)
+            found = work_out(engine, machine.surroundings(), agent_named("claude-code"), count=BYTES)
+        (item,) = [one for one in found.items if one.loaded.label == "memory index"]
+        assert item.below == health.lost_bytes
+        gaps = item.loaded.gaps
+        assert all(one.end <= other.start for one, other in pairwise(gaps))
+        assert item.loaded.text == b"".join(lines)
+        row = Row(ITEM, found, item)
+        page, starts = cost_jobs.page(cast("Any", None), row, machine.surroundings(), 100, plain=True)
+        said = "".join("".join(text for text, _ in page[at].runs) for at in starts)
+        words = count_words(health.lost_lines, "line")
+        assert said.startswith(f"-- cut here: {words}, {health.lost_bytes:,} bytes") if health.cut else not said
+
+
+def test_memories_have_their_address_and_other_files_none(machine: Machine) -> None:
+    machine.write("app/CLAUDE.md", "@docs/a.md\n")
+    machine.write("app/docs/a.md")
+    addresses = [item.address for item in cost(machine, "claude-code").items]
+    assert addresses == [Address("claude-code:project:instructions", "CLAUDE.md"), None]
+
+
+def test_looking_is_no_use_and_changes_nothing(machine: Machine) -> None:
+    homes.mux(machine.home, machine.app)
+    homes.claude_code(machine.home, machine.app)
+    with opened(machine) as engine:
+        uses = {row.address: row.uses for row in engine.rows.list().items}
+        before = [entry for entry in snapshot(machine.folder) if "state" not in entry[0]]
+        for table in agents(engine, machine.surroundings()):
+            work_out(engine, machine.surroundings(), table)
+        assert {row.address: row.uses for row in engine.rows.list().items} == uses
+        assert [entry for entry in snapshot(machine.folder) if "state" not in entry[0]] == before
+
+
+def test_more_than_is_read_counts_in_proportion(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    from memtui.agents.reader import BoundedReader
+
+    monkeypatch.setattr(BoundedReader.head, "__kwdefaults__", {"limit": 100})
+    machine.write("app/AGENTS.md", "x" * 1_000)
+    (machine.home / ".codex").mkdir()
+    machine.write("~/.codex/config.toml", "project_doc_max_bytes = 5000\n")
+    (item,) = cost(machine, "codex").items
+    assert (item.bytes, item.tokens) == (1_000, 1_000)
+
+
+def test_agents_in_use_and_memtui_itself(machine: Machine) -> None:
+    machine.write("app/CLAUDE.md")
+    with opened(machine) as engine:
+        assert [agent.id for agent in agents(engine, machine.surroundings())] == ["claude-code", "memtui"]
+        assert look(engine, machine.surroundings(), MEMTUI)[0].label == "memory index"
+
+
+def test_an_agent_is_found_by_any_of_its_names() -> None:
+    assert agent_named("Claude Code").id == "claude-code"
+    assert agent_named("gemini-cli").id == "gemini"
+    assert agent_named("memtui") is MEMTUI
+    with pytest.raises(NotFoundError, match="claude-cod") as error:
+        agent_named("claude-cod")
+    assert error.value.hint == "Did you mean claude-code?"
+    with pytest.raises(NotFoundError) as error:
+        agent_named("Cursor")
+    assert error.value.hint == "What Cursor loads cannot be checked against its own source."
+    with pytest.raises(NotFoundError) as error:
+        agent_named("zzz")
+    assert "openclaw" in error.value.hint
+
+
+def test_paths_are_short_for_people(machine: Machine) -> None:
+    around = machine.surroundings()
+    assert short(f"{machine.app}/a.md", around) == "./a.md"
+    assert short(f"{machine.home}/b.md", around) == "~/b.md"
+    assert short("/etc/c.md", around) == "/etc/c.md"
+
+
+def test_it_stops_when_nobody_waits(machine: Machine) -> None:
+    homes.claude_code(machine.home, machine.app)
+    with opened(machine) as engine:
+        table = agent_named("claude-code")
+        found = start_cost.work_out(engine, machine.surroundings(), table, count=BYTES, stop=lambda: True)
+    assert found.items == ()
+
+
+def test_uses_by_agents_make_muxs_hot_set(machine: Machine) -> None:
+    homes.mux(machine.home, machine.app)
+    with opened(machine) as engine:
+        address = next(row.address for row in engine.rows.list().items if row.address.root == "mux:global")
+        engine.pins.record_use(address, actor=Actor("mcp:mux"))
+        found = work_out(engine, machine.surroundings(), agent_named("mux"), count=BYTES)
+    made = {item.loaded.label: item.loaded.text.decode() for item in found.items if item.loaded.made}
+    assert address.path in made["memory index"]
+    assert address.path in made["hot set"]
+
+
+def test_an_agent_that_cannot_be_worked_out_takes_no_other_along(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.write("~/.codex/AGENTS.md", "Small commits.\n")
+    machine.write("~/.claude/CLAUDE.md", "Be short.\n")
+
+    def fail(agent: KnownAgent, *rest: Any) -> tuple[LoadedFile, ...]:
+        if agent.id == "claude-code":
+            raise RecursionError("too deep")
+        return gather(agent, *rest)
+
+    monkeypatch.setattr(start_cost, "gather", fail)
+    with opened(machine) as engine:
+        found = {one.agent: one for one in start_cost.of_all(engine, machine.surroundings(), count=BYTES)}
+        assert list(found) == ["claude-code", "codex", "memtui"]
+        assert (found["codex"].bytes, found["codex"].problem) == (15, "")
+        assert found["claude-code"].problem == "Claude Code cannot be worked out: RecursionError: too deep."
+        assert [item.loaded.mark for item in found["claude-code"].items] == ["skipped"]
+        assert [one.agent for one in start_cost.of_all(engine, machine.surroundings(), stop=lambda: True)] == []
+
+
+@pytest.mark.parametrize("link", [".memtui/memory", ".memtui"])
+def test_memories_behind_a_link_of_the_checkout_are_a_row(machine: Machine, link: str) -> None:
+    machine.write(".secret/SECRET.md", "SECRET\n")
+    machine.write(".secret/memory/SECRET.md", "SECRET\n")
+    (machine.app / link).parent.mkdir(exist_ok=True)
+    (machine.app / link).symlink_to("../../.secret" if "/" in link else "../.secret")
+    found = cost(machine, "memtui")
+    (row,) = [item.loaded for item in found.items if item.loaded.path == str(machine.app / link)]
+    assert (row.mark, row.why) == (
+        "needs approval",
+        "It is a link to a folder, not followed: it leads out. Its memories are given to nobody.",
+    )
+    assert not [item for item in found.items if b"SECRET" in item.loaded.raw]

@@ -1,0 +1,180 @@
+"""Files are cut where the agent cuts them, every byte is in one piece, and strange files are files too."""
+
+import time
+from hashlib import sha256
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.features.entries.formats import FORMATS
+from memtui.features.entries.parse import parse
+from tests.features.entries.files import CODEX, ENTRIES, GOOSE, HERMES, PLAIN, REAL
+
+BITS = [
+    b"\n",
+    b"\r\n",
+    b"\r",
+    b"\n\n",
+    "§".encode(),
+    "\n§\n".encode(),
+    b"\r\n\xc2\xa7\r\n",
+    b"# ",
+    b"#",
+    b"```\n",
+    b"~~~\n",
+]
+MORE = [
+    b"---\n",
+    b" ",
+    b"\t",
+    b"a",
+    b"word word",
+    b"\xff\xfe",
+    b"\x00",
+    "é\u2028".encode(),
+    b"\xef\xbb\xbf",
+    b"  \n",
+    b"",
+]
+FILES = st.builds(b"".join, st.lists(st.sampled_from(BITS + MORE), max_size=40)) | st.binary(max_size=60)
+"""Any bytes, mostly what means something to a format."""
+
+
+def texts(data: bytes, kind: str) -> list[bytes]:
+    """The entries of a file."""
+    file = parse(data, kind)
+    return [file.text(entry) for entry in file.entries]
+
+
+@pytest.mark.parametrize("kind", REAL)
+def test_a_real_file_has_its_entries(kind: str) -> None:
+    assert len(texts(REAL[kind], kind)) == ENTRIES[kind]
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@given(FILES)
+def test_pieces_are_the_whole_file(kind: str, data: bytes) -> None:
+    file = parse(data, kind)
+    assert b"".join(data[start:end] for start, end, _ in file.pieces) == data
+    assert all(before[1] == after[0] for before, after in pairwise(file.pieces))
+    assert [number for _, _, number in file.pieces if number] == list(range(1, len(file.entries) + 1))
+    for entry in file.entries:
+        assert entry.start < entry.end
+        assert entry.sha256 == sha256(file.text(entry)).hexdigest()
+        assert entry.line == 1 + data.count(b"\n", 0, entry.start)
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@given(FILES)
+def test_only_blanks_and_signs_belong_to_no_entry(kind: str, data: bytes) -> None:
+    file = parse(data, kind)
+    for start, end, number in file.pieces:
+        left = data[start:end].removeprefix(b"\xef\xbb\xbf").decode(errors="surrogateescape")
+        if not number and not (kind == "plain" and left.startswith("---")):
+            assert all(character.isspace() or character == "§" for character in left)
+
+
+@given(FILES)
+def test_hermes_reads_the_same_entries(data: bytes) -> None:
+    """What Hermes does, in its own words: universal line ends, a split, blanks off, empty ones out."""
+    body = data.removeprefix(b"\xef\xbb\xbf").decode("utf-8", "surrogateescape")
+    text = body.replace("\r\n", "\n").replace("\r", "\n")
+    theirs = [one.strip() for one in text.split("\n§\n") if one.strip()]
+    ours = [one.decode("utf-8", "surrogateescape") for one in texts(data, "hermes")]
+    assert [one.replace("\r\n", "\n").replace("\r", "\n") for one in ours] == theirs
+
+
+@given(FILES.map(lambda data: data.replace(b"\r", b"").lstrip(b"\xef\xbb\xbf")))
+def test_goose_reads_the_same_entries_and_tags(data: bytes) -> None:
+    """What Goose does: it divides at two line feeds, and a first line with `#` holds tags."""
+    theirs = []
+    for chunk in data.split(b"\n\n"):
+        if chunk.strip(b"\n"):
+            first = chunk.split(b"\n")[0].decode(errors="replace")
+            theirs.append((chunk.strip(b"\n"), tuple(first[1:].split()) if first.startswith("#") else ()))
+    file = parse(data, "goose")
+    assert [(file.text(entry), entry.tags) for entry in file.entries] == theirs
+
+
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
+@pytest.mark.parametrize("bom", [b"", b"\xef\xbb\xbf"])
+@pytest.mark.parametrize("kind", REAL)
+def test_line_ends_and_marks_do_not_change_what_is_an_entry(kind: str, ends: bytes, bom: bytes) -> None:
+    data = bom + REAL[kind].replace(b"\n", ends)
+    assert [one.replace(ends, b"\n") for one in texts(data, kind)] == texts(REAL[kind], kind)
+    assert not any(one.startswith(bom) for one in texts(data, kind) if bom)
+
+
+@pytest.mark.parametrize("kind", REAL)
+def test_a_missing_or_extra_line_at_the_end_is_no_entry(kind: str) -> None:
+    bare = REAL[kind].rstrip(b"\n")
+    for tail in (b"", b"\n", b"\n\n", b"\r\n", b"\n\n\n"):
+        assert texts(bare + tail, kind) == texts(bare, kind)
+
+
+def test_separators_in_code_count_where_the_agent_counts_them() -> None:
+    fenced = b"```\na\n\nb\n```"
+    assert texts(fenced, "plain") == [fenced]
+    assert texts(fenced, "goose") == [b"```\na", b"b\n```"]
+    assert texts("```\na\n§\nb\n```".encode(), "hermes") == [b"```\na", b"b\n```"]
+    assert texts(b"# a\n```\n# b\n```\n~~~\n# c\n```\n~~~\n# d", "codex") == [
+        b"# a\n```\n# b\n```\n~~~\n# c\n```\n~~~",
+        b"# d",
+    ]
+    assert texts(b"# a\n```\n# b", "codex") == [b"# a\n```\n# b"]
+    assert texts(b"# a\n``` x ` y\n# b", "codex") == [b"# a\n``` x ` y", b"# b"]
+    assert texts(b"# a\n    ```\n# b", "codex") == [b"# a\n    ```", b"# b"]
+
+
+def test_empty_entries_are_no_entries() -> None:
+    assert texts("a\n§\n\n§\n  \n§\nb".encode(), "hermes") == [b"a", b"b"]
+    assert texts(b"\n\na\n\n\n\n\nb\n\n\n", "goose") == [b"a", b"b"]
+    for kind in FORMATS:
+        assert texts(b"", kind) == texts(b"\n\n", kind) == texts(b"\xef\xbb\xbf", kind) == []
+
+
+def test_what_stands_before_the_first_heading_is_an_entry_too() -> None:
+    assert texts(b"Preface\n\n# a\nx\n", "codex") == [b"Preface", b"# a\nx"]
+    assert texts(b"#tag\n## b\n# c", "codex") == [b"#tag\n## b", b"# c"]
+
+
+def test_titles_and_tags_say_what_an_entry_is_about() -> None:
+    assert [entry.title for entry in parse(GOOSE, "goose").entries] == ["Use ruff.", "No tags here.", "Streams,"]
+    assert [entry.tags for entry in parse(GOOSE, "goose").entries] == [("python", "style"), (), ("api",)]
+    assert [entry.title for entry in parse(CODEX, "codex").entries] == ["shop / checkout", "shop / search"]
+    assert parse(HERMES, "hermes").entries[2].title == "Prefers § signs."
+    assert parse(PLAIN, "plain").entries[1].title == "```sh"
+    assert parse(b"# only tags", "goose").entries[0].title == "# only tags"
+    assert len(parse(b"word " * 900, "plain").entries[0].title) == 200
+
+
+def test_goose_sees_no_tags_after_an_odd_line_end_and_the_file_says_what_it_cannot_read() -> None:
+    assert [entry.tags for entry in parse(b"a\n\n\n# t\nb\n\n\n\n# u\nc", "goose").entries] == [(), (), ("u",)]
+    assert "CRLF" in parse(b"a\r\n\r\nb", "goose").notes[0]
+    assert "byte-order mark" in parse(b"\xef\xbb\xbf# t\na", "goose").notes[0]
+    assert not parse(GOOSE, "goose").notes
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_time_grows_with_the_file_and_no_faster(kind: str) -> None:
+    one = {"hermes": "x # y\nz\n§\n".encode()}.get(kind, b"# x\n`y`\nz\n\n")
+
+    def seconds(count: int) -> float:
+        best = 60.0
+        for _ in range(3):
+            start = time.process_time()
+            assert len(parse(one * count, kind).entries) == count
+            best = min(best, time.process_time() - start)
+        return best
+
+    assert seconds(100_000) < 40 * seconds(10_000)
+
+
+@pytest.mark.parametrize("data", [b"\n" * 300_000, b"\r" * 300_000, b"`" * 300_000, b"#\t" * 150_000, b" \n" * 150_000])
+@pytest.mark.parametrize("kind", FORMATS)
+def test_no_file_makes_it_slow(kind: str, data: bytes) -> None:
+    start = time.process_time()
+    parse(data, kind)
+    assert time.process_time() - start < 3

@@ -1,0 +1,60 @@
+"""Two machines: folders of memories, each behind an engine of its own, between which bundles go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from memtui.diff.merge import merged_alone
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Root
+from memtui.features.bundles import carry_out, import_plan
+from memtui.features.bundles.bundle import read, write
+from memtui.features.bundles.carry_out import Imported
+from memtui.features.bundles.export import collect
+from memtui.features.bundles.import_plan import Plan
+
+ME = Actor("cli")
+NOW = 1_767_225_600_000
+ROOT = "notes"
+
+
+class Machine:
+    """One folder of memories."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.folder = base / "notes"
+        self.folder.mkdir(parents=True)
+        self.engine = Engine.open([Root(ROOT, str(self.folder))], state_dir=str(base / "state"))
+
+    def at(self, name: str) -> Address:
+        """An address."""
+        return Address(ROOT, name)
+
+    def write(self, name: str, text: bytes) -> None:
+        """Save a memory, as the user does."""
+        try:
+            before = self.engine.read(self.at(name)).sha256
+        except Exception:  # noqa: BLE001 - there is none yet
+            before = None
+        self.engine.save(self.at(name), text, expected_sha256=before, actor=ME)
+
+    def held(self) -> dict[str, bytes]:
+        """Every file."""
+        found = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in found}
+
+    def export(self, *, history: bool = False) -> bytes:
+        """A bundle of everything."""
+        self.engine.watch.reconcile()
+        deleted = [entry.address for entry in self.engine.trash.entries()] if history else []
+        return write(collect(self.engine, self.engine.rows.list().items, history=history, deleted=deleted).bundle)
+
+    def plan(self, data: bytes, into: Mapping[str, str] | None = None) -> Plan:
+        """What an import would do."""
+        return import_plan.plan(self.engine, read(data), into or {}, merged_alone)
+
+    def take(self, data: bytes, into: Mapping[str, str] | None = None) -> Imported:
+        """Import a bundle."""
+        return carry_out.apply(self.engine, self.plan(data, into), actor=ME, now=NOW)

@@ -1,0 +1,31 @@
+"""Names where a memory goes: what a file system that ignores case would confuse with what is there."""
+
+import pytest
+
+from memtui.features.transfer.names import Names
+
+
+@pytest.mark.parametrize(
+    ("path", "other"),
+    [
+        ("README.md", ""),
+        ("readme.md", "README.md"),
+        ("Docs/a.md", ""),
+        ("docs/a.md", "Docs"),
+        ("Docs/A.md", "Docs/a.md"),
+        ("Docs/README.md", ""),
+        ("Docs/Deep/a.md", "Docs/deep"),
+        ("new/readme.md", ""),
+        ("Docs/b.md", ""),
+        ("ﬁle.md", "file.md"),
+    ],
+)
+def test_a_name_clashes_with_a_sibling_of_it_or_of_a_folder_above(path: str, other: str) -> None:
+    assert Names(["README.md", "Docs/a.md", "Docs/deep/x.md", "file.md"]).clash(path) == other
+
+
+def test_both_of_two_that_are_there_are_no_clash_and_a_third_is_one() -> None:
+    names = Names(["a.md"])
+    names.add("A.md")
+    names.add("A.md")
+    assert [names.clash(name) for name in ("a.md", "A.md", "a.MD")] == ["", "", "a.md"]
