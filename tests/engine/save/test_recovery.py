@@ -309,7 +309,7 @@ def test_what_cannot_be_tidied_up_now_is_tidied_up_later(died: Died, world: Worl
 
 
 @pytest.mark.parametrize(
-    "act", [lambda engine: engine.roots.recover(), lambda engine: engine.create(at("b.md"), NEW, actor=ME)]
+    "act", [lambda engine: engine.roots.recover(), lambda engine: engine.memories.create(at("b.md"), NEW, actor=ME)]
 )
 def test_the_user_is_told_once(died: Died, world: World, act: Callable[[Engine], object]) -> None:
     died.write("a.md", OLD)
