@@ -157,6 +157,7 @@ async def test_a_question_about_a_draft_is_not_answered_by_keys_typed_before_it(
         screen.burst("e", "d", "t")
         await screen.until(lambda: screen.browser.host.asking)
         await screen.until_text("Keys typed before this question was there were ignored")
+        await screen.until(lambda: screen.settled)
         assert address in screen.engine.drafts
         await screen.press("j")
         await screen.until_text("The draft waits for one of these keys; ? explains all")
