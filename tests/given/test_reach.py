@@ -32,6 +32,6 @@ def test_a_memory_that_may_be_gone_is_not_given(world: World, engine: Engine, mo
     first, second = found.items
     held = found._replace(items=(first._replace(missing=True), second))
     monkeypatch.setattr(reach, "roots", lambda engine, scopes=None: (found.roots[0].root,))
-    monkeypatch.setattr(Engine, "list", lambda engine, root_ids: held)
+    monkeypatch.setattr(engine.rows, "list", lambda root_ids: held)
     (shelf, *_) = reach.look(engine)
     assert [row.address.path for row in shelf.rows] == ["b.md"]

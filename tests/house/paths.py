@@ -204,7 +204,7 @@ class Step(NamedTuple):
 
 
 STEPS = {
-    "a save": Step(a_save, 25),
+    "a save": Step(a_save, 26),
     "an outside write": Step(an_outside_write, 24),
     "an agent's str_replace": Step(an_agents_edit, 35),
 }

@@ -95,7 +95,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
     @property
     def asking(self) -> bool:
         """Whether a question about a draft waits for its answer."""
-        return self.query_one(QuestionBar).asking
+        return any(bar.asking for bar in self.query(QuestionBar))  # there is none before it is composed
 
     def ask_name(self, value: str, cursor: int) -> None:
         """Ask for another name, starting from the present one with the cursor at a place in it."""

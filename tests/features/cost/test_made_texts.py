@@ -53,7 +53,7 @@ def test_mux_is_not_told_of_what_may_be_gone(world: World, tmp_path: Path, monke
             more = [row._replace(address=row.address._replace(path="held.md"), missing=True) for row in found.items]
             return found._replace(items=(*found.items, *more))
 
-        monkeypatch.setattr(engine, "list", held)
+        monkeypatch.setattr(engine.rows, "list", held)
         (index, *_) = with_made(engine, "mux", ())
     assert "here.md" in index.text.decode()
     assert "held.md" not in index.text.decode()

@@ -130,7 +130,7 @@ def test_what_may_be_gone_is_not_moved(world: World, monkeypatch: pytest.MonkeyP
             more = [row._replace(address=row.address._replace(path="held.md"), missing=True) for row in found.items]
             return found._replace(items=(*found.items, *more))
 
-        monkeypatch.setattr(engine, "list", held)
+        monkeypatch.setattr(engine.rows, "list", held)
         assert [line.address.path for line in plan(engine, world).lines] == ["a.md"]
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -59,6 +61,14 @@ def again(engine: Memories, **options: Any) -> Any:
     return shown(engine, place_name=NAME, place=kept(engine), listing=engine.engine.cached(), **options)
 
 
+@asynccontextmanager
+async def run(engine: Memories, **options: Any) -> AsyncIterator[Shown]:
+    """Run the workbench, and leave it as a person does: the place is kept before the views are closed."""
+    async with shown(engine, place_name=NAME, **options) as screen:
+        yield screen
+        screen.browser.returning.flush()
+
+
 @given(st.dictionaries(st.sampled_from(Place._fields), JSON))
 def test_whatever_was_kept_makes_a_place(value: dict[str, object]) -> None:
     place = read_place(value)
@@ -81,7 +91,7 @@ async def change_everything(screen: Shown) -> str:
 
 async def test_view_cursor_folds_filter_sort_and_scroll_come_back_and_marks_do_not() -> None:
     engine = engine_with(MANY)
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         here = await change_everything(screen)
         tree = screen.browser.memories
         assert tree.marks
@@ -101,7 +111,7 @@ async def test_view_cursor_folds_filter_sort_and_scroll_come_back_and_marks_do_n
 
 async def test_it_is_there_with_the_first_frame() -> None:
     engine = engine_with(MANY)
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         here = await change_everything(screen)
         await screen.until(lambda: kept(engine).cursor[-1:] == (here.partition("/")[2],))
     app = make_app(engine, place_name=NAME, place=kept(engine), listing=engine.engine.cached())
@@ -115,12 +125,12 @@ async def test_it_is_there_with_the_first_frame() -> None:
 
 async def test_a_key_in_another_view_does_not_lose_the_row_that_is_still_being_read() -> None:
     engine = engine_with(MANY)
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         here = await change_everything(screen)
         await screen.press("6")
         await screen.until(lambda: kept(engine).view == "trash")
         place = kept(engine)
-    async with shown(engine, place_name=NAME, place=place) as screen:
+    async with run(engine, place=place) as screen:
         screen.browser.returning._awaited = place.cursor  # its rows have not come yet
         screen.browser.memories.go(0)
         await screen.until(lambda: screen.browser.views.current == "trash")
@@ -131,7 +141,7 @@ async def test_a_key_in_another_view_does_not_lose_the_row_that_is_still_being_r
 
 async def test_zoom_info_pane_and_the_text_in_focus_come_back() -> None:
     engine = engine_with(MANY)
-    async with shown(engine, place_name=NAME, size=(200, 60)) as screen:
+    async with run(engine, size=(200, 60)) as screen:
         await screen.go("memtui:project/f3/n012.md")
         await screen.until_text("note 12")
         await screen.press("i", "tab", "ctrl+d", "z")
@@ -150,7 +160,7 @@ async def test_zoom_info_pane_and_the_text_in_focus_come_back() -> None:
 
 async def test_the_editor_opens_again() -> None:
     engine = engine_with(MANY)
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         await screen.go("memtui:project/f3/n012.md")
         await screen.press("enter")
         await screen.until(lambda: kept(engine).editing != ())
@@ -175,7 +185,7 @@ async def test_a_session_of_an_older_version_comes_back_without_its_bookmarks(wr
 async def test_only_and_what_changed_come_back() -> None:
     engine = engine_with()
     engine.outside("memtui:project/notes.md", "Other notes.\n")
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         await screen.press("f", "a")
         await screen.until(lambda: kept(engine).only == frozenset({"unseen"}))
     async with again(engine) as screen:
@@ -185,19 +195,19 @@ async def test_only_and_what_changed_come_back() -> None:
 
 async def test_a_row_that_is_gone_is_no_harm() -> None:
     engine = engine_with(MANY)
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         await screen.go("memtui:project/f3/n012.md")
         await screen.press("enter")
         await screen.until(lambda: kept(engine).editing != ())
     engine.delete("memtui:project/f3/n012.md")
-    async with shown(engine, place_name=NAME, place=kept(engine)) as screen:
+    async with run(engine, place=kept(engine)) as screen:
         assert not screen.browser.editing
         assert screen.here.startswith("memtui:")
 
 
 async def test_nothing_is_written_while_idle_nor_when_nothing_differs(writes: list[str]) -> None:
     engine = engine_with()
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         await screen.press("j")
         await screen.until(lambda: len(writes) == 1)
         for _ in range(3):
@@ -215,7 +225,7 @@ async def test_nothing_is_written_while_idle_nor_when_nothing_differs(writes: li
 async def test_keys_in_a_row_are_written_once(monkeypatch: pytest.MonkeyPatch, writes: list[str]) -> None:
     monkeypatch.setattr(returning, "REST", 0.6)
     engine = engine_with(MANY)
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         await screen.pilot.press(*"jjjj")
         assert len(writes) == 0
         await screen.until(lambda: len(writes) == 1)
@@ -224,7 +234,7 @@ async def test_keys_in_a_row_are_written_once(monkeypatch: pytest.MonkeyPatch, w
 async def test_leaving_keeps_the_place_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(returning, "REST", 60)
     engine = engine_with()
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         await screen.go("memtui:workspace/todo.md")
         await screen.press("q")
     assert kept(engine).cursor == ("memory", "memtui:workspace", "todo.md")
@@ -232,7 +242,7 @@ async def test_leaving_keeps_the_place_at_once(monkeypatch: pytest.MonkeyPatch) 
 
 async def test_read_only_keeps_nothing(writes: list[str]) -> None:
     engine = engine_with()
-    async with shown(engine, place_name=NAME, read_only=True) as screen:
+    async with run(engine, read_only=True) as screen:
         await screen.press("j")
         await asyncio.sleep(0.3)
         await screen.press("q")
@@ -242,7 +252,7 @@ async def test_read_only_keeps_nothing(writes: list[str]) -> None:
 async def test_a_user_who_went_on_is_not_pulled_back() -> None:
     engine = engine_with()
     place = Place(cursor=("memory", "memtui:project", "late.md"))
-    async with shown(engine, place_name=NAME, place=place) as screen:
+    async with run(engine, place=place) as screen:
         await screen.press("j")
         here = screen.here
         engine.outside("memtui:project/late.md", "late\n")
@@ -253,7 +263,7 @@ async def test_a_user_who_went_on_is_not_pulled_back() -> None:
 async def test_a_row_that_comes_late_is_found_while_nobody_touched_anything() -> None:
     engine = engine_with()
     place = Place(cursor=("memory", "memtui:project", "late.md"))
-    async with shown(engine, place_name=NAME, place=place) as screen:
+    async with run(engine, place=place) as screen:
         engine.outside("memtui:project/late.md", "late\n")
         await screen.until(lambda: screen.here == "memtui:project/late.md")
 
@@ -271,7 +281,7 @@ async def test_a_setting_that_is_gone_is_named_at_the_start() -> None:
 
 async def test_the_row_of_a_view_is_kept_when_the_cursor_moves_in_it() -> None:
     engine = engine_with(MANY)
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         nodes = screen.browser.forest.nodes
         for left, name in ((119, "f3/n012.md"), (118, "f4/n013.md")):
             await screen.go(f"memtui:project/{name}")
@@ -290,7 +300,7 @@ async def test_the_row_of_a_view_is_kept_when_the_cursor_moves_in_it() -> None:
 async def test_a_key_in_a_view_ends_the_search_for_its_row() -> None:
     engine = engine_with(MANY)
     place = Place(view="trash", row="gone")
-    async with shown(engine, place_name=NAME, place=place) as screen:
+    async with run(engine, place=place) as screen:
         returning = screen.browser.returning
         await screen.until(lambda: screen.browser.views.current == "trash")
         assert returning.row_in("trash") == place.row
@@ -303,7 +313,7 @@ async def test_the_changes_come_back_at_their_row_until_the_user_goes_on() -> No
     engine = engine_with()
     for name in ("decisions/auth.md", "decisions/retry.md", "notes.md"):
         engine.outside(f"memtui:project/{name}", "changed\n")
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         await screen.press("3")
         await screen.until_text("3 in 1 group")
         await screen.press("j", "j")
@@ -312,7 +322,7 @@ async def test_the_changes_come_back_at_their_row_until_the_user_goes_on() -> No
         assert isinstance(view, ChangesScreen)
         await screen.until(lambda: kept(engine).row == view.row_now)
         item = view.item
-    async with shown(engine, place_name=NAME, place=kept(engine)) as screen:
+    async with run(engine, place=kept(engine)) as screen:
         await screen.until(lambda: screen.browser.views.current == "changes")
         again = screen.app.screen
         assert isinstance(again, ChangesScreen)
@@ -328,7 +338,7 @@ async def test_the_changes_come_back_at_their_row_until_the_user_goes_on() -> No
 
 async def test_the_search_comes_back_with_its_words_at_its_hit_and_typing_replaces_them() -> None:
     engine = engine_with()
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         await screen.press("ctrl+f")
         await screen.type("o")
         view = screen.app.screen
@@ -337,7 +347,7 @@ async def test_the_search_comes_back_with_its_words_at_its_hit_and_typing_replac
         await screen.press("down", "down")
         hit = view.hits.name
         await screen.until(lambda: kept(engine).row == f"o\n{hit}")
-    async with shown(engine, place_name=NAME, place=kept(engine)) as screen:
+    async with run(engine, place=kept(engine)) as screen:
         await screen.until(lambda: screen.browser.views.current == "search")
         again = screen.app.screen
         assert isinstance(again, SearchScreen)
@@ -349,10 +359,10 @@ async def test_the_search_comes_back_with_its_words_at_its_hit_and_typing_replac
 
 async def test_a_search_without_words_comes_back_without() -> None:
     engine = engine_with()
-    async with shown(engine, place_name=NAME) as screen:
+    async with run(engine) as screen:
         await screen.press("ctrl+f")
         await screen.until(lambda: kept(engine).view == "search")
     assert kept(engine).row == ""
-    async with shown(engine, place_name=NAME, place=kept(engine)) as screen:
+    async with run(engine, place=kept(engine)) as screen:
         await screen.until(lambda: screen.browser.views.current == "search")
         await screen.until_text("search")

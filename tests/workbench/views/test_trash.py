@@ -153,7 +153,7 @@ def stalled(screen: Real, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading
         return restore(*rest, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(screen.real, "restore_all", late)
+        patch.setattr(screen.real.trash, "restore", late)
         try:
             yield began
         finally:
