@@ -124,7 +124,7 @@ def meaning(target: ClientFile) -> dict[str, object]:
     text = (content(target.path) or b"").decode()
     value = jsonfile.get(text, ()) if target.format == "json" else tomlfile.parse(text)
     assert isinstance(value, dict | None)
-    return value or {}
+    return dict(value or {})
 
 
 @EACH
