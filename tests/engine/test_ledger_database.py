@@ -9,7 +9,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.ledger import Ledger, creation
-from memtui.engine.ledger.migrations import LATEST
+from memtui.engine.ledger.migrations import LATEST, MIGRATIONS
 from memtui.engine.model import Root
 from memtui.errors import MemtuiError, StorageError
 from tests.conftest import Clock
@@ -248,3 +248,16 @@ def test_durable_is_said_to_the_system_and_harmless_records_are_not(used: World)
             with ledger.transaction(durable=durable) as db:
                 assert next(iter(db.execute("PRAGMA synchronous"))) == (level,)
         assert ledger.row("PRAGMA journal_mode") == ("wal",)
+
+
+COLUMNS = "SELECT m.name, c.name FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table'"
+
+
+def test_an_older_memtui_finds_every_column_it_reads() -> None:
+    """It opens a newer ledger for reading; a column that a step took away would leave it without a listing."""
+    db, before = apsw.Connection(":memory:"), set[tuple[str, str]]()
+    for step in MIGRATIONS:
+        db.execute(step)
+        now = set(db.execute(COLUMNS))
+        assert before <= now, before - now
+        before = now

@@ -14,11 +14,11 @@ from memtui.engine.ledger.usage import had_any, shared, usage_of
 from memtui.engine.ledger.uses import decay
 
 _USAGE = (
-    "ifnull(pinned, 0), ifnull(uses, 0), ifnull(heat, 0),"
+    "ifnull(usage.pinned, 0), ifnull(usage.uses, 0), ifnull(usage.heat, 0),"
     # A use in the future cools with every day since the clock was ahead, and not when it gets there.
-    " ifnull(iif(heat_at / {day} > {today}, {day} * ({today} - (SELECT count(*) FROM days WHERE id >"
-    " (SELECT coalesce(max(id), 0) FROM days WHERE day >= heat_at / {day}))), heat_at), 0),"
-    " last_used_at, last_written_at"
+    " ifnull(iif(usage.heat_at / {day} > {today}, {day} * ({today} - (SELECT count(*) FROM days WHERE id >"
+    " (SELECT coalesce(max(id), 0) FROM days WHERE day >= usage.heat_at / {day}))), usage.heat_at), 0),"
+    " usage.last_used_at, usage.last_written_at"
 )
 _COLUMNS = f"path, sha, actor, at, seen_sha, versions, {_USAGE}, seen_path"
 _SHARED = f"path, sha, '', 0, NULL, 0, {_USAGE}, NULL"

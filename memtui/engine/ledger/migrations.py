@@ -143,7 +143,8 @@ MIGRATIONS: tuple[str, ...] = (
         audit INTEGER NOT NULL
     );
     """,
-    # Pins and uses belong to a memory, which has a row in each worktree and versions under names that others take.
+    # Pins and uses belong to a memory, which has a row in each worktree and versions under names that others take. The
+    # columns of before stay as they are, or an older memtui could not even list.
     """
     CREATE TABLE usage (
         id INTEGER PRIMARY KEY,
@@ -161,15 +162,9 @@ MIGRATIONS: tuple[str, ...] = (
     UPDATE memories SET usage = id WHERE pinned OR uses;
     UPDATE versions SET usage = memory WHERE memory IN (SELECT id FROM usage);
     CREATE INDEX memories_usage ON memories (usage) WHERE usage NOT NULL;
-    ALTER TABLE memories DROP COLUMN pinned;
-    ALTER TABLE memories DROP COLUMN uses;
-    ALTER TABLE memories DROP COLUMN heat;
-    ALTER TABLE memories DROP COLUMN heat_at;
-    ALTER TABLE memories DROP COLUMN last_used_at;
-    ALTER TABLE memories DROP COLUMN last_written_at;
     """,
     # Which texts agents may be given unasked in a root that lies in a checkout. What a folder was accepted for is the
-    # texts that were recorded in it; what was written here is told by the audit.
+    # texts that were recorded in it; what was written here is told by the audit. An older memtui finds none accepted.
     """
     CREATE TABLE trusted (
         id INTEGER PRIMARY KEY,
@@ -184,8 +179,7 @@ MIGRATIONS: tuple[str, ...] = (
     INSERT OR IGNORE INTO trusted (root, sha, state)
         SELECT m.root, m.sha, 'reviewed' FROM memories m JOIN roots r ON r.id = m.root
         WHERE r.accepted AND r.accepted_as NOT NULL AND m.sha NOT NULL;
-    ALTER TABLE roots DROP COLUMN accepted;
-    ALTER TABLE roots DROP COLUMN accepted_as;
+    UPDATE roots SET accepted = 0, accepted_as = NULL;
     """,
     # Redacted texts of which bytes may still be in freed pages and in backups.
     "CREATE TABLE erasing (sha BLOB PRIMARY KEY) WITHOUT ROWID",
