@@ -105,7 +105,7 @@ def bound(ledger: Ledger, path: Path) -> int:
     return uid
 
 
-def test_the_ledger_knows_roots_of_one_repository_and_of_one_lineage(app: Path, tmp_path: Path, clock: Clock) -> None:
+def test_worktrees_are_of_one_repository_and_a_clone_is_one_of_its_own(app: Path, tmp_path: Path, clock: Clock) -> None:
     git(app, "remote", "add", "origin", "https://example.com/me/app")
     git(tmp_path, "clone", "-q", "app", "clone")
     git(tmp_path / "clone", "remote", "set-url", "origin", "https://example.com/me/app")
@@ -115,14 +115,6 @@ def test_the_ledger_knows_roots_of_one_repository_and_of_one_lineage(app: Path, 
     assert ledger.repositories.repository(main) == ledger.repositories.repository(fix) is not None
     assert ledger.repositories.repository(clone) not in (None, ledger.repositories.repository(main))
     assert ledger.repositories.repository(plain) is None
-    assert set(ledger.repositories.kin(clone)) == {
-        ledger.repositories.repository(main),
-        ledger.repositories.repository(clone),
-    }
-    assert ledger.repositories.kin(plain) == ()
-    git(tmp_path / "clone", "remote", "set-url", "origin", "https://example.com/me/other")
-    bound(ledger, tmp_path / "clone")
-    assert ledger.repositories.kin(clone) == (ledger.repositories.repository(clone),)
 
 
 def test_a_repository_that_is_copied_back_to_its_place_is_the_same(app: Path, tmp_path: Path, clock: Clock) -> None:

@@ -12,7 +12,7 @@ SURFACE: Mapping[str, int] = {
     "memtui.workbench.browse.arriving.ArrivingScreen": 24,
     "memtui.workbench.browse.asking.AskedList": 21,
     "memtui.workbench.browse.asking.AskingScreen": 24,
-    "memtui.workbench.browse.browser.BrowserScreen": 48,
+    "memtui.workbench.browse.browser.BrowserScreen": 47,
     "memtui.workbench.browse.landing.LandingList": 21,
     "memtui.workbench.browse.landing.LandingScreen": 24,
     "memtui.workbench.browse.parts.Parts": 32,

@@ -82,17 +82,3 @@ class RepositoryTable:
             "SELECT id FROM repositories WHERE common = ? OR path = ? ORDER BY common = ? DESC, id DESC LIMIT 1",
             (common, place, common),
         )
-
-    def kin(self, uid: int) -> tuple[int, ...]:
-        """The repository of a root, and those that say they come from the same place.
-
-        Anybody can say so: what is shared among them must be true of bytes, wherever they are.
-        """
-        return tuple(
-            number
-            for (number,) in self._database.rows(
-                "SELECT p.id FROM roots r JOIN repositories o ON o.id = r.repository"
-                " JOIN repositories p ON p.id = o.id OR p.lineage = o.lineage WHERE r.id = ? ORDER BY p.id",
-                (uid,),
-            )
-        )

@@ -7,7 +7,7 @@ What the parts do is theirs: keys (`commands.py`), rows (`rows.py`), words (`bar
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 from textual import on
 from textual.app import ComposeResult
@@ -141,12 +141,6 @@ class BrowserScreen(Parts):
         """Whether letters are text now."""
         focused = self.focused
         return focused is not None and not isinstance(focused, RowList | PageView)
-
-    @property
-    def top_screen(self) -> KeyedScreen[Any]:
-        """The screen that has the keys: a view that lies on this one, or this one."""
-        top = self.app.screen
-        return top if isinstance(top, KeyedScreen) else self
 
     @property
     def page_is_read(self) -> bool:
