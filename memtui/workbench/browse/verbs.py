@@ -24,6 +24,7 @@ from memtui.workbench.browse.translating import translates
 
 if TYPE_CHECKING:
     from memtui.features.transfer.model import Plan
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
 
@@ -49,7 +50,7 @@ class Verbs:
     def _targets(self) -> tuple[Address, ...]:
         return self._screen.memories.targets()
 
-    def _run(self, job: Callable[..., Done], what: str, report: Callable[[Done], None], doing: str) -> None:
+    def _run(self, job: Callable[[Engine], Done], what: str, report: Callable[[Done], None], doing: str) -> None:
         """Do it; the next key is for the rows as they are then, unless that takes longer than a moment."""
         bridge = self._screen.bridge
 
@@ -139,7 +140,7 @@ class Verbs:
         actor, roots = self._screen.bridge.actor, self._screen.facts.more_roots
         self._step(lambda engine: self.seeing.steps.redo(engine, actor, roots), "Did again")
 
-    def _step(self, job: Callable[..., Done | Step | PassedOver], verb: str) -> None:
+    def _step(self, job: Callable[[Engine], Done | Step | PassedOver], verb: str) -> None:
         self._told = ("", 0, 0.0)
 
         def done(result: Done | Step | PassedOver) -> None:

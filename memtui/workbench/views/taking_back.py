@@ -15,6 +15,7 @@ from memtui.workbench.browse.verbs import addresses_of
 from memtui.workbench.views import inbox_jobs
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.views.changes import ChangesScreen
 
 MANY = 20
@@ -53,14 +54,14 @@ class TakingBack:
         left = len(shown.hunks) - 1
         bridge, now = screen.bridge, screen.browser.now()
 
-        def job(engine: object) -> Saved | Unchanged | Refused:
-            result = engine.save(  # type: ignore[attr-defined]
+        def job(engine: Engine) -> Saved | Unchanged | Refused:
+            result = engine.save(
                 change.address, wanted, expected_sha256=change.after, actor=bridge.actor, news_since=change.before
             )
             if isinstance(result, Conflict):
-                drafted = inbox_jobs.draft_for_conflict(engine, change, wanted, base, now)  # type: ignore[arg-type]
+                drafted = inbox_jobs.draft_for_conflict(engine, change, wanted, base, now)
                 return Refused(change, drafted)
-            return result  # type: ignore[no-any-return]
+            return result
 
         def done(result: Saved | Unchanged | Refused) -> None:
             bridge.refresh([change.address])
@@ -84,16 +85,16 @@ class TakingBack:
         if len(changes) > MANY:
             screen.say(f"Taking back {name}, one after the other...")
 
-        def job(engine: object) -> Done | Refused:
-            done: Done = engine.undo.take_back(changes, actor=bridge.actor)  # type: ignore[attr-defined]
+        def job(engine: Engine) -> Done | Refused:
+            done: Done = engine.undo.take_back(changes, actor=bridge.actor)
             if not inbox_jobs.changed_meanwhile(done):
                 return done
             change = changes[0]
-            before = inbox_jobs.version(engine, change, change.before)  # type: ignore[arg-type]
-            after = inbox_jobs.version(engine, change, change.after)  # type: ignore[arg-type]
+            before = inbox_jobs.version(engine, change, change.before)
+            after = inbox_jobs.version(engine, change, change.after)
             drafted = before is not None and after is not None
             if before is not None and after is not None:
-                drafted = inbox_jobs.draft_for_conflict(engine, change, before, after, now)  # type: ignore[arg-type]
+                drafted = inbox_jobs.draft_for_conflict(engine, change, before, after, now)
             return Refused(change, drafted)
 
         def done(result: Done | Refused) -> None:
