@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.config.directories import find_directories
 from memtui.config.settings import Settings
 from memtui.config.surroundings import surroundings_from

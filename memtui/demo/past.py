@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, Actor, Address

@@ -6,7 +6,7 @@ A front that put these together itself would find other roots, keep other versio
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine import Engine

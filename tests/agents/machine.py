@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.config.settings import load_settings
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine.model import Root

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import discover, reader, session_start
+from memtui.agents import reader, session_start
 from memtui.agents.agent import (
     ANCESTORS,
     APPROVAL,
@@ -33,6 +33,7 @@ from memtui.agents.agent import (
     LoadSource,
     RuleVerdict,
 )
+from memtui.agents.discovery import discover
 from memtui.agents.loaded_text import CUT, DROPPED, Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Policy

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import discover
 from memtui.agents.agent import ANCESTORS, CHAIN, FOLDER, HOME, MARKS, NAMED, PROJECT, SYSTEM
+from memtui.agents.discovery import discover
 from memtui.agents.session_start import LoadedFile, gather, in_use
 from memtui.agents.table import KNOWN, agent_of, agents
 from memtui.engine.model import Policy

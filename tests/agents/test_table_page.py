@@ -9,8 +9,9 @@ from types import ModuleType
 
 import pytest
 
-from memtui.agents import discover, discovery, runner, table
+from memtui.agents import discovery, runner, table
 from memtui.agents.agent import PROJECT, USER, KnownAgent, Start
+from memtui.agents.discovery import discover
 from memtui.agents.projects import named_projects
 from memtui.agents.session_start import gather, in_use
 from memtui.agents.table import KNOWN, Traces, agent_of

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from typing import NamedTuple
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.config.settings import load_settings
 from memtui.config.surroundings import Surroundings, surroundings_from

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Root
 from memtui.features.health.apply import Chosen, apply, choose, prepare

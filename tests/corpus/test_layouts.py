@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.engine.model import Root
 from tests.agents.listing import hashed, listed

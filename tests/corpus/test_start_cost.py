@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import discover
 from memtui.agents.agent import MARKS
+from memtui.agents.discovery import discover
 from memtui.agents.table import agents
 from memtui.engine import Engine
 from memtui.features.cost import start_cost

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.config.settings import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.demo.world import SAMPLES, World, build, remove

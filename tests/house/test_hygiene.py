@@ -82,6 +82,13 @@ def test_a_one_shot_command_is_light(arguments: list[str], memory: Path, tmp_pat
     assert not tops(loaded) & (SLOW | SCREEN), sorted(tops(loaded) & (SLOW | SCREEN))
 
 
+def test_a_command_that_asks_nothing_of_memories_loads_no_agent_and_no_engine(tmp_path: Path) -> None:
+    for words in (["--version"], ["help", "ls"]):
+        done, loaded = loaded_by_command(words, str(tmp_path / "loaded"))
+        assert done.returncode == 0, done.stderr
+        assert not {name for name in loaded if name.startswith(("memtui.agents.known", "memtui.engine.model"))}
+
+
 def test_the_library_of_locks_is_loaded_by_a_command_that_writes(memory: Path, tmp_path: Path) -> None:
     command = [f"--root=notes={memory}", "--only-root", "mv", "notes/bare.md", "notes/new.md"]
     done, loaded = loaded_by_command(command, str(tmp_path / "loaded"))

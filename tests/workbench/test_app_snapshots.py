@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, cast
 import pytest
 from textual.pilot import Pilot
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.config.directories import find_directories
 from memtui.config.settings import Settings

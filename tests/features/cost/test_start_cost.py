@@ -7,8 +7,8 @@ from typing import Any, cast
 
 import pytest
 
-from memtui.agents import discover
 from memtui.agents.agent import KnownAgent
+from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.agents.session_start import LoadedFile, gather
 from memtui.engine import Engine

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.features.moved_projects.orphans import (
     EXACT,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.agents.known.mux import project_folder
 from memtui.agents.layout import slug
 from memtui.engine import Engine

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.config.settings import Settings
 from memtui.engine import Engine

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.workbench.browse.straying import stayed, strays
 from memtui.workbench.views.health_rows import Stray

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from memtui.agents import discover
+from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.engine import Engine
 from memtui.workbench.actions.view_table import MOVES, VIEW
