@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtui.errors import UsageError
-from memtui.features.table import GLOBALS, VERBS, find
+from memtui.features.table import NAMES, find, verbs
+from memtui.wire.params import GLOBALS
 from memtui.wire.verb import Param, Verb
 
 _SHORT = {"-h": "--help", "-V": "--version"}
@@ -113,7 +114,7 @@ def _option(
             return param, options
     known = [param.name for param in (*(verb.options if verb else ()), *GLOBALS)]
     if verb is None:
-        owners = [each.name for each in VERBS if any(param.name == name for param in each.options)]
+        owners = [each.name for each in verbs() if any(param.name == name for param in each.options)]
         if owners:
             raise UsageError(f"{name} is an option of {_either(owners)}.", hint=f"Write memtui {owners[0]} {name}.")
     where = f"memtui {verb.name}" if verb else "memtui"
@@ -196,7 +197,7 @@ def unknown_verb(word: str) -> Verb:
     Raises:
         UsageError: always.
     """
-    meant = _meant(word, [verb.name for verb in VERBS])
+    meant = _meant(word, NAMES)
     if not meant and "/" in word:
         meant = f"To read a memory, write memtui view {word}."
     raise UsageError(f"memtui has no verb {word!r}.", hint=meant or "memtui --help lists the verbs.")

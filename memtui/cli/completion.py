@@ -9,7 +9,8 @@ from typing import Any
 
 import shtab
 
-from memtui.features.table import GLOBALS, VERBS
+from memtui.features.table import verbs
+from memtui.wire.params import GLOBALS
 from memtui.wire.verb import Param
 
 _ADDRESSES = "memtui ls --names 2>/dev/null; memtui roots --names 2>/dev/null"
@@ -28,9 +29,9 @@ def _parser() -> ArgumentParser:
     parser = ArgumentParser("memtui", add_help=False)
     for param in GLOBALS:
         _add(parser, param)
-    verbs = parser.add_subparsers()
-    for verb in VERBS:
-        inner = verbs.add_parser(verb.name, help=_plain(verb.summary), add_help=False)
+    subparsers = parser.add_subparsers()
+    for verb in verbs():
+        inner = subparsers.add_parser(verb.name, help=_plain(verb.summary), add_help=False)
         named = {param.name for param in verb.options}
         for param in (*verb.params, *(param for param in GLOBALS if param.name not in named)):
             _add(inner, param)
@@ -41,7 +42,7 @@ def _add(parser: ArgumentParser, param: Param) -> None:
     if param.kind == "flag":
         parser.add_argument(param.name, action="store_true", help=_plain(param.help))
         return
-    choices = [verb.name for verb in VERBS] if param.name == "verb" else list(param.choices)
+    choices = [verb.name for verb in verbs()] if param.name == "verb" else list(param.choices)
     settings: dict[str, Any] = {"choices": choices or None, "help": _plain(param.help)}
     if param.option:
         settings["action"] = "append" if param.many else "store"

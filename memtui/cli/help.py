@@ -5,8 +5,9 @@ from collections.abc import Iterable
 from memtui.cli.arguments import unknown_verb
 from memtui.cli.output import Output
 from memtui.cli.words import wrapped
-from memtui.features.table import GLOBALS, GROUPS, VERBS, find
+from memtui.features.table import GROUPS, find, verbs
 from memtui.wire.outcomes import DONE, MEANING
+from memtui.wire.params import GLOBALS
 from memtui.wire.verb import Param, Verb
 
 _WIDTH = 100
@@ -44,7 +45,7 @@ def overview() -> str:
     ]
     for group, title in GROUPS.items():
         lines += ["", title]
-        lines += _two_columns((verb.name, verb.summary) for verb in VERBS if verb.group == group)
+        lines += _two_columns((verb.name, verb.summary) for verb in verbs() if verb.group == group)
     lines += ["", "Options, before or after the verb"]
     lines += _two_columns((_option(param), param.explanation) for param in GLOBALS)
     lines += ["", "Examples"]
@@ -110,7 +111,7 @@ def commands_page() -> str:
     ]
     for group, title in GROUPS.items():
         lines += ["", f"## {title}"]
-        for verb in VERBS:
+        for verb in verbs():
             if verb.group == group:
                 lines += _section(verb)
     return "\n".join(lines) + "\n"

@@ -4,7 +4,7 @@ The one place where an exception becomes an exit number, so that no command can 
 """
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memtui import __version__
@@ -13,60 +13,11 @@ from memtui.cli.arguments import Parsed, parse, peek_json
 from memtui.cli.output import Output
 from memtui.config.settings import read_environment
 from memtui.errors import InternalError, MemtuiError
+from memtui.features.feature import load
 from memtui.wire import outcomes
 
 if TYPE_CHECKING:
-    from memtui.cli.call import Call, McpServer, Workbench
-
-COMMANDS = {
-    "roots": "list",
-    "ls": "list",
-    "search": "list",
-    "trash": "list",
-    "view": "read",
-    "history": "read",
-    "diff": "read",
-    "health": "health",
-    "orphans": "projects",
-    "create": "change",
-    "save": "change",
-    "cp": "transfer",
-    "mv": "transfer",
-    "export": "bundles",
-    "import": "bundles",
-    "rm": "change",
-    "repoint": "projects",
-    "restore": "change",
-    "undo": "change",
-    "redo": "change",
-    "pin": "change",
-    "unpin": "change",
-    "pins": "pins",
-    "redact": "change",
-    "workspace": "change",
-    "edit": "edit",
-    "entries": "entries",
-    "changes": "follow",
-    "seen": "follow",
-    "log": "follow",
-    "watch": "follow",
-    "tool": "tool",
-    "mcp": "mcp",
-    "install": "install",
-    "uninstall": "install",
-    "doctor": "doctor",
-    "config": "setup",
-    "keys": "setup",
-    "completion": "setup",
-    "demo": "demo",
-    "context": "context",
-    "cost": "cost",
-    "web": "web",
-}
-"""The module of `memtui.cli.commands` with each verb's function; imported when the verb is used."""
-
-_PYTHON = ("import",)
-"""Verbs that are words of Python: their functions have a `_` behind them."""
+    from memtui.cli.call import McpServer, Workbench
 
 _NO_SETTINGS = ("completion", "config", "context", "doctor", "mcp")
 """Verbs that must work although the configuration cannot be read."""
@@ -124,18 +75,10 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: 
         if verb is None:
             call.need_terminal()
             return call.workbench.open(call.open(front="tui"), demo=False)
-        return command_of(verb.name)(call)
+        status: int = load(verb.does)(call)
+        return status
     finally:
         call.close()
-
-
-def command_of(verb: str) -> "Callable[[Call], int]":
-    """Give the function that does a verb; its module is imported now."""
-    name = f"{verb}_" if verb in _PYTHON else verb
-    command: Callable[[Call], int] = getattr(
-        __import__(f"memtui.cli.commands.{COMMANDS[verb]}", fromlist=(name,)), name
-    )
-    return command
 
 
 def _fail(out: Output, error: MemtuiError) -> int:

@@ -5,7 +5,8 @@ for again. The guidance comes first: some clients show the beginning only.
 """
 
 from memtui.errors import MemtuiError
-from memtui.features.hot_set import Budgets, build
+from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.model import Budgets
 from memtui.mcp_server.connection import FULL, NONE, Desk
 from memtui.memory_tool.rights import rights
 from memtui.wire.doors import words

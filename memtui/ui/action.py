@@ -25,6 +25,27 @@ class Action(NamedTuple):
     """Only moves about: may run at once even while a paste is being recognised."""
 
 
+MOVES = ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up")
+"""Ids of the actions that move in a list or a text."""
+
+PANES = ("next_pane", "previous_pane", "preview_down", "preview_up")
+"""Ids of the actions of every list with a text beside it."""
+
+
+def action(id: str, keys: str, label: str, help: str, room: str, **rest: bool | int) -> Action:  # noqa: A002
+    """Make an action from one line.
+
+    Args:
+        id: its stable name.
+        keys: its keys as one text, with two spaces between alternatives.
+        label: two words at most.
+        help: one sentence.
+        room: where it works.
+        rest: the other fields that are not at their default.
+    """
+    return Action(id, tuple(keys.split("  ")), label, help, room, **rest)  # type: ignore[arg-type]
+
+
 def in_room(*rooms: str, actions: Iterable[Action]) -> tuple[Action, ...]:
     """Return the actions of these rooms, in table order."""
     return tuple(action for action in actions if action.room in rooms)

@@ -12,6 +12,11 @@ SCOPE = Param("--scope", "only this scope", choices=SCOPES)
 AGENT = Param("--agent", "only this agent's roots, such as claude-code")
 LIMIT = Param("--limit", "at most so many", "number", metavar="N")
 NAMES = Param("--names", "print addresses only, one a line", "flag")
+ACCESS = Param(
+    "--access",
+    "what the client may do at most; the settings can only narrow it, and only they know off",
+    choices=("rw", "plan", "ro"),
+)
 
 GLOBALS = (
     Param("--home", "keep everything of memtui's below DIR (as MEMTUI_HOME does)", "dir", metavar="DIR"),

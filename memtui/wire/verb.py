@@ -65,7 +65,7 @@ class Verb(NamedTuple):
 
     name: str
     group: str
-    """A key of `GROUPS`."""
+    """A key of `GROUPS` in the table of features."""
     summary: str
     """One sentence without a full stop; what help lists and shells show."""
     params: tuple[Param, ...]
@@ -75,6 +75,10 @@ class Verb(NamedTuple):
     """A paragraph of help."""
     answer: str = ""
     """What `--json` prints."""
+    does: str = ""
+    """What carries it out, as `module:function`; empty for `help`."""
+    rank: int = 0
+    """Its place in its group of help, the lowest first."""
 
     @property
     def positionals(self) -> tuple[Param, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Root
-from memtui.features.hot_set import build, forget
+from memtui.features.hot_set.assemble import build, forget
 from tests.bench import lists, world
 from tests.bench.case import Case, Figure, Plan, compare
 from tests.bench.commands import STARTS, process

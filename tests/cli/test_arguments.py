@@ -9,8 +9,11 @@ from hypothesis import strategies as st
 
 from memtui.cli.arguments import parse, peek_json
 from memtui.errors import UsageError
-from memtui.features.table import GLOBALS, VERBS
+from memtui.features.table import verbs
+from memtui.wire.params import GLOBALS
 from memtui.wire.verb import Verb
+
+VERBS = verbs()
 
 SHA = "9f" * 32
 EXAMPLES = [(verb, line) for verb in VERBS for line, _ in verb.examples]

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from memtui.cli.completion import script
-from memtui.features.table import GLOBALS, VERBS
+from memtui.features.table import verbs
+from memtui.wire.params import GLOBALS
 from tests.cli.conftest import Cli
+
+VERBS = verbs()
 
 SHELLS = ("bash", "zsh", "fish")
 

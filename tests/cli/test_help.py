@@ -3,10 +3,13 @@
 import pytest
 
 from memtui.cli.help import commands_page, overview, verb_help
-from memtui.features.table import GLOBALS, VERBS
+from memtui.features.table import verbs
+from memtui.wire.params import GLOBALS
 from memtui.wire.verb import Verb
 from tests.cli.conftest import Cli
 from tests.house.source import ROOT
+
+VERBS = verbs()
 
 
 def test_the_page_of_commands_is_the_table() -> None:

@@ -12,19 +12,8 @@ from pathlib import Path
 import pytest
 
 from memtui import __version__
-from memtui.cli.main import COMMANDS, command_of
-from memtui.features.table import VERBS
 from memtui.wire.session import Session
 from tests.cli.conftest import Cli, FakeWorkbench
-
-
-@pytest.mark.parametrize("name", [verb.name for verb in VERBS if verb.name != "help"])
-def test_every_verb_has_a_command(name: str) -> None:
-    assert command_of(name).__doc__
-
-
-def test_no_command_is_without_a_verb() -> None:
-    assert COMMANDS.keys() == {verb.name for verb in VERBS} - {"help"}
 
 
 def test_the_version_is_told(cli: Cli) -> None:

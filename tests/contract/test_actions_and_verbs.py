@@ -2,8 +2,10 @@
 
 import pytest
 
-from memtui.features.table import VERBS
+from memtui.features.table import verbs
 from memtui.workbench.actions import ACTIONS
+
+VERBS = verbs()
 
 TWINS = {
     "accept_deletion": "rm", "accept_root": "roots --accept", "copy_to": "view, create", "describe": "edit, save",

@@ -6,7 +6,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Root
-from memtui.features.hot_set import build
+from memtui.features.hot_set.assemble import build
 from tests.engine.settling import settle
 from tests.engine.worktrees import MEMORIES, engine, git, note, repository
 from tests.faults.world import ME

@@ -8,11 +8,14 @@ import pytest
 from memtui.config.fields import FIELDS, TABLES
 from memtui.config.variables import VARIABLES
 from memtui.errors import CODES
-from memtui.features.table import GLOBALS, VERBS
+from memtui.features.table import verbs
 from memtui.wire.outcomes import EXIT, MEANING, REFUSED
+from memtui.wire.params import GLOBALS
 from memtui.workbench.actions import ACTIONS
 from tests.house import pages
 from tests.house.source import ROOT
+
+VERBS = verbs()
 
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]

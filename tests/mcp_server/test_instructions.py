@@ -8,7 +8,7 @@ from memtui.config.settings import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.errors import StorageError
-from memtui.features.hot_set import Budgets
+from memtui.features.hot_set.model import Budgets
 from memtui.mcp_server import instructions
 from memtui.mcp_server.connection import FULL, NONE, SHORT, Desk
 from memtui.wire.session import Options

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import Actor, Address
-from memtui.features.hot_set import as_json, build
+from memtui.features.hot_set import as_json
+from memtui.features.hot_set.assemble import build
 from memtui.mcp_server import resources
 from tests.mcp_server.talk import ProtocolError, Store, talk
 from tests.reviews import review

@@ -46,8 +46,8 @@ def test_keys_no_terminal_can_tell_apart_are_not_used() -> None:
 
 
 def test_earlier_rooms_win() -> None:
-    assert keymap(["past", "memory"], ACTIONS)["r"].id == "restore"
-    assert keymap(["memory", "past"], ACTIONS)["r"].id == "rename"
+    assert keymap(["history", "memory"], ACTIONS)["r"].id == "restore"
+    assert keymap(["memory", "history"], ACTIONS)["r"].id == "rename"
 
 
 def test_keys_are_written_as_people_do() -> None:

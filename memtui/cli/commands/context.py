@@ -2,7 +2,9 @@
 
 from memtui.cli.call import LOCK_WAIT, Call
 from memtui.errors import UsageError
-from memtui.features.hot_set import PARTS, Context, as_json, build
+from memtui.features.hot_set import as_json
+from memtui.features.hot_set.assemble import PARTS, build
+from memtui.features.hot_set.model import Context
 from memtui.wire import outcomes
 from memtui.wire.doors import open_door
 

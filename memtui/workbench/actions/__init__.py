@@ -1,17 +1,52 @@
 """Every action of the workbench, said once: its id, keys, words, and where it works.
 
 Bindings, footer, palette, help, key overrides and `docs/keys.md` are all made from this table, so they cannot disagree.
-Its parts are beside this page, one for each kind of place. It imports nothing that draws, so that tests, docs and the
-command line can read it.
+What belongs to one feature comes from its entry, the rest is beside this page, one part for each kind of place. It
+imports nothing that draws, so that tests, docs and the command line can read it.
 """
 
 from collections.abc import Mapping
 
+from memtui.features.feature import View
+from memtui.features.table import entries, views
 from memtui.ui.action import Action
-from memtui.workbench.actions import questions, texts, tree, views
-from memtui.workbench.actions.action import ROOMS as ROOMS
+from memtui.workbench.actions import questions, texts, tree
 
-ACTIONS: tuple[Action, ...] = (*tree.ACTIONS, *views.ACTIONS, *texts.ACTIONS, *questions.ACTIONS)
+VIEWS = tuple(view for view in views() if view.key)
+"""Every view that has a tab, in the order of the tabs."""
+
+VIEW: Mapping[str, View] = {view.id: view for view in views()}
+"""Every view by its id."""
+
+COMMON = (*("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo", "search_all", "zoom", "themes"),)
+"""Actions that work in every view; their keys come after the view's own."""
+
+ROOMS = {
+    "everywhere": "Everywhere (in text: only those with ctrl or an f-key)",
+    "views": "Views (not where text is typed)",
+    "list": "Tree and lists",
+    "memory": "On a memory, or on all marked ones",
+    "view": "What is shown",
+    **{feature: each.title for feature, each in entries().items() if each.title},
+    "picker": "Lists on top: help, messages",
+    "editor": "Editor",
+    "entry": "One entry of a memory (letters are text)",
+    "form": "Front matter form (letters are text)",
+    "conflict": "Conflict",
+    "gone": "Your draft of a memory that somebody else deleted",
+    "deleted": "A memory you deleted while somebody else changed it",
+    "moved": "Your draft of a memory that somebody else renamed",
+    "line_ends": "Your draft of a memory in which somebody else changed only line ends",
+    "unsaved": "A save that failed",
+}
+"""Where an action works, in the order of the help page."""
+
+ACTIONS: tuple[Action, ...] = (
+    *tree.ACTIONS,
+    *(action for each in entries().values() for action in each.actions),
+    *texts.ACTIONS,
+    *questions.ACTIONS,
+)
 """Everything a user can do. Order is the order of help, palette and docs."""
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}

@@ -1,41 +1,40 @@
 """The main screen's actions: what works everywhere, in the tree, on a memory, and in the panes beside it."""
 
-from memtui.ui.action import Action
-from memtui.workbench.actions.action import made
-from memtui.workbench.actions.view_table import VIEWS
+from memtui.features.table import views
+from memtui.ui.action import Action, action
 
 ACTIONS: tuple[Action, ...] = (
     # Everywhere
-    made("help", "?  f1", "help", "Show the keys of this pane and what its signs mean.", "everywhere"),
-    made("palette", ":  ctrl+p", "commands", "Find any command by name and run it.", "everywhere"),
-    made(
+    action("help", "?  f1", "help", "Show the keys of this pane and what its signs mean.", "everywhere"),
+    action("palette", ":  ctrl+p", "commands", "Find any command by name and run it.", "everywhere"),
+    action(
         "back",
         "escape",
         "back",
         "Go one step back: close, clear the filter, clear the marks, un-zoom. Never quits.",
         "everywhere",
     ),
-    made("quit", "q", "quit", "Close the view on top, else quit. Drafts are kept.", "everywhere"),
-    made("quit_now", "ctrl+q", "quit", "Quit at once, from anywhere. Drafts are kept.", "everywhere"),
-    made("next_pane", "tab", "next pane", "Go to the next pane.", "everywhere"),
-    made("previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "everywhere"),
-    made("themes", "T", "theme", "Choose a theme: each is shown as the cursor reaches it.", "everywhere"),
-    made("messages", "M", "messages", "Show what memtui has said since it started.", "everywhere"),
-    made("search_all", "ctrl+f", "search", "Search in every memory: names, descriptions and texts.", "everywhere"),
+    action("quit", "q", "quit", "Close the view on top, else quit. Drafts are kept.", "everywhere"),
+    action("quit_now", "ctrl+q", "quit", "Quit at once, from anywhere. Drafts are kept.", "everywhere"),
+    action("next_pane", "tab", "next pane", "Go to the next pane.", "everywhere"),
+    action("previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "everywhere"),
+    action("themes", "T", "theme", "Choose a theme: each is shown as the cursor reaches it.", "everywhere"),
+    action("messages", "M", "messages", "Show what memtui has said since it started.", "everywhere"),
+    action("search_all", "ctrl+f", "search", "Search in every memory: names, descriptions and texts.", "everywhere"),
     # Views
-    *(made(view.action, view.key, view.name, view.help, "views") for view in VIEWS),
+    *(action(view.action, view.key, view.name, view.help, "views") for view in views() if view.key),
     # Tree and lists
-    made("down", "j  down", "down", "Move down.", "list", moves=True),
-    made("up", "k  up", "up", "Move up.", "list", moves=True),
-    made("left", "h  left", "close", "Close the folder, or go to the one it is in.", "list", moves=True),
-    made("right", "l  right", "open", "Open the folder, or go into it.", "list", moves=True),
-    made("top", "g g  home", "top", "Go to the first row.", "list", moves=True),
-    made("bottom", "G  end", "bottom", "Go to the last row.", "list", moves=True),
-    made("half_down", "ctrl+d", "half page down", "Move down half a page.", "list", moves=True),
-    made("half_up", "ctrl+u", "half page up", "Move up half a page.", "list", moves=True),
-    made("page_down", "pagedown", "page down", "Move down a page.", "list", moves=True),
-    made("page_up", "pageup", "page up", "Move up a page.", "list", moves=True),
-    made(
+    action("down", "j  down", "down", "Move down.", "list", moves=True),
+    action("up", "k  up", "up", "Move up.", "list", moves=True),
+    action("left", "h  left", "close", "Close the folder, or go to the one it is in.", "list", moves=True),
+    action("right", "l  right", "open", "Open the folder, or go into it.", "list", moves=True),
+    action("top", "g g  home", "top", "Go to the first row.", "list", moves=True),
+    action("bottom", "G  end", "bottom", "Go to the last row.", "list", moves=True),
+    action("half_down", "ctrl+d", "half page down", "Move down half a page.", "list", moves=True),
+    action("half_up", "ctrl+u", "half page up", "Move up half a page.", "list", moves=True),
+    action("page_down", "pagedown", "page down", "Move down a page.", "list", moves=True),
+    action("page_up", "pageup", "page up", "Move up a page.", "list", moves=True),
+    action(
         "next_folder",
         "}",
         "next folder",
@@ -43,7 +42,7 @@ ACTIONS: tuple[Action, ...] = (
         "list",
         moves=True,
     ),
-    made(
+    action(
         "previous_folder",
         "{",
         "previous folder",
@@ -51,13 +50,13 @@ ACTIONS: tuple[Action, ...] = (
         "list",
         moves=True,
     ),
-    made("expand_all", "t", "open all", "Open or close everything below.", "list", moves=True),
-    made("mark", "space", "mark", "Mark this memory (or all in this folder) and move down.", "list", footer=3),
-    made("range", "v", "range", "Start or end a range: moving marks every memory on the way.", "list"),
-    made("range_down", "shift+down", "mark down", "Mark and move down.", "list"),
-    made("range_up", "shift+up", "mark up", "Mark and move up.", "list"),
-    made("mark_all", "*", "mark all", "Mark every memory shown; again takes the marks away.", "list"),
-    made(
+    action("expand_all", "t", "open all", "Open or close everything below.", "list", moves=True),
+    action("mark", "space", "mark", "Mark this memory (or all in this folder) and move down.", "list", footer=3),
+    action("range", "v", "range", "Start or end a range: moving marks every memory on the way.", "list"),
+    action("range_down", "shift+down", "mark down", "Mark and move down.", "list"),
+    action("range_up", "shift+up", "mark up", "Mark and move up.", "list"),
+    action("mark_all", "*", "mark all", "Mark every memory shown; again takes the marks away.", "list"),
+    action(
         "filter",
         "/",
         "filter",
@@ -65,33 +64,33 @@ ACTIONS: tuple[Action, ...] = (
         "list",
         footer=2,
     ),
-    made("sort_name", "s n", "by name", "Sort by name; again reverses.", "list"),
-    made("sort_uses", "s u", "by uses", "Sort by how often agents used it lately; again reverses.", "list"),
-    made("sort_age", "s a", "by age", "Sort by last change, newest first; again reverses.", "list"),
-    made("sort_size", "s s", "by size", "Sort by size, largest first; again reverses.", "list"),
-    made(
+    action("sort_name", "s n", "by name", "Sort by name; again reverses.", "list"),
+    action("sort_uses", "s u", "by uses", "Sort by how often agents used it lately; again reverses.", "list"),
+    action("sort_age", "s a", "by age", "Sort by last change, newest first; again reverses.", "list"),
+    action("sort_size", "s s", "by size", "Sort by size, largest first; again reverses.", "list"),
+    action(
         "sort_edited",
         "s m",
         "by agent edit",
         "Sort by the most recent change by somebody else; again reverses.",
         "list",
     ),
-    made(
+    action(
         "only_unseen", "f a", "changed only", "Show only what others changed since you looked; again shows all.", "list"
     ),
-    made("only_pinned", "f p", "pinned only", "Show only pinned memories; again shows all.", "list"),
-    made("only_conflicts", "f c", "conflicts only", "Show only memories with a conflict; again shows all.", "list"),
-    made("all_projects", "A", "all projects", "Read the memories of every project, or show this one's only.", "list"),
-    made("group", "a", "group", "Group by agent, or by scope again.", "view"),
-    made("instructions", "f i", "instructions", "Put away the files people write for agents, or show them.", "list"),
-    made("reload", "R", "reload", "Read every folder again.", "list"),
+    action("only_pinned", "f p", "pinned only", "Show only pinned memories; again shows all.", "list"),
+    action("only_conflicts", "f c", "conflicts only", "Show only memories with a conflict; again shows all.", "list"),
+    action("all_projects", "A", "all projects", "Read the memories of every project, or show this one's only.", "list"),
+    action("group", "a", "group", "Group by agent, or by scope again.", "view"),
+    action("instructions", "f i", "instructions", "Put away the files people write for agents, or show them.", "list"),
+    action("reload", "R", "reload", "Read every folder again.", "list"),
     # On a memory
-    made("open", "enter", "edit", "Open the memory in the editor; a folder opens or closes.", "memory", footer=1),
-    made("edit", "e", "edit", "Open the memory in the editor.", "memory"),
-    made("entries", "E", "entries", "List the entries of a file that holds many, and change one alone.", "memory"),
-    made("edit_outside", "f4", "$EDITOR", "Open the memory in $EDITOR, guarded.", "memory", writes=True),
-    made("new", "n", "new", "Create a memory here.", "memory", writes=True, footer=5),
-    made(
+    action("open", "enter", "edit", "Open the memory in the editor; a folder opens or closes.", "memory", footer=1),
+    action("edit", "e", "edit", "Open the memory in the editor.", "memory"),
+    action("entries", "E", "entries", "List the entries of a file that holds many, and change one alone.", "memory"),
+    action("edit_outside", "f4", "$EDITOR", "Open the memory in $EDITOR, guarded.", "memory", writes=True),
+    action("new", "n", "new", "Create a memory here.", "memory", writes=True, footer=5),
+    action(
         "rename",
         "r",
         "rename",
@@ -100,7 +99,7 @@ ACTIONS: tuple[Action, ...] = (
         writes=True,
         footer=8,
     ),
-    made(
+    action(
         "copy_to",
         "C",
         "copy to",
@@ -108,14 +107,14 @@ ACTIONS: tuple[Action, ...] = (
         "memory",
         writes=True,
     ),
-    made("export", "g x", "export", "Export the marked memories into a file, with pins and uses.", "memory"),
-    made(
+    action("export", "g x", "export", "Export the marked memories into a file, with pins and uses.", "memory"),
+    action(
         "export_history", "g X", "export all", "Export the marked memories into a file, with their history.", "memory"
     ),
-    made(
+    action(
         "import", "g i", "import", "Import memories from a file: says what comes of each first.", "memory", writes=True
     ),
-    made(
+    action(
         "describe_memory",
         "f9",
         "describe",
@@ -123,7 +122,7 @@ ACTIONS: tuple[Action, ...] = (
         "memory",
         writes=True,
     ),
-    made(
+    action(
         "pin",
         "p",
         "pin",
@@ -132,8 +131,8 @@ ACTIONS: tuple[Action, ...] = (
         writes=True,
         footer=4,
     ),
-    made("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
-    made(
+    action("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
+    action(
         "repoint",
         "g p",
         "re-point",
@@ -141,7 +140,7 @@ ACTIONS: tuple[Action, ...] = (
         "memory",
         writes=True,
     ),
-    made(
+    action(
         "accept_root",
         "g a",
         "review",
@@ -150,7 +149,7 @@ ACTIONS: tuple[Action, ...] = (
         "memory",
         writes=True,
     ),
-    made(
+    action(
         "undo",
         "u",
         "undo",
@@ -159,14 +158,14 @@ ACTIONS: tuple[Action, ...] = (
         writes=True,
         footer=7,
     ),
-    made("redo", "U", "redo", "Do again what was undone.", "memory", writes=True),
-    made("resolve", "c", "resolve", "Resolve the conflict of this memory.", "memory"),
-    made("copy_path", "y p", "path", "Copy the path of the file.", "memory"),
-    made("copy_contents", "y c", "contents", "Copy the text.", "memory"),
-    made("copy_description", "y d", "description", "Copy the description.", "memory"),
-    made("copy_sha", "y s", "sha", "Copy the sha-256 of the text.", "memory"),
+    action("redo", "U", "redo", "Do again what was undone.", "memory", writes=True),
+    action("resolve", "c", "resolve", "Resolve the conflict of this memory.", "memory"),
+    action("copy_path", "y p", "path", "Copy the path of the file.", "memory"),
+    action("copy_contents", "y c", "contents", "Copy the text.", "memory"),
+    action("copy_description", "y d", "description", "Copy the description.", "memory"),
+    action("copy_sha", "y s", "sha", "Copy the sha-256 of the text.", "memory"),
     # What is shown
-    made(
+    action(
         "changes",
         "w",
         "what changed",
@@ -174,16 +173,16 @@ ACTIONS: tuple[Action, ...] = (
         "view",
         footer=9,
     ),
-    made("seen", "x", "seen", "Say that you have seen it: takes the sign A away.", "view", writes=True),
-    made(
+    action("seen", "x", "seen", "Say that you have seen it: takes the sign A away.", "view", writes=True),
+    action(
         "versions", "H", "versions", "Show every version there was, compare them, and restore one.", "view", footer=10
     ),
-    made("info", "i", "info", "Show or hide everything known about the memory.", "view"),
-    made("trash_view", "g t", "trash", "Show the trash, and restore from it.", "view"),
-    made("page_next", "f3  ctrl+g", "next place", "Go to the next place that is looked for in the text.", "view"),
-    made("page_previous", "shift+f3  f15", "previous place", "Go to the place before it.", "view"),
-    made("preview_down", "J", "text down", "Scroll the text beside the tree down.", "view", moves=True),
-    made("preview_up", "K", "text up", "Scroll the text beside the tree up.", "view", moves=True),
-    made("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
+    action("info", "i", "info", "Show or hide everything known about the memory.", "view"),
+    action("trash_view", "g t", "trash", "Show the trash, and restore from it.", "view"),
+    action("page_next", "f3  ctrl+g", "next place", "Go to the next place that is looked for in the text.", "view"),
+    action("page_previous", "shift+f3  f15", "previous place", "Go to the place before it.", "view"),
+    action("preview_down", "J", "text down", "Scroll the text beside the tree down.", "view", moves=True),
+    action("preview_up", "K", "text up", "Scroll the text beside the tree up.", "view", moves=True),
+    action("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
 )
 """Order is the order of help, palette and docs."""

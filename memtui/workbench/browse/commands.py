@@ -14,8 +14,7 @@ from memtui.engine.model import Address
 from memtui.ui import themes
 from memtui.ui.action import Action, in_room, shown_keys
 from memtui.ui.keys.keyed import READ_ONLY
-from memtui.workbench.actions import BROWSER_ROOMS
-from memtui.workbench.actions.view_table import VIEWS
+from memtui.workbench.actions import BROWSER_ROOMS, VIEWS
 from memtui.workbench.browse.nodes import MEMORY, Node
 from memtui.workbench.browse.rows import Effect
 from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW

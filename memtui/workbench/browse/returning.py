@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address
 from memtui.safe_text import visible
-from memtui.workbench.actions.view_table import VIEWS
+from memtui.workbench.actions import VIEWS
 from memtui.workbench.browse.nodes import MEMORY, SORTS, Key
 from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
 

@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from memtui.ui.action import Action, in_room, shown_keys
-from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, TEXT_ROOMS
-from memtui.workbench.actions.view_table import COMMON, VIEW, VIEWS
+from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, COMMON, TEXT_ROOMS, VIEW, VIEWS
 
 NAMED = frozenset(
     (

@@ -12,11 +12,10 @@ from textual.timer import Timer
 
 from memtui.engine.model import AuditRecord
 from memtui.safe_text import visible
-from memtui.ui.action import Action
+from memtui.ui.action import PANES, Action
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.widgets.prompts import Question
-from memtui.workbench.actions.view_table import PANES
 from memtui.workbench.browse.cells import Look as Clock
 from memtui.workbench.views import activity_jobs
 from memtui.workbench.views.activity_jobs import BATCH, PAGE, Drawn, Loaded, Wish

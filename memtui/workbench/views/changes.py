@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from memtui.engine.model import Change
-from memtui.ui.action import Action
+from memtui.ui.action import MOVES, Action
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.actions.view_table import MOVES
 from memtui.workbench.views.inbox import BURST, CHANGE
 from memtui.workbench.views.inbox_screen import InboxScreen
 from memtui.workbench.views.taking_back import TakingBack

@@ -13,9 +13,10 @@ from memtui.clients.names import canonical
 from memtui.config.settings import Settings
 from memtui.engine.model import BROUGHT
 from memtui.errors import MemtuiError
-from memtui.features.hot_set import Context, as_json, build, would_be
+from memtui.features.hot_set import as_json
+from memtui.features.hot_set.assemble import build, would_be
 from memtui.features.hot_set.fit import HOOK, fitted
-from memtui.features.hot_set.model import REASONS, Item, LeftOut
+from memtui.features.hot_set.model import REASONS, Context, Item, LeftOut
 from memtui.given.mask import BEGIN
 from memtui.safe_text import visible
 from memtui.ui.draw.marking import by_line

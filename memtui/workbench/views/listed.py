@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.timer import Timer
 from textual.widget import Widget
 
-from memtui.ui.action import Action
+from memtui.ui.action import MOVES, Action
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
@@ -24,7 +24,6 @@ from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.actions.view_table import MOVES
 from memtui.workbench.views.view import ViewScreen
 
 if TYPE_CHECKING:

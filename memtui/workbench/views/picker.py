@@ -14,7 +14,7 @@ from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
 from memtui.safe_text import cell_width, one_line
-from memtui.ui.action import Action, in_room
+from memtui.ui.action import MOVES, Action, in_room
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
@@ -23,7 +23,6 @@ from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.actions.view_table import MOVES
 
 
 class Row(NamedTuple):

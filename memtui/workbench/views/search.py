@@ -17,13 +17,12 @@ from textual.widget import Widget
 from memtui.engine.model import Found, Hit, Wanted
 from memtui.errors import MemtuiError
 from memtui.matching import Query
-from memtui.ui.action import Action, beside_text
+from memtui.ui.action import MOVES, Action, beside_text
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.actions.view_table import MOVES
 from memtui.workbench.browse.cells import Look
 from memtui.workbench.views import search_reading
 from memtui.workbench.views.search_line import SearchLine

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from memtui.workbench.actions.view_table import OVER, VIEW
+from memtui.workbench.actions import VIEW
 
 if TYPE_CHECKING:
     from memtui.engine.model import Address
@@ -94,7 +94,7 @@ class Views:
 
     def leave(self, view: ViewScreen) -> None:
         """Leave a view: for what it lies over, or for the main screen."""
-        if view.ID not in (over.id for over in OVER):
+        if VIEW[view.ID].key:
             self.back()
             return
         self._screen.app.pop_screen()

@@ -10,10 +10,11 @@ from collections.abc import Callable, Mapping
 from textual import events
 from textual.message import Message
 
+from memtui.features.feature import View
 from memtui.safe_text import cell_width
 from memtui.ui.draw.spans import Run
 from memtui.ui.widgets.lines import Lines
-from memtui.workbench.actions.view_table import VIEWS, View
+from memtui.workbench.actions import VIEWS
 
 Counts = Mapping[str, int]
 """View id to how much waits there; views with nothing are left out."""

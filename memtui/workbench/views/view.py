@@ -21,7 +21,7 @@ from memtui.ui.keys.keyed import READ_ONLY, KeyedScreen
 from memtui.ui.keys.prefix import Sequences
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.scroller import Scroller
-from memtui.workbench.actions.view_table import COMMON, VIEW, VIEWS
+from memtui.workbench.actions import COMMON, VIEW, VIEWS
 from memtui.workbench.views.tabs import Tabs
 
 if TYPE_CHECKING:

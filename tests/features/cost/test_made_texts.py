@@ -9,7 +9,7 @@ from memtui.agents.agent import CUT_OFF
 from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Listing, Root
 from memtui.features.cost.made_texts import with_made
-from memtui.features.hot_set import build
+from memtui.features.hot_set.assemble import build
 from tests.given.world import World
 
 

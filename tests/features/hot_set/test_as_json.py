@@ -4,7 +4,8 @@ import json
 from pathlib import Path
 
 from memtui.engine.model import Actor
-from memtui.features.hot_set import as_json, build
+from memtui.features.hot_set import as_json
+from memtui.features.hot_set.assemble import build
 from tests.conftest import Clock
 from tests.given.world import World
 

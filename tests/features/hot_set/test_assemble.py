@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
-from memtui.features.hot_set import AbandonedError, Budgets, build, forget
+from memtui.features.hot_set.assemble import build, forget
+from memtui.features.hot_set.model import AbandonedError, Budgets
 from memtui.virtual_names import listable
 from tests.conftest import Clock
 from tests.examples import examples
@@ -102,7 +103,7 @@ def test_two_processes_give_the_same_bytes(world: World, engine: Engine) -> None
     fill(world, engine)
     code = (
         "import sys; from pathlib import Path\n"
-        "from memtui.features.hot_set import build; from tests.given.world import World\n"
+        "from memtui.features.hot_set.assemble import build; from tests.given.world import World\n"
         f"world = World(Path({str(world.folder)!r}), lambda: {world.clock()})\n"
         "engine = world.engine(); sys.stdout.buffer.write(build(engine).text.encode()); engine.close()"
     )

@@ -6,8 +6,8 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor
-from memtui.features.hot_set import Context
 from memtui.features.hot_set.fit import HOOK, fitted
+from memtui.features.hot_set.model import Context
 from tests.given import blocks
 from tests.given.world import World, described
 

@@ -7,8 +7,8 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.access import Access
 from memtui.engine.model import Actor, Address
-from memtui.features.hot_set import Budgets, build
-from memtui.features.hot_set.model import Context
+from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.model import Budgets, Context
 from tests.given import blocks
 from tests.given.world import World, described
 from tests.reviews import review

@@ -2,7 +2,8 @@
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
-from memtui.features.hot_set import Snapshot, build
+from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.snapshot import Snapshot
 from tests.conftest import Clock
 from tests.given.world import World, described
 

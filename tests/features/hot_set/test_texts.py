@@ -7,8 +7,8 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.library import Library
 from memtui.engine.model import Actor, Address, Listing
-from memtui.features.hot_set import Budgets, build, would_be
-from memtui.features.hot_set.model import REASONS, Context
+from memtui.features.hot_set.assemble import build, would_be
+from memtui.features.hot_set.model import REASONS, Budgets, Context
 from memtui.given.tokens import estimate
 from tests.conftest import Clock
 from tests.given import blocks

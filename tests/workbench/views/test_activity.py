@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import MergeOf
-from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.ui.action import MOVES
+from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.returning import Place
 from memtui.workbench.views.activity import ActivityScreen
 from memtui.workbench.views.activity_jobs import PAGE

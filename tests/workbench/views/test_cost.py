@@ -14,7 +14,8 @@ import pytest
 from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.engine import Engine
-from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.ui.action import MOVES
+from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.returning import Place
 from memtui.workbench.views import cost as cost_view
 from memtui.workbench.views import cost_jobs

@@ -9,8 +9,9 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Policy, Root
+from memtui.ui.action import MOVES
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.workbench.actions import VIEW
 from memtui.workbench.edit.entry_screen import EntryScreen
 from memtui.workbench.views.entries import EntriesScreen
 from tests.workbench.views.real import Real, World, at, real

@@ -13,8 +13,8 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.features.health.survey import Looker
-from memtui.workbench.actions import BY_ID
-from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.ui.action import MOVES
+from memtui.workbench.actions import BY_ID, VIEW
 from memtui.workbench.browse.returning import Place
 from memtui.workbench.views import health as health_view
 from memtui.workbench.views.health import HealthScreen

@@ -8,8 +8,8 @@ import pytest
 
 from memtui.engine.model import Address, Draft, Policy
 from memtui.pointers import carry
-from memtui.workbench.actions import BY_ID
-from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.ui.action import MOVES
+from memtui.workbench.actions import BY_ID, VIEW
 from memtui.workbench.views.history import HistoryScreen
 from tests.workbench.views.real import ME, Real, World, at, real
 

@@ -10,8 +10,10 @@ import pytest
 from memtui.config.settings import AccessRule
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, REVIEWED, Address
-from memtui.features.hot_set import Context, build
-from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.model import Context
+from memtui.ui.action import MOVES
+from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.returning import Place
 from memtui.workbench.browse.reviewing import ReviewingScreen
 from memtui.workbench.views import hot_jobs

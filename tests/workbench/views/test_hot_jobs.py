@@ -8,7 +8,7 @@ import pytest
 
 from memtui.config.settings import AccessRule, Settings
 from memtui.engine.model import Actor
-from memtui.features.hot_set import build
+from memtui.features.hot_set.assemble import build
 from memtui.workbench.views import hot_jobs
 from memtui.workbench.views.hot_jobs import Door, Given
 from memtui.workbench.views.hot_rows import Look, rows_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.geometry import Offset
 
-from memtui.workbench.actions.view_table import VIEWS
+from memtui.workbench.actions import VIEWS
 from memtui.workbench.views.tabs import Tabs, tab_runs
 from tests.workbench.shown import shown
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from memtui.ui.action import shown_keys
-from memtui.workbench.actions import BY_ID
-from memtui.workbench.actions.view_table import MOVES, VIEW
+from memtui.ui.action import MOVES, shown_keys
+from memtui.workbench.actions import BY_ID, VIEW
 from memtui.workbench.views.view import ViewScreen
 from tests.workbench.shown import Shown, shown
 

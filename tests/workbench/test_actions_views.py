@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from memtui.features.feature import View
 from memtui.ui.action import keymap_of
-from memtui.workbench.actions import BY_ID, ROOMS
-from memtui.workbench.actions.view_table import COMMON, VIEW, VIEWS, View
+from memtui.workbench.actions import BY_ID, COMMON, ROOMS, VIEW, VIEWS
 from memtui.workbench.keys.overrides import with_overrides
 
 

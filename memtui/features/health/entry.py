@@ -1,9 +1,11 @@
-"""The verb about the indexes that agents load; part of the table in `verbs.py`."""
+"""The entry in the table of features: what is wrong with the indexes agents load."""
 
+from memtui.features.feature import Feature, View
 from memtui.features.health.model import BY_NAME, ONE_BY_ONE
+from memtui.ui.action import action
 from memtui.wire.verb import Param, Verb
 
-HEALTH = (
+_VERBS = (
     Verb(
         "health",
         "look",
@@ -42,5 +44,51 @@ HEALTH = (
         "a list of findings: kind, index, line, path, memory, text, fix, offered, why; beside it indexes (address, "
         "lines, bytes, units, limits, cut, by, lost_lines, lost_bytes, below, rebuilt, problem, off). With --fix one "
         "object: written, fixes, txn, changes (each: index, fixes, diff, notes)",
+        does="memtui.cli.commands.health:health",
+        rank=80,
     ),
+)
+
+FEATURE = Feature(
+    title="Health of indexes",
+    view=View(
+        "health",
+        "7",
+        "Health",
+        "Show what is wrong with the indexes agents load, and fix it.",
+        "memtui.workbench.views.health:HealthScreen",
+        (
+            *("health_open", "fix_finding", "fix_kind", "fix_root", "edit", "filter", "next_folder", "previous_folder"),
+            *("repoint", "reload"),
+        ),
+        ("fix_finding", "fix_root", "repoint", "health_open", "fix_kind", "edit", "filter"),
+    ),
+    actions=(
+        action("health_open", "enter", "to memory", "Go to the memory in the tree, or to the index.", "health"),
+        action(
+            "fix_finding",
+            "d f",
+            "fix",
+            "Fix this finding, if the index still is as shown; u takes it back.",
+            "health",
+            writes=True,
+        ),
+        action(
+            "fix_kind",
+            "D k",
+            "fix kind",
+            "Fix all of this kind in this root: `D` says what, `k` does it; u takes it back.",
+            "health",
+            writes=True,
+        ),
+        action(
+            "fix_root",
+            "D r",
+            "fix all",
+            "Fix all of this root that loses no words: `D` says what, `r` does it; u takes it back.",
+            "health",
+            writes=True,
+        ),
+    ),
+    verbs=_VERBS,
 )

@@ -1,8 +1,9 @@
-"""The verbs about memories of projects that moved, went or share a folder; part of the table in `verbs.py`."""
+"""The entry in the table of features: memories whose project is somewhere else now."""
 
+from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb
 
-ORPHANS = (
+_VERBS = (
     Verb(
         "orphans",
         "look",
@@ -17,10 +18,9 @@ ORPHANS = (
         "likely (one folder here fits), several, or unknown. Nothing is changed.",
         "a list of orphans: root, agent, path, files, bytes, sure, reason, projects, moved (path, why); beside it "
         "collisions (root, projects, sure) and worktrees (kind, agent, main, roots, checkouts)",
+        does="memtui.cli.commands.projects:orphans",
+        rank=90,
     ),
-)
-
-REPOINT = (
     Verb(
         "repoint",
         "change",
@@ -38,5 +38,11 @@ REPOINT = (
         "that is there already gets the pointers of the old one. A memory whose name is taken by another text stays, "
         "and so do the agent's own session files.",
         "one object: written, txn, project, roots (from, to, path), lines (from, to, what, why)",
+        does="memtui.cli.commands.projects:repoint",
+        rank=180,
     ),
+)
+
+FEATURE = Feature(
+    verbs=_VERBS,
 )

@@ -1,7 +1,8 @@
-"""The verbs that put memtui into an agent's configuration and take it out; part of the table in `verbs.py`."""
+"""The entry in the table of features: memtui in the configuration of agents."""
 
 from memtui.clients.names import KNOWN
-from memtui.features.verbs_agents import ACCESS
+from memtui.features.feature import Feature
+from memtui.wire.params import ACCESS
 from memtui.wire.verb import Param, Verb
 
 _CLIENT = Param("client", "which agent", metavar="CLIENT", choices=tuple(KNOWN))
@@ -12,8 +13,7 @@ _LEVEL = Param(
     choices=("user", "project"),
 )
 _ANSWER = "one object: client, level, written, changes (each: path, action, diff, backup), removed, notes; "
-
-INSTALL = (
+_VERBS = (
     Verb(
         "install",
         "agents",
@@ -37,6 +37,8 @@ INSTALL = (
         _ANSWER
         + "without CLIENT a list: client, title, level, found, state (installed, outdated, absent, taken, unreadable), "
         "hook, context, access, command, runs, paths, problem",
+        does="memtui.cli.commands.install:install",
+        rank=50,
     ),
     Verb(
         "uninstall",
@@ -50,5 +52,11 @@ INSTALL = (
         "A file that nobody else has edited since gets back exactly what it held; from another, only what is memtui's "
         "goes. Memories stay where they are.",
         _ANSWER.removesuffix("; "),
+        does="memtui.cli.commands.install:uninstall",
+        rank=60,
     ),
+)
+
+FEATURE = Feature(
+    verbs=_VERBS,
 )

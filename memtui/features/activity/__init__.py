@@ -1,0 +1,1 @@
+"""Everything that was done, by anybody, and taking it back."""

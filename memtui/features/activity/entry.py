@@ -1,0 +1,85 @@
+"""The entry in the table of features: everything that was done, by anybody, and taking it back."""
+
+from memtui.features.feature import Feature, View
+from memtui.ui.action import action
+from memtui.wire.params import LIMIT
+from memtui.wire.verb import Param, Verb
+
+_VERBS = (
+    Verb(
+        "log",
+        "follow",
+        "List the audit: who did what, and how it ended",
+        (
+            Param("--actor", "only this actor", "text", "NAME"),
+            Param("--since", "since this time: RFC 3339, a date, or an age such as 2h, 3d", "time", "TIME"),
+            Param("--address", "only this memory", "address"),
+            LIMIT,
+        ),
+        (
+            ("memtui log --since 2h", "the last two hours"),
+            ("memtui log --actor cli --limit 5", "the command line's last five"),
+        ),
+        "",
+        "a list of records: seq, txn, address, new_address, actor, operation, kind (change or approval), before, "
+        "after, at, state, note",
+        does="memtui.cli.commands.follow:log",
+        rank=30,
+    ),
+    Verb(
+        "undo",
+        "change",
+        "Take back the last changes made through memtui",
+        (Param("steps", "how many; default 1", "number", "N"),),
+        (("memtui undo", "the last one, also after a restart"), ("memtui undo 3", "the last three")),
+        "A memory that changed again since then is left alone, and the answer says so.",
+        "a list of operations, as mv",
+        does="memtui.cli.commands.change:undo",
+        rank=110,
+    ),
+    Verb(
+        "redo",
+        "change",
+        "Make an undone change again",
+        (Param("steps", "how many; default 1", "number", "N"),),
+        (("memtui redo", "the last undone one"),),
+        "",
+        "a list of operations, as mv",
+        does="memtui.cli.commands.change:redo",
+        rank=120,
+    ),
+)
+
+FEATURE = Feature(
+    title="Activity",
+    view=View(
+        "activity",
+        "5",
+        "Activity",
+        "Show everything that was done, by anybody, and take one step back.",
+        "memtui.workbench.views.activity:ActivityScreen",
+        (
+            *("step_open", "step_diff", "undo_step", "only_actor", "filter", "versions", "show_in_tree", "left"),
+            *("right", "next_hunk", "previous_hunk"),
+        ),
+        ("step_open", "step_diff", "undo_step", "only_actor", "filter", "versions", "next_hunk"),
+    ),
+    actions=(
+        action(
+            "step_open", "enter", "go", "Go to the memory (its history when it is gone), or open the row.", "activity"
+        ),
+        action(
+            "step_diff", "w", "diff", "Give the difference of this step the whole screen, or take it back.", "activity"
+        ),
+        action(
+            "undo_step",
+            "d s",
+            "undo step",
+            "Take this step back and nothing else, where its memories still are as it left them; u brings it back.",
+            "activity",
+            writes=True,
+        ),
+        action("only_actor", "a", "this writer", "Show only what this writer did; again shows everybody.", "activity"),
+    ),
+    verbs=_VERBS,
+)

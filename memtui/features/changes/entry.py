@@ -1,0 +1,88 @@
+"""The entry in the table of features: what others changed since you looked."""
+
+from memtui.features.feature import Feature, View
+from memtui.ui.action import action
+from memtui.wire.params import ADDRESSES, AGENT, SCOPE
+from memtui.wire.verb import Param, Verb
+
+_VERBS = (
+    Verb(
+        "changes",
+        "follow",
+        "List what others changed since you looked",
+        (SCOPE, AGENT),
+        (("memtui changes", "newest first, also what happened while memtui was closed"),),
+        "",
+        "a list of changes: address, kind (created, modified, deleted, renamed), actor, before, after, at, "
+        "old_address, writers (everybody who wrote since then, the first one first; actor is the last)",
+        does="memtui.cli.commands.follow:changes",
+        rank=10,
+    ),
+    Verb(
+        "seen",
+        "follow",
+        "Mark changed memories as seen",
+        (ADDRESSES._replace(required=False), Param("--all", "everything", "flag")),
+        (("memtui seen memtui:project/decisions.md", "one"), ("memtui seen --all", "everything")),
+        "Only a person does this: it asks at the terminal for a typed yes.",
+        "one object: seen, the number of memories whose mark changed",
+        does="memtui.cli.commands.follow:seen",
+        rank=20,
+    ),
+    Verb(
+        "watch",
+        "follow",
+        "Print each batch of changes as it happens, until interrupted",
+        (Param("--count", "stop after so many batches with changes", "number", "N"),),
+        (
+            ("memtui watch", "readable lines in a terminal, JSON lines when piped"),
+            ("memtui watch --json | jq -r '.changes[].address'", "one JSON object a line"),
+        ),
+        "First comes what changed while nobody watched, if anything, then a line with `health`: from there on nothing "
+        "is missed. Each line is written out at once.",
+        "one object a line: changes, touched, roots, notices, health",
+        does="memtui.cli.commands.follow:watch",
+        rank=40,
+    ),
+)
+
+FEATURE = Feature(
+    title="Changes since you looked",
+    view=View(
+        "changes",
+        "3",
+        "Changes",
+        "Show everything others changed since you looked, by who and when.",
+        "memtui.workbench.views.changes:ChangesScreen",
+        (
+            *("seen", "seen_all", "take_back_hunk", "take_back", "open", "edit", "edit_outside", "versions"),
+            *("next_hunk", "previous_hunk", "inline_words", "show_in_tree", "mark", "range", "range_down", "range_up"),
+            *("mark_all", "filter", "left", "right", "expand_all", "next_folder", "previous_folder", "reload"),
+        ),
+        ("seen", "open", "take_back_hunk", "take_back", "next_hunk", "mark", "seen_all", "versions", "filter"),
+    ),
+    actions=(
+        action(
+            "seen_all", "X", "all seen", "Say that you have seen all of them; u takes it back.", "changes", writes=True
+        ),
+        action(
+            "take_back_hunk",
+            "d h",
+            "undo hunk",
+            "Take back this one hunk, if the memory still is as shown; u brings it back.",
+            "changes",
+            writes=True,
+        ),
+        action(
+            "take_back",
+            "d c",
+            "undo change",
+            "Take back the whole change, or all marked ones, or all of the group; u brings them back.",
+            "changes",
+            writes=True,
+        ),
+        action("inline_words", "w", "words", "Compare word by word, or line by line.", "changes"),
+        action("show_in_tree", "o", "in tree", "Go to the memory in the tree.", "changes"),
+    ),
+    verbs=_VERBS,
+)

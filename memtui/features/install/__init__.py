@@ -1,0 +1,1 @@
+"""memtui in the configuration of agents."""

@@ -1,0 +1,1 @@
+"""Memories on disk: listed, read, made, changed, moved to the trash."""

@@ -1,0 +1,1 @@
+"""Memories that agents are always given."""

@@ -1,0 +1,1 @@
+"""memtui itself: its settings, keys, state and help."""

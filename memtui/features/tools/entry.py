@@ -1,0 +1,53 @@
+"""The entry in the table of features: the doors by which agents call memtui."""
+
+from memtui.features.feature import Feature
+from memtui.wire.params import ACCESS
+from memtui.wire.verb import Param, Verb
+
+_VERBS = (
+    Verb(
+        "tool",
+        "agents",
+        "Answer calls of the memory tool: a JSON object a line in, one a line out",
+        (
+            ACCESS,
+            Param("--client", "the client that calls, as the [access] table and history name it", metavar="NAME"),
+            Param("--profile", "how it answers; sdk is Anthropic's SDK, word for word", choices=("memtui", "sdk")),
+            Param("--base", "sdk: the folder that memories/ is in; nothing else is served", "dir", "DIR"),
+        ),
+        (
+            ("memtui tool --client reviewer", "for a host that starts one process"),
+            ('echo \'{"command": "view", "path": "/memories"}\' | memtui tool --access ro', "one call"),
+            ("memtui tool --profile sdk --base ./memory", "the SDK's local files, from any language"),
+        ),
+        "The commands are view, create, str_replace, insert, delete and rename; docs/memory-tool.md says what each "
+        "answers. Every call is answered on one line, also one that fails or that is no JSON object.",
+        "one object a call: ok, and output or error",
+        does="memtui.cli.commands.tool:tool",
+        rank=30,
+    ),
+    Verb(
+        "mcp",
+        "agents",
+        "Serve memories to an MCP client on standard input and output",
+        (
+            ACCESS,
+            Param("--no-context", "leave the index and the hot set to the client's hook; give only guidance", "flag"),
+            Param("--short-context", "give a short index, for a client whose hook does not always run", "flag"),
+        ),
+        (
+            ("memtui mcp", "what a client's configuration starts"),
+            ("memtui mcp --access ro", "for a client that may read only"),
+            ("memtui mcp --no-context", "for one whose session-start hook runs memtui context"),
+        ),
+        "Offers the tools memory and memory_search, and memories as resources; the client's name stands in history as "
+        "mcp:NAME. Needs memtui[mcp].",
+        "messages of the protocol, one a line",
+        does="memtui.cli.commands.mcp:mcp",
+        rank=40,
+    ),
+)
+
+FEATURE = Feature(
+    verbs=_VERBS,
+)

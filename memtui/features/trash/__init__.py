@@ -1,0 +1,1 @@
+"""What was deleted, and bringing it back."""
