@@ -101,11 +101,13 @@ class Question(NamedTuple):
     """Whether the memory changed on disk since the draft was started."""
     lines: int
     """How many lines of the draft are not in the text on disk."""
+    gone: bool = False
+    """Whether the memory it was begun in is deleted."""
 
     def words(self, when: str) -> str:
         """Say it in one line; `when` is the draft's time in words."""
         size = f"{self.lines} line{'' if self.lines == 1 else 's'} of yours"
-        since = ", and the memory changed since" if self.stale else ""
+        since = f", and the memory {'was deleted' if self.gone else 'changed'} since" if self.stale else ""
         return f"A draft from {when} was never saved: {size}{since}. The history keeps it either way."
 
 
@@ -114,7 +116,7 @@ def question_for(draft: Draft, disk_text: str, disk_sha256: str | None) -> Quest
 
     Args:
         draft: what was found.
-        disk_text: the text on disk, decoded as the editor would show it; empty when there is none.
+        disk_text: the text on disk, decoded as the editor would show it, or the last one there was.
         disk_sha256: its version; None when there is no file.
 
     Returns:
@@ -124,7 +126,8 @@ def question_for(draft: Draft, disk_text: str, disk_sha256: str | None) -> Quest
         return None
     known = set(disk_text.splitlines())
     lines = sum(1 for line in draft.text.splitlines() if line not in known)
-    return Question(draft, stale=draft.base_sha256 != disk_sha256, lines=lines)
+    gone = disk_sha256 is None and draft.base_sha256 is not None
+    return Question(draft, stale=draft.base_sha256 != disk_sha256, lines=lines, gone=gone)
 
 
 def _same(stored: Draft | None, draft: Draft) -> bool:

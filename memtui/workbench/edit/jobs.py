@@ -31,12 +31,26 @@ if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
 
 
+class Found(NamedTuple):
+    """What is on disk under a name now."""
+
+    snapshot: Snapshot | None
+    who: str
+    """Who wrote it, as far as it is known."""
+    moved_to: Address | None
+    """Where the text the edit started from stands now, when nothing is left under the old name."""
+    at: int = 0
+    """When it was deleted, milliseconds; 0 when that is not known, or it is there."""
+    why: str = ""
+    """Why it was deleted, when somebody said so."""
+
+
 class Loaded(NamedTuple):
     """Everything needed to open a memory in the editor."""
 
     address: Address
     snapshot: Snapshot | None
-    """None: there is no file."""
+    """What is on disk; None: there is no file."""
     limit: int
     """The root's write limit, bytes."""
     refusal: str
@@ -49,6 +63,10 @@ class Loaded(NamedTuple):
     unseen: bool
     conflict: OpenConflict | None = None
     """The conflict of the draft that was being decided."""
+    gone: Found | None = None
+    """What became of a memory that was there and is no longer."""
+    last: Snapshot | None = None
+    """Its last text, or the one the draft started from; None: there never was one."""
 
 
 class Written(NamedTuple):
@@ -82,7 +100,22 @@ def load(engine: Engine, address: Address, *, read_only: bool) -> Loaded:
     refusal = "memtui was started with --read-only" if read_only else "the root is read-only" if root.read_only else ""
     who, unseen = _writer(engine, address) if snapshot is not None else ("", False)
     conflict = conflict_or_none(engine, address) if draft is not None else None
-    return Loaded(address, snapshot, root.policy.write_bytes, refusal, draft, draft_base, who, unseen, conflict)
+    last, gone = snapshot, None
+    if snapshot is None and (last := _last_text(engine, address, draft, draft_base)) is not None:
+        gone = look(engine, address, last.sha256)
+        who = gone.who
+    limit = root.policy.write_bytes
+    return Loaded(address, snapshot, limit, refusal, draft, draft_base, who, unseen, conflict, gone, last)
+
+
+def _last_text(engine: Engine, address: Address, draft: Draft | None, draft_base: bytes) -> Snapshot | None:
+    """Return what a memory without a file held when its draft was begun, or last."""
+    if draft is not None:
+        return None if draft.base_sha256 is None else Snapshot(address, draft_base, draft.base_sha256, draft.at)
+    last = next(iter(engine.history.of(address)), None)
+    if last is None or last.redacted:
+        return None
+    return Snapshot(address, version_or_empty(engine, address, last.sha256), last.sha256, last.at)
 
 
 def conflict_or_none(engine: Engine, address: Address) -> OpenConflict | None:
@@ -126,20 +159,6 @@ def refuse_vanished(engine: Engine, address: Address) -> None:
                 unharmed="None of its memories counts as deleted, and every text memtui knows is kept.",
                 hint="Bring the folder back and try again, or save your text in another root.",
             ) from None
-
-
-class Found(NamedTuple):
-    """What is on disk under a name now."""
-
-    snapshot: Snapshot | None
-    who: str
-    """Who wrote it, as far as it is known."""
-    moved_to: Address | None
-    """Where the text the edit started from stands now, when nothing is left under the old name."""
-    at: int = 0
-    """When it was deleted, milliseconds; 0 when that is not known, or it is there."""
-    why: str = ""
-    """Why it was deleted, when somebody said so."""
 
 
 def look(engine: Engine, address: Address, base_sha256: str | None) -> Found:

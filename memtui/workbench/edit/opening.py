@@ -152,7 +152,8 @@ class Opening(EditingBase):
         if loaded.draft is not None:
             decided = () if loaded.conflict is None else (loaded.conflict.yours.decode(errors="replace"),)
             self.found[loaded.address] = (loaded.draft.text, *decided)
-        self._show(loaded, loaded.snapshot)
+        self._show(loaded, loaded.last)
+        self._take_note(loaded)
         self.opened_at = self.wishes.clock()
         self.editor.text_area.focus()
         if self.editor.state is FileState.RAW:
@@ -163,7 +164,16 @@ class Opening(EditingBase):
         elif loaded.draft is not None:
             self._offer(loaded, loaded.draft)
         else:
+            if loaded.gone is not None and self._then == "":
+                self.editor.say("It was deleted meanwhile; this is its last text. f8 writes it again, or lets it go.")
             self._go_on()
+
+    def _take_note(self, loaded: jobs.Loaded) -> bool:
+        """Tell the editor what is on disk; returns whether both sides have to be compared."""
+        gone = loaded.gone
+        if gone is None:
+            return self.editor.disk_is(loaded.snapshot, who=loaded.who)
+        return self.editor.disk_is(None, who=gone.who, moved=gone.moved_to, at=gone.at, why=gone.why)
 
     def why_read_only(self) -> str:
         """Say why the open memory cannot be edited here, and what can be done."""
@@ -204,10 +214,8 @@ class Opening(EditingBase):
 
     def _offer(self, loaded: jobs.Loaded, draft: Draft) -> None:
         """Bring a draft of this session back at once; ask about one that outlived a death or a restart."""
-        disk = loaded.snapshot
-        question = question_for(
-            draft, disk.bytes.decode(errors="replace") if disk else "", disk.sha256 if disk else None
-        )
+        shown = loaded.last.bytes.decode(errors="replace") if loaded.last else ""
+        question = question_for(draft, shown, loaded.snapshot.sha256 if loaded.snapshot else None)
         self._pending = loaded
         if question is None:
             self.drop(draft.address)
@@ -249,13 +257,14 @@ class Opening(EditingBase):
             editor.say("The draft cannot be shown as text here; it is kept as it is.")
             return
         editor.text_area.move_cursor(editor.text_area.clamp_visitable(draft.cursor))
-        if editor.disk_is(loaded.snapshot, who=loaded.who):
+        if self._take_note(loaded):
             self.compare_sides()
         self._bridge.store(lambda engine: engine.drafts.take(draft))
         self.mine.add(draft.address)
         self.opened_at = draft.at
         stale = editor.subject.disk_sha256 != editor.subject.base_sha256
-        then = "The memory changed since: f8 shows both." if stale else "ctrl+s saves it."
+        changed = "was deleted" if loaded.gone is not None else "changed"
+        then = f"The memory {changed} since: f8 shows both." if stale else "ctrl+s saves it."
         editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
         self.look(self._go_on)
 

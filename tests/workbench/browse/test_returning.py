@@ -17,9 +17,12 @@ from memtui.engine.model import Address
 from memtui.engine.places import KeptPlaces
 from memtui.workbench.browse import returning
 from memtui.workbench.browse.returning import NOWHERE, Place, read_place, written
+from memtui.workbench.edit.bars import QuestionBar
+from memtui.workbench.edit.editor import MemoryEditor
+from memtui.workbench.merge.cases import CaseScreen
 from memtui.workbench.views.changes import ChangesScreen
 from memtui.workbench.views.search import SearchScreen
-from tests.workbench.memories import Memories
+from tests.workbench.memories import CLAUDE, Memories
 from tests.workbench.shown import Shown, engine_with, make_app, shown
 
 MANY = {f"memtui:project/f{number % 9}/n{number:03}.md": f"note {number}\n" * 90 for number in range(120)}
@@ -167,6 +170,34 @@ async def test_the_editor_opens_again() -> None:
     async with again(engine) as screen:
         await screen.until(lambda: screen.browser.editing)
         assert screen.browser.host.address == Address.parse("memtui:project/f3/n012.md")
+
+
+@pytest.mark.parametrize("typed", ["", "mine "])
+async def test_an_open_memory_that_was_deleted_meanwhile_is_said_to_be_deleted(typed: str) -> None:
+    name = "memtui:project/f3/n012.md"
+    engine = engine_with(MANY)
+    async with run(engine) as screen:
+        await screen.go(name)
+        await screen.press("enter")
+        await screen.until(lambda: screen.browser.host.address == Address.parse(name))
+        await screen.type(typed)
+        screen.browser.host.flush()
+        await screen.until(lambda: kept(engine).editing != ())
+    listing = engine.engine.cached()
+    engine.delete(name, by=CLAUDE)
+    async with shown(engine, place_name=NAME, place=kept(engine), listing=listing) as screen:
+        await screen.until(lambda: screen.browser.host.address == Address.parse(name))
+        editor = screen.browser.query_one(MemoryEditor)
+        await screen.until(lambda: "claude deleted it" in editor.title_line.text)
+        assert editor.asking is bool(typed)
+        if typed:
+            await screen.until(lambda: "memory was deleted since" in editor.query_one(QuestionBar).text)
+            await screen.press("r")
+            await screen.until(lambda: editor.text_area.text == typed + MANY[name])
+        await screen.press("f8")
+        await screen.until(lambda: isinstance(screen.app.screen, CaseScreen))
+        await screen.press("k")
+        await screen.until(lambda: engine.data.get(Address.parse(name)) == (typed + MANY[name]).encode())
 
 
 async def test_a_session_of_an_older_version_comes_back_without_its_bookmarks(writes: list[str]) -> None:
