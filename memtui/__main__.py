@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from memtui.cli.call import Key
     from memtui.config.settings import Settings
+    from memtui.wire.call import Key
     from memtui.wire.session import Options, Session
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from memtui.cli import output
+from memtui.wire import output
 from tests.examples import examples
 
 ROOT = Path(__file__).resolve().parent.parent

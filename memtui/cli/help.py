@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 
 from memtui.cli.arguments import unknown_verb
-from memtui.cli.output import Output
-from memtui.cli.words import wrapped
 from memtui.features.table import GROUPS, find, verbs
 from memtui.wire.outcomes import DONE, MEANING
+from memtui.wire.output import Output, wrapped
 from memtui.wire.params import GLOBALS
 from memtui.wire.verb import Param, Verb
 

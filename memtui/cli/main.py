@@ -8,16 +8,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memtui import __version__
-from memtui.cli import output
 from memtui.cli.arguments import Parsed, parse, peek_json
-from memtui.cli.output import Output
 from memtui.config.settings import read_environment
 from memtui.errors import InternalError, MemtuiError
 from memtui.features.feature import load
-from memtui.wire import outcomes
+from memtui.wire import outcomes, output
+from memtui.wire.output import Output
 
 if TYPE_CHECKING:
-    from memtui.cli.call import McpServer, Workbench
+    from memtui.wire.call import McpServer, Workbench
 
 _NO_SETTINGS = ("completion", "config", "context", "doctor", "mcp")
 """Verbs that must work although the configuration cannot be read."""
@@ -64,7 +63,7 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: 
         from memtui.cli.help import answer
 
         return answer(verb, parsed.arguments.text("verb"), out)
-    from memtui.cli.call import Call
+    from memtui.wire.call import Call
 
     call = Call(parsed.arguments, options, out, workbench, mcp)
     if verb is None or verb.name not in _NO_SETTINGS:

@@ -11,14 +11,26 @@ from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine import Engine
 from memtui.engine.access import READ_WRITE, Access
+from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Retention, Root
 from memtui.errors import UsageError
-from memtui.wire import person
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from memtui.agents.runner import Runner
     from memtui.config.started import Started
+
+
+UNNAMED = Actor("cli")
+"""The actor of the options when none was given."""
+
+
+def started() -> "Started":
+    """Look at how this process was started; what looks is loaded now, because a command that only reads never asks."""
+    from memtui.config.started import read_started
+
+    return read_started()
 
 
 class Options(NamedTuple):
@@ -29,8 +41,8 @@ class Options(NamedTuple):
     """Draw with ASCII only (from the settings, where not given)."""
     calm: bool = False
     """No animation, few repaints (from the settings, where not given)."""
-    actor: Actor = person.UNNAMED
-    """As it was given; `person.acting` says who it is that acts."""
+    actor: Actor = UNNAMED
+    """As it was given; `acting` says who it is that acts."""
     all_projects: bool = False
     only_roots: bool = False
     """Nothing but the roots given by hand and memtui's own."""
@@ -41,7 +53,7 @@ class Options(NamedTuple):
     """Leave the mouse to the terminal."""
     roots: tuple[str, ...] = ()
     """Roots given by hand, as `NAME=DIR[,agent=KIND][,scope=SCOPE]`."""
-    started: "Callable[[], Started]" = person.started
+    started: "Callable[[], Started]" = started
     """Tells how this process was started, once that matters: it costs what reading a dozen small files does."""
 
 
@@ -98,7 +110,7 @@ def open_in(
         read_only=options.read_only,
         lock_wait=lock_wait,
         access=access,
-        approver=lambda: person.approver(options, front),
+        approver=lambda: approver(options, front),
     )
     return Session(settings, roots, engine, options, surroundings)
 
@@ -120,3 +132,34 @@ def roots_now(session: Session) -> tuple[Root, ...]:
 def other_projects(session: Session) -> tuple[Root, ...]:
     """Find every root of every project, for a session that was opened on one."""
     return discover(session.surroundings, all_projects=True, only_roots=session.options.only_roots)
+
+
+def acting(options: Options, front: str = "cli") -> Actor:
+    """Say who changes are recorded for: the actor that was given, the user at a front, or the agent that runs it."""
+    return _actor(options, _runner(options.started()), front)
+
+
+def approver(options: Options, front: str = "cli") -> Approver:
+    """Say who approves through this front, and where."""
+    known = options.started()
+    found = _runner(known)
+    above = next((program.name for program in known.programs[1:]), "")
+    where = [f"at {known.terminal}" if known.terminal else "", f"from {above}" if above else ""]
+    return Approver(
+        _actor(options, found, front).name,
+        " ".join(filter(None, where)),
+        f"The agent {found.agent} runs this memtui: {found.seen}." if found else "",
+    )
+
+
+def _runner(known: "Started") -> "Runner | None":
+    from memtui.agents.runner import runner
+
+    return runner(known)
+
+
+def _actor(options: Options, found: "Runner | None", front: str) -> Actor:
+    given = options.actor
+    if found is not None:
+        return Actor(f"agent:{found.agent}" if given == UNNAMED else f"agent:{found.agent}/{given}")
+    return Actor(front) if given == UNNAMED else given

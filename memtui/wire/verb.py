@@ -94,3 +94,38 @@ class Verb(NamedTuple):
     def usage(self) -> str:
         """The usage line, without `memtui`."""
         return " ".join((self.name, *(param.usage for param in self.positionals), *(o.usage for o in self.options)))
+
+
+Value = str | int | bool | list[str]
+
+
+class Arguments(NamedTuple):
+    """The values a verb was called with."""
+
+    values: dict[str, Value]
+
+    def flag(self, key: str) -> bool:
+        """Whether a flag was given."""
+        return self.values.get(key) is True
+
+    def text(self, key: str) -> str | None:
+        """A single value, when it was given."""
+        value = self.values.get(key)
+        return value if isinstance(value, str) else None
+
+    def need(self, key: str) -> str:
+        """A single value that the table calls required."""
+        value = self.values[key]
+        if not isinstance(value, str):
+            raise TypeError(f"{key} is not a single text")
+        return value
+
+    def number(self, key: str, default: int) -> int:
+        """A number, or the default."""
+        value = self.values.get(key)
+        return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+    def texts(self, key: str) -> list[str]:
+        """Every value of a parameter that may be repeated."""
+        value = self.values.get(key)
+        return value if isinstance(value, list) else []

@@ -21,7 +21,7 @@ from memtui.ui.draw.paint import Paint
 from memtui.ui.keys import paste_guard
 from memtui.ui.keys.fence import Fence
 from memtui.ui.widgets.lines import Painted
-from memtui.wire import person
+from memtui.wire.session import acting
 from memtui.workbench import messages
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import Bridge
@@ -201,7 +201,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         from memtui.ui.draw.plain_bars import PlainBars
 
         ScrollBar.renderer = PlainBars
-    bridge = Bridge(session.engine, actor=person.acting(options, "tui"), read_only=options.read_only)
+    bridge = Bridge(session.engine, actor=acting(options, "tui"), read_only=options.read_only)
     app = MemtuiApp(bridge, facts_of(session, bridge, demo=demo))
     last_words = signals.LastWords(app.last_words)
     app.lend_terminal = last_words.lend_terminal

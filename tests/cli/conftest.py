@@ -11,9 +11,9 @@ from typing import NamedTuple, Protocol
 
 import pytest
 
-from memtui.cli.call import Key
 from memtui.cli.main import run
 from memtui.config.settings import Settings
+from memtui.wire.call import Key
 from memtui.wire.session import Session
 from memtui.workbench.keys.overrides import with_overrides
 

@@ -6,8 +6,8 @@ It is data alone; `bylaws.py` says what each number counts, and `test_bylaws.py`
 from collections.abc import Collection, Mapping
 
 SURFACE: Mapping[str, int] = {
-    "memtui.cli.output.Output": 26,
     "memtui.ui.keys.palette.CommandList": 21,
+    "memtui.wire.output.Output": 26,
     "memtui.workbench.browse.arriving.ArrivalList": 21,
     "memtui.workbench.browse.arriving.ArrivingScreen": 24,
     "memtui.workbench.browse.asking.AskedList": 21,
@@ -190,8 +190,6 @@ CIRCLES: Collection[str] = (
     "memtui.mcp_server.handshake",
     "memtui.mcp_server.server",
     "memtui.mcp_server.stdio",
-    "memtui.wire.person",
-    "memtui.wire.session",
     "memtui.workbench.app",
     "memtui.workbench.browse.accepting",
     "memtui.workbench.browse.arriving",

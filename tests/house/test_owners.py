@@ -30,8 +30,8 @@ OWNERS = {
             ("memtui/agents/reader.py", "os.open"): "looks at what agents load at their start, which may lie anywhere",
             ("memtui/clients/disk.py", "*"): "the configuration of agents, and what it was, in the state folder",
             ("memtui/features/edit/external.py", "*"): "the private copy for $EDITOR, in the state folder",
-            ("memtui/cli/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",
-            ("memtui/cli/output.py", "open"): "a closed stream, by its number",
+            ("memtui/wire/output.py", "os.open"): "the null device, for a reader that went away or a closed stream",
+            ("memtui/wire/output.py", "open"): "a closed stream, by its number",
             ("memtui/engine/doctor.py", "os.stat"): "looks at the state folder",
             (
                 "memtui/engine/watch/hints.py",
@@ -68,9 +68,9 @@ OWNERS = {
         {("memtui/engine/engine.py", "time.time_ns"): "now_ms(), what is passed in unless a test says otherwise"},
     ),
     "streams": Owner(
-        "only memtui/cli/output.py writes to the terminal",
+        "only memtui/wire/output.py writes to the terminal",
         rules.stream_uses,
-        ("memtui/cli/output.py",),
+        ("memtui/wire/output.py",),
         {("memtui/ui/signals.py", "sys.__stderr__"): "gives the terminal back while the process dies"},
     ),
 }
@@ -162,7 +162,7 @@ GOOD = {
         ("memtui/engine/x.py", "environ = 1"),
     ],
     "clock": [("memtui/engine/x.py", "import time\ntime.monotonic()\ntime.sleep(1)\nself.time.time")],
-    "streams": [("memtui/cli/output.py", "print('x')"), ("memtui/workbench/x.py", "log.print('x')")],
+    "streams": [("memtui/wire/output.py", "print('x')"), ("memtui/workbench/x.py", "log.print('x')")],
 }
 
 

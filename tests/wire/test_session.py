@@ -1,4 +1,4 @@
-"""The session every front starts from."""
+"""The session every front starts from, and who acts and approves in it."""
 
 import os
 from pathlib import Path
@@ -6,8 +6,13 @@ from pathlib import Path
 import pytest
 
 from memtui.config.settings import Settings, load_settings, read_environment
-from memtui.errors import NotFoundError, UsageError
-from memtui.wire.session import Options, open_session, other_projects, own_roots
+from memtui.config.started import Program, Started
+from memtui.engine.model import Actor
+from memtui.errors import NotFoundError, RefusedError, UsageError
+from memtui.wire.session import Options, acting, approver, open_session, other_projects, own_roots
+
+PERSON = Started((), (Program("memtui"), Program("zsh", ("zsh",))), "pts/3")
+AGENT = PERSON._replace(environ=(("CLAUDECODE", "1"),))
 
 
 @pytest.fixture
@@ -68,3 +73,34 @@ def test_a_working_directory_that_is_gone_is_no_traceback(
     with pytest.raises(UsageError, match="working directory is gone"):
         open_session(settings, Options(), lock_wait=1)
     os.chdir(tmp_path)
+
+
+def options(started: Started, actor: str = "cli") -> Options:
+    return Options(actor=Actor(actor), started=lambda: started)
+
+
+@pytest.mark.parametrize(
+    ("started", "given", "front", "name"),
+    [
+        (PERSON, "cli", "cli", "cli"),
+        (PERSON, "cli", "tui", "tui"),
+        (PERSON, "nightly", "tui", "nightly"),
+        (AGENT, "cli", "tui", "agent:claude-code"),
+        (AGENT, "nightly", "cli", "agent:claude-code/nightly"),
+    ],
+)
+def test_whose_name_stands_in_the_records(started: Started, given: str, front: str, name: str) -> None:
+    assert acting(options(started, given), front).name == name
+    assert approver(options(started, given), front).actor == name
+
+
+def test_a_person_may_approve_and_it_is_kept_where() -> None:
+    found = approver(options(PERSON), "tui")
+    found.require("accept a root")
+    assert found.note("why") == "why, at pts/3 from zsh"
+
+
+def test_an_agent_may_not_and_is_told_what_was_seen() -> None:
+    with pytest.raises(RefusedError, match=r"claude-code runs this memtui: CLAUDECODE is set") as caught:
+        approver(options(AGENT)).require("accept a root", "Elsewhere.")
+    assert (caught.value.code, caught.value.hint) == ("E_PERSON", "Elsewhere.")

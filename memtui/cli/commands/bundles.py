@@ -4,10 +4,7 @@ import os
 import sys
 from hashlib import sha256
 
-from memtui.cli import places, words
-from memtui.cli.call import Call
 from memtui.cli.commands import transfer
-from memtui.cli.output import Column
 from memtui.config.directories import expand_user
 from memtui.diff.merge import merged_alone
 from memtui.engine import now_ms
@@ -17,7 +14,9 @@ from memtui.features.bundles import as_json, bundle, bundle_file, carry_out, imp
 from memtui.features.bundles.export import Exported, collect
 from memtui.features.bundles.tarball import MOST_BYTES, too_big
 from memtui.features.transfer import as_json as transfer_json
-from memtui.wire import outcomes
+from memtui.wire import outcomes, places
+from memtui.wire.call import Call
+from memtui.wire.output import Column, count
 
 
 def export(call: Call) -> int:
@@ -48,7 +47,7 @@ def export(call: Call) -> int:
                 "versions": found.versions,
                 "left": [{"address": str(address), "why": why} for address, why in found.left],
             },
-            f"exported {words.count(len(found.bundle.memories), 'memory', 'memories')} to {file}",
+            f"exported {count(len(found.bundle.memories), 'memory', 'memories')} to {file}",
         )
     _tell_export(call, found)
     return outcomes.REFUSED if cut else outcomes.DONE
@@ -100,7 +99,7 @@ def _tell_export(call: Call, found: Exported) -> None:
     for address, why in found.left:
         say(f"Not in it: {address}. {why}")
     if found.versions:
-        say(f"It holds {words.count(found.versions, 'version')}: also texts that memories no longer have.")
+        say(f"It holds {count(found.versions, 'version')}: also texts that memories no longer have.")
 
 
 def _path(call: Call, file: str) -> str:
@@ -192,7 +191,7 @@ def _tell(call: Call, wanted: import_plan.Plan, done: carry_out.Imported) -> Non
     if done.conflicts:
         many = len(done.conflicts) > 1
         say(
-            f"{words.count(len(done.conflicts), 'memory', 'memories')} {'stay' if many else 'stays'} as here; the "
+            f"{count(len(done.conflicts), 'memory', 'memories')} {'stay' if many else 'stays'} as here; the "
             f"bundle's {'texts wait as drafts' if many else 'text waits as a draft'}. memtui shows both sides: c on "
             "its row."
         )

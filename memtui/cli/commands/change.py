@@ -3,11 +3,10 @@
 import os
 import sys
 
-from memtui.cli import approval, places, results
-from memtui.cli.call import Call
 from memtui.engine.model import BROUGHT, Address, Done, Version
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, places, results, values
+from memtui.wire.call import Call
 
 _READ_LIMIT = 4 * 1_048_576
 """Bytes of input read at all; every root's own limit is lower."""
@@ -183,13 +182,13 @@ def _redact(call: Call, versions: list[tuple[Address, str]]) -> tuple[Version, .
     names = [f"{address}@{sha[:12]}" for address, sha in versions]
     what = f"{', '.join(names[:3])} and {len(names) - 3} more" if len(names) > 3 else ", ".join(names)
     where = f"in the workbench in the versions of {versions[0][0]} (H) by the key X"
-    approval.ask(call, "redact a version", f"Clear the text of {what} for good?", where)
+    call.approve("redact a version", f"Clear the text of {what} for good?", where)
     try:
         return call.engine.redaction.redact_all(
             versions, reason=reason, actor=actor, everywhere=call.args.flag("everywhere")
         )
     except RefusedError as error:
-        if error.code != "E_SHARED" or not approval.agrees(call, f"{error.message} Clear it there, too?"):
+        if error.code != "E_SHARED" or not call.agrees(f"{error.message} Clear it there, too?"):
             raise
     return call.engine.redaction.redact_all(versions, reason=reason, actor=actor, everywhere=True)
 
@@ -201,9 +200,7 @@ def _finish_redacting(call: Call) -> None:
         call.out.say("Pending: freed bytes of the ledger are not overwritten yet; the next start of memtui does it.")
     for path in left.damaged:
         name = os.path.basename(path)
-        if call.args.flag("damaged") or approval.agrees(
-            call, f"{name} is damaged and may hold the text, too. Delete it?"
-        ):
+        if call.args.flag("damaged") or call.agrees(f"{name} is damaged and may hold the text, too. Delete it?"):
             call.engine.redaction.drop_damaged(path)
             call.out.say(f"Deleted {name}.")
         else:

@@ -1,11 +1,11 @@
 """What an agent is given without asking, printed: for a look, for a script, for an agent's session-start hook."""
 
-from memtui.cli.call import LOCK_WAIT, Call
 from memtui.errors import UsageError
 from memtui.features.hot_set import as_json
 from memtui.features.hot_set.assemble import PARTS, build
 from memtui.features.hot_set.model import Context
 from memtui.wire import outcomes
+from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.doors import open_door
 
 

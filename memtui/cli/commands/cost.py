@@ -1,11 +1,11 @@
 """What agents load when a session starts: one line for each agent, or one agent's files in the order of loading."""
 
 from memtui.agents.agent import SKIPPED
-from memtui.cli.call import Call
-from memtui.cli.output import Column
 from memtui.features.cost import as_json, start_cost
 from memtui.features.cost.start_cost import Cost, Item
 from memtui.wire import outcomes, values
+from memtui.wire.call import Call
+from memtui.wire.output import Column
 
 _TOGETHER = 3
 """Of more files than this with one reason, it is said once."""

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memtui.cli.call import LOCK_WAIT, Call
 from memtui.config.directories import Directories
 from memtui.config.started import Started
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import agent, past, world
 from memtui.engine import now_ms
 from memtui.errors import StorageError
+from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.session import Options, open_in
 
 _LAST_ACT = 5.0

@@ -10,13 +10,13 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from memtui.cli.call import Call
 from memtui.config.settings import Settings, read_environment
 from memtui.engine.model import Finding
 from memtui.errors import MemtuiError, UsageError, how_to_add
 from memtui.features.edit.external import editor_command
 from memtui.safe_text import cell_width
 from memtui.wire import outcomes, values
+from memtui.wire.call import Call
 
 if TYPE_CHECKING:
     from memtui.clients.survey import ClientState

@@ -8,14 +8,14 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from memtui.cli import results, words
-from memtui.cli.call import Call
 from memtui.diff.merge import Merge, merge3
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Conflict, Draft, MergeOf, Snapshot
 from memtui.errors import CODES, ConflictError, NotFoundError, RefusedError, StorageError
 from memtui.features.edit.external import PrivateCopy, copy_of, editor_command, run_in_terminal
-from memtui.wire import outcomes
+from memtui.wire import outcomes, results
+from memtui.wire.call import Call
+from memtui.wire.output import age, count
 
 _MERGE = ("m", "merge both texts, then look at the result")
 _WRITE = ("w", "write yours, under the same name")
@@ -103,10 +103,10 @@ class Flow:
         if data == self._text:
             return
         known = set(self._text.splitlines())
-        count = words.count(sum(line not in known for line in data.splitlines()), "line")
+        lines = count(sum(line not in known for line in data.splitlines()), "line")
         since = ", and the memory changed since" if draft.base_sha256 != self._expected else ""
-        age = words.age(draft.at, now_ms())
-        self._out.say(f"A draft of {self._address} from {age} ago was never saved: {count} of yours{since}.")
+        old = age(draft.at, now_ms())
+        self._out.say(f"A draft of {self._address} from {old} ago was never saved: {lines} of yours{since}.")
         if not self._out.interactive or self._out.json:
             self._out.say("It stays, and is offered in a terminal.")
             return

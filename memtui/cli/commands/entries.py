@@ -3,18 +3,17 @@
 A number alone never decides what is overwritten or removed: it comes with a check, or with the text that was opened.
 """
 
-from memtui.cli import results
-from memtui.cli.call import Call
 from memtui.cli.commands.change import given_text
 from memtui.cli.commands.edit import Flow
-from memtui.cli.output import Column
 from memtui.engine.model import Address, Snapshot
 from memtui.errors import UsageError
 from memtui.features.entries import as_json as wire
 from memtui.features.entries import change, fullness, guarded
 from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find, read_name
 from memtui.features.entries.model import Entry, EntryFile
-from memtui.wire import outcomes
+from memtui.wire import outcomes, results
+from memtui.wire.call import Call
+from memtui.wire.output import Column
 
 
 def entries(call: Call) -> int:

@@ -1,14 +1,13 @@
 """What others do: changes, seen marks, the audit, the watch."""
 
-from memtui.cli import approval
-from memtui.cli.call import Call
-from memtui.cli.output import Column
 from memtui.clients.names import nearest
 from memtui.engine import now_ms
 from memtui.engine.model import APPROVALS, Change, Changes, Health
 from memtui.errors import UsageError
 from memtui.features.changes.writers import in_words, writers
 from memtui.wire import outcomes, values
+from memtui.wire.call import Call
+from memtui.wire.output import Column
 from memtui.wire.times import parse_time, rfc3339
 
 _NAMED = 10
@@ -60,8 +59,7 @@ def seen(call: Call) -> int:
     count = len(waiting if chosen is None else waiting.intersection(chosen))
     if count:
         memories = "1 memory" if count == 1 else f"{count:,} memories"
-        approval.ask(
-            call,
+        call.approve(
             "mark what others wrote as seen",
             f"Mark what others wrote in {memories} as seen by you?",
             "in the workbench by the keys x and X in the changes",

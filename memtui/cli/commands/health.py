@@ -2,9 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from memtui.cli import places
-from memtui.cli.call import Call
-from memtui.cli.output import Column
 from memtui.diff.differences import unified
 from memtui.engine.model import Root
 from memtui.errors import UsageError
@@ -12,7 +9,9 @@ from memtui.features.health import as_json
 from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare, refuse_unread
 from memtui.features.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, IndexReport, Preview
 from memtui.features.health.survey import Looker, has_index
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, places, values
+from memtui.wire.call import Call
+from memtui.wire.output import Column
 
 _YES = ("y", "yes")
 

@@ -4,8 +4,6 @@ import os
 from hashlib import sha256
 
 from memtui.agents.agent import USER, Client, ClientFile
-from memtui.cli.call import Call
-from memtui.cli.output import Column, Output
 from memtui.clients.install import FileChange, carry_out, plan_install, plan_uninstall
 from memtui.clients.start import client_named, wanted
 from memtui.clients.strays import own_folder, sweep
@@ -14,7 +12,9 @@ from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.diff.differences import unified
 from memtui.errors import UsageError, how_to_add
 from memtui.wire import outcomes, values
+from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
+from memtui.wire.output import Column, Output
 
 _LABELS = {"none": "unchanged", "create": "new file", "edit": "change", "delete": "file goes"}
 

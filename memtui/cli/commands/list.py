@@ -1,11 +1,10 @@
 """Lists: roots, memories, search results, the trash."""
 
-from memtui.cli import approval, places
-from memtui.cli.call import Call
-from memtui.cli.output import Column
 from memtui.engine.model import BROUGHT, Hit, Memory, RootStatus
 from memtui.errors import NotFoundError
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, places, values
+from memtui.wire.call import Call
+from memtui.wire.output import Column
 
 _ADDRESS = Column("ADDRESS")
 
@@ -67,8 +66,7 @@ def _accept(call: Call, chosen: str) -> int:
         versions = [(row.address, row.sha256) for row in found.items if row.trust == BROUGHT and row.sha256]
         if versions:
             texts = "1 text" if len(versions) == 1 else f"{len(versions):,} texts"
-            approval.ask(
-                call,
+            call.approve(
                 "review what a checkout brought",
                 f"Give agents {texts} of {chosen}, which came with the checkout {found.roots[0].root.path}?",
                 f"in the workbench by the key g a on {chosen}",

@@ -1,6 +1,6 @@
 """The MCP server, started from the command line; the front itself is `__main__`'s to load."""
 
-from memtui.cli.call import Call
+from memtui.wire.call import Call
 
 
 def mcp(call: Call) -> int:

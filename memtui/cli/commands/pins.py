@@ -3,13 +3,12 @@
 from typing import NamedTuple
 
 from memtui.agents.known.mux import Kept, kept
-from memtui.cli import results
-from memtui.cli.call import Call
-from memtui.cli.output import Column
 from memtui.engine.model import Address, Memory, Usage
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, results, values
+from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
+from memtui.wire.output import Column
 
 PIN, SET, COUNT, SAME = "pin", "pinned", "count", "same"
 _WORDS = {PIN: "would be pinned", SET: "pinned already", COUNT: "not pinned there", SAME: "nothing new"}

@@ -2,15 +2,14 @@
 
 import os
 
-from memtui.cli import results
-from memtui.cli.call import Call
-from memtui.cli.output import Column
 from memtui.config.directories import expand_user
 from memtui.errors import MemtuiError
 from memtui.features.moved_projects import as_json
 from memtui.features.moved_projects import repoint as repointing
 from memtui.features.moved_projects.orphans import SURE, Orphan, Survey, survey
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, results, values
+from memtui.wire.call import Call
+from memtui.wire.output import Column
 from memtui.wire.session import other_projects
 
 DEPTH = 16

@@ -1,11 +1,10 @@
 """One memory's text and its versions: view, history, diff."""
 
-from memtui.cli import places
-from memtui.cli.call import Call
-from memtui.cli.output import Column
 from memtui.engine.model import Address
 from memtui.errors import NotFoundError
-from memtui.wire import outcomes, values
+from memtui.wire import outcomes, places, values
+from memtui.wire.call import Call
+from memtui.wire.output import Column
 
 _AGENTS = ("agent:", "mcp:", "http:")
 

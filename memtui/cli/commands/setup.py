@@ -2,13 +2,13 @@
 
 import os
 
-from memtui.cli.call import Call
-from memtui.cli.output import Column
 from memtui.config.fields import FIELDS
 from memtui.config.settings import AccessRule, Settings
 from memtui.errors import UsageError
 from memtui.wire import outcomes, values
+from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
+from memtui.wire.output import Column
 
 
 def config(call: Call) -> int:

@@ -4,11 +4,11 @@ import sys
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from memtui.cli.call import LOCK_WAIT, Call
 from memtui.engine.model import Actor, is_reserved
 from memtui.errors import RefusedError, UsageError
 from memtui.memory_tool.result import Result
 from memtui.wire import outcomes
+from memtui.wire.call import LOCK_WAIT, Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -3,9 +3,6 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memtui.cli import places, results
-from memtui.cli.call import Call
-from memtui.cli.output import Column
 from memtui.engine.model import Address, Done
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.transfer import as_json
@@ -13,7 +10,9 @@ from memtui.features.transfer.model import IndexChange, Note, Plan
 from memtui.features.transfer.names import below
 from memtui.features.transfer.plan import Wish, apply, differs, plan
 from memtui.pointers import carry
-from memtui.wire import outcomes
+from memtui.wire import outcomes, places, results
+from memtui.wire.call import Call
+from memtui.wire.output import Column
 
 
 class Way(NamedTuple):

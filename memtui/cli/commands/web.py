@@ -1,6 +1,6 @@
 """`memtui web`: the workbench in a browser on this machine, read-only unless asked."""
 
-from memtui.cli.call import Call
+from memtui.wire.call import Call
 
 OPENING = "open-in-browser.html"
 """The file in the state folder that takes a browser to the workbench. A browser's command line holds its name only,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.layout import slug
-from memtui.cli import call
+from memtui.wire import call
 from tests.cli.conftest import Cli, Person
 
 

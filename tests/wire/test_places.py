@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.cli.places import Place, place, target, version
 from memtui.engine import Engine
 from memtui.engine.model import Address, Root
 from memtui.errors import NotFoundError, UsageError
+from memtui.wire.places import Place, place, target, version
 
 
 @pytest.fixture

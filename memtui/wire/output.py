@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.cli import words
 from memtui.errors import MemtuiError, StorageError
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.wire.outcomes import Json
@@ -135,7 +134,7 @@ class Output:
         first = self.styled(self.safe(mark), style)
         blank = " " * cell_width(self.safe(mark))
         for text in filter(None, paragraphs):
-            for line in words.wrapped(self.safe(text), self.columns - len(blank) - 2):
+            for line in wrapped(self.safe(text), self.columns - len(blank) - 2):
                 self._write(self._stdout, f"{first}  {line}\n")
                 first = blank
 
@@ -175,7 +174,7 @@ class Output:
     def say(self, text: str, *, indent: str = "") -> None:
         """Tell the user something beside the answer; a long text is broken between words on a terminal."""
         safe = self.safe(text)
-        lines = words.wrapped(safe, self.columns - len(indent)) if self._stderr.isatty() else [safe]
+        lines = wrapped(safe, self.columns - len(indent)) if self._stderr.isatty() else [safe]
         self._write(self._stderr, "".join(f"{indent}{line}\n" for line in lines))
         self._stderr.flush()
 
@@ -253,7 +252,7 @@ class Output:
         for line in shown:
             rest: list[str] = []
             if columns[-1].wraps and widths[-1]:
-                line[-1], *rest = words.wrapped(line[-1], widths[-1]) or [""]
+                line[-1], *rest = wrapped(line[-1], widths[-1]) or [""]
             self._write(self._stdout, self._aligned(columns, line, widths) + "\n")
             for more in rest:
                 self._write(self._stdout, self._aligned(columns, [""] * (len(line) - 1) + [more], widths) + "\n")
@@ -345,8 +344,55 @@ def _shown(column: Column, cell: Cell, now: int) -> str:
         return ""
     if isinstance(cell, int):
         if column.kind == "age":
-            return words.age(cell, now)
+            return age(cell, now)
         if column.kind == "size":
-            return words.size(cell)
+            return size(cell)
         return f"{cell:,}" if cell or column.kind != "count" else ""
     return cell[:12] if column.kind == "sha" else cell
+
+
+def size(count: int) -> str:
+    """Write a number of bytes, such as `812 B`, `3.4 KB`, `12 MB`."""
+    if count < 1000:
+        return f"{count} B"
+    amount = float(count)
+    for unit in ("KB", "MB", "GB"):
+        amount /= 1024
+        if amount < 999.5 or unit == "GB":
+            return f"{amount:.1f} {unit}" if amount < 9.95 else f"{amount:,.0f} {unit}"
+    raise AssertionError("unreachable")
+
+
+def age(ms: int, now: int) -> str:
+    """Write how long ago a time was, such as `12s`, `5m`, `3h`, `2d`, `6w`, `4y`; `future` when it is not yet."""
+    seconds = (now - ms) // 1000
+    if seconds < -60:
+        return "future"
+    for limit, unit, length in (
+        (60, "s", 1),
+        (3_600, "m", 60),
+        (86_400, "h", 3_600),
+        (1_209_600, "d", 86_400),
+        (63_072_000, "w", 604_800),
+    ):
+        if seconds < limit:
+            return f"{max(seconds, 0) // length}{unit}"
+    return f"{seconds // 31_536_000}y"
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """Write a number with its noun: `1 memory`, `3 memories`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Break a safe text between words into lines of at most so many cells; a longer word stays whole."""
+    lines, line, used = [], "", 0
+    for word in text.split():
+        cells = cell_width(word)
+        if line and used + 1 + cells > width:
+            lines.append(line)
+            line, used = word, cells
+        else:
+            line, used = (f"{line} {word}", used + 1 + cells) if line else (word, cells)
+    return [*lines, line] if line else lines

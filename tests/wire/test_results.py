@@ -4,10 +4,10 @@ import io
 
 import pytest
 
-from memtui.cli import results
-from memtui.cli.output import Output
 from memtui.engine.model import Address, Conflict, Done, Outcome, Saved
 from memtui.errors import ConflictError, MemtuiError, RefusedError
+from memtui.wire import results
+from memtui.wire.output import Output
 from tests.cli.conftest import Piped
 
 A, B = Address("r", "a.md"), Address("r", "b.md")

@@ -5,11 +5,11 @@ import threading
 
 import pytest
 
-from memtui.cli.arguments import Arguments
-from memtui.cli.call import Call
-from memtui.cli.output import Output, standard
 from memtui.engine.model import Changes, Notice
 from memtui.errors import UsageError
+from memtui.wire.call import Call
+from memtui.wire.output import Output, standard
+from memtui.wire.verb import Arguments
 from tests.cli.conftest import Tty
 
 

@@ -9,16 +9,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memtui.cli.arguments import Arguments
-from memtui.cli.output import Output
 from memtui.config.settings import Settings, load_settings, read_environment
 from memtui.engine import Engine
-from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Changes, is_reserved
-from memtui.errors import UsageError
-from memtui.wire import person
+from memtui.errors import RefusedError, UsageError
+from memtui.wire.output import Output
 from memtui.wire.params import GLOBALS
-from memtui.wire.session import Options, Session, open_session
+from memtui.wire.session import Options, Session, acting, approver, open_session
+from memtui.wire.verb import Arguments
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -185,13 +183,38 @@ class Call:
     def actor(self) -> Actor:
         """Who the changes are recorded for."""
         if self._actor is None:
-            self._actor = person.acting(self.session.options)
+            self._actor = acting(self.session.options)
         return self._actor
 
-    @property
-    def approver(self) -> Approver:
-        """Who approves through this command, and where."""
-        return person.approver(self.session.options)
+    def approve(self, act: str, question: str, elsewhere: str) -> None:
+        """Have a person agree by a typed `yes` on the controlling terminal.
+
+        Standard input and options do not count, because a program writes them as easily as a person does. Where memtui
+        only looks nobody is asked, because the engine refuses the change.
+
+        Args:
+            act: what is done, as in `Only a person may accept a root`.
+            question: what is asked.
+            elsewhere: where else a person does it, as the end of a sentence.
+
+        Raises:
+            RefusedError: `E_PERSON`: an agent runs the command, there is no terminal, or they typed something else.
+        """
+        if self.options.read_only:
+            return
+        hint = f"Do it in a terminal of your own, or {elsewhere}."
+        approver(self.session.options).require(act, hint)
+        typed = self.out.ask_person(f"{question} Type yes: ")
+        if typed is None:
+            raise RefusedError(
+                f"Only a person may {act}, and there is no terminal to ask at.", code="E_PERSON", hint=hint
+            )
+        if typed.strip() != "yes":
+            raise RefusedError(f"Only a typed yes does this: {act}.", code="E_PERSON", hint="Run it again to be asked.")
+
+    def agrees(self, question: str) -> bool:
+        """Whether a person types yes to a further question; nobody is there to do so without a terminal."""
+        return (self.out.ask_person(f"{question} Type yes: ") or "").strip() == "yes"
 
     @property
     def workbench(self) -> Workbench:

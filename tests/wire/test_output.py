@@ -9,14 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.cli.output import Column, Output
 from memtui.errors import RefusedError
 from memtui.safe_text import cell_width
+from memtui.wire.output import Column, Output, age, count, size, wrapped
 from tests.cli.conftest import Piped, Tty
 
 HOSTILE = "\x1b]52;c;aGk=\x07 \x9b2J \u202e \U000e0041 \udcff a\nb\tc"
 COLUMNS = (Column("NAME"), Column("TEXT", flexible=True), Column("SIZE", "size", optional=True), Column("AGE", "age"))
 OURS = re.compile(r"\x1b\[[0-9;]*m")
+NOW = 1_767_225_600_000
 
 
 class Streams:
@@ -131,3 +132,40 @@ def test_every_row_of_every_table_is_one_safe_line(rows: list[tuple[str, str]]) 
         lines = streams.out.split("\n")[:-1]
         assert len(lines) == len(rows) + terminal
         assert controls(streams.out) <= {"\t"}
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0 B"), (999, "999 B"), (1000, "1.0 KB"), (10_240, "10 KB"), (1_048_576, "1.0 MB"), (5 * 2**40, "5,120 GB")],
+)
+def test_sizes(number: int, text: str) -> None:
+    assert size(number) == text
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0, "0s"),
+        (59, "59s"),
+        (60, "1m"),
+        (7_200, "2h"),
+        (13 * 86_400, "13d"),
+        (14 * 86_400, "2w"),
+        (800 * 86_400, "2y"),
+        (-30, "0s"),
+        (-90, "future"),
+    ],
+)
+def test_ages(seconds: int, text: str) -> None:
+    assert age(NOW - seconds * 1000, NOW) == text
+
+
+def test_counts() -> None:
+    assert (count(1, "memory", "memories"), count(1200, "file")) == ("1 memory", "1,200 files")
+
+
+def test_paragraphs_are_broken_between_words_by_cells() -> None:
+    assert wrapped("one two three", 7) == ["one two", "three"]
+    assert wrapped("語語 語語", 5) == ["語語", "語語"]
+    assert wrapped("a-very-long-word b", 4) == ["a-very-long-word", "b"]
+    assert wrapped("  ", 4) == []

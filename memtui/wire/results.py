@@ -6,10 +6,10 @@ failure's, so that neither a person nor a script can take it for done.
 
 from collections.abc import Iterable, Sequence
 
-from memtui.cli.output import Output
 from memtui.engine.model import Conflict, Done, Outcome, Saved, Unchanged
 from memtui.errors import ConflictError, MemtuiError
 from memtui.wire import outcomes, values
+from memtui.wire.output import Output
 
 _PAST = {
     "create": "created",
