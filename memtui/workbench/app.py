@@ -26,7 +26,7 @@ from memtui.workbench import messages
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import BrowserScreen, Facts
-from memtui.workbench.browse.returning import NOWHERE, read_place
+from memtui.workbench.browse.place import NOWHERE, read_place
 from memtui.workbench.faults import SafeEnd
 
 if TYPE_CHECKING:

@@ -34,6 +34,7 @@ WORKBENCH = (
     "edit",
     "views",
     "browse",
+    "tree",
     "bridge",
     "messages",
     "keys",

@@ -112,8 +112,8 @@ BAD = {
         ("memtui/agents/known/mux.py", "open('a', mode=mode)"),
         ("memtui/wire/x.py", "import shutil\nshutil.rmtree('a')"),
         ("memtui/cli/x.py", "from pathlib import Path\nPath('a').write_text('')"),
-        ("memtui/workbench/browse/tree.py", "from pathlib import Path\nPath('a').read_text()"),
-        ("memtui/workbench/browse/tree.py", "import os\nos.path.exists('a')"),
+        ("memtui/workbench/tree/tree.py", "from pathlib import Path\nPath('a').read_text()"),
+        ("memtui/workbench/tree/tree.py", "import os\nos.path.exists('a')"),
     ],
     "sql": [
         ("memtui/engine/find/rank.py", "import apsw"),

@@ -30,16 +30,16 @@ from memtui.workbench.actions import BROWSER_ROOMS
 from memtui.workbench.bridge import WRITE, Bridge
 from memtui.workbench.browse.chrome import Chrome
 from memtui.workbench.browse.commands import Commands
-from memtui.workbench.browse.groups import worth_showing
-from memtui.workbench.browse.nodes import SORTS
 from memtui.workbench.browse.panes import Panes
 from memtui.workbench.browse.parts import Parts
-from memtui.workbench.browse.returning import NOWHERE, Place, Returning
-from memtui.workbench.browse.rows import Effect, Forest
+from memtui.workbench.browse.place import NOWHERE, Place, Returning
 from memtui.workbench.browse.side import Side
-from memtui.workbench.browse.tree import MemoryTree
 from memtui.workbench.edit.drafts import offer_words
 from memtui.workbench.edit.intents import Intent
+from memtui.workbench.tree.nodes import SORTS
+from memtui.workbench.tree.roots import worth_showing
+from memtui.workbench.tree.rows import Effect, Forest
+from memtui.workbench.tree.tree import MemoryTree
 from memtui.workbench.views.tabs import Tabs
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import fit
 from memtui.ui.widgets.lines import Lines
 from memtui.workbench.actions import BROWSER_ROOMS
-from memtui.workbench.browse import summaries
-from memtui.workbench.browse.layout import SMALL_HEIGHT, SMALL_WIDTH
+from memtui.workbench.browse.panes import SMALL_HEIGHT, SMALL_WIDTH
 from memtui.workbench.browse.side import INFO
-from memtui.workbench.browse.summaries import State
+from memtui.workbench.tree import cells
+from memtui.workbench.tree.cells import State
 
 if TYPE_CHECKING:
     from memtui.workbench.browse.browser import BrowserScreen
@@ -110,7 +110,7 @@ class Chrome:
             self._needed_size(),
             0 if screen.is_current and screen.panes.layout.left else len(screen.memories.marks),
         )
-        return [summaries.header(state, width)]
+        return [cells.header(state, width)]
 
     def _needed_size(self) -> str:
         """The size that would show more than the tree, where this one does not."""
@@ -121,7 +121,7 @@ class Chrome:
     def tree_title(self, width: int) -> list[Line]:
         """How many memories, and which are shown how."""
         forest, tree = self._screen.forest, self._screen.memories
-        notes = summaries.tree_notes(
+        notes = cells.tree_notes(
             forest.matched,
             len(forest.nodes),
             filtered=forest.filtered,
@@ -156,7 +156,7 @@ class Chrome:
             return []
         if side.node.memory is None:
             return side.groups.lines(side.node, side.width)[:2]  # folded as the page below goes on with it
-        return list(summaries.about(side.node.memory, side.node.signs, side.look, width))
+        return list(cells.about(side.node.memory, side.node.signs, side.look, width))
 
     def detail(self, width: int) -> list[Line]:
         """The strip below the tree in one column."""
@@ -192,7 +192,7 @@ class Chrome:
         if node is not None and node.memory is None:
             actions = [action._replace(label="open") if action.id == "open" else action for action in actions]
         if screen.memories.marks and not screen.editing:
-            actions = summaries.for_marked(actions)
+            actions = cells.for_marked(actions)
         end = [action for action in screen.table if action.id in ("help", "palette")]
         if screen.typing:
             end = [typed for action in end if (typed := beside_text(action)).keys]

@@ -15,9 +15,9 @@ from memtui.ui import themes
 from memtui.ui.action import Action, in_room, shown_keys
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.workbench.actions import BROWSER_ROOMS, VIEWS
-from memtui.workbench.browse.nodes import MEMORY, Node
-from memtui.workbench.browse.rows import Effect
 from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
+from memtui.workbench.tree.nodes import MEMORY, Node
+from memtui.workbench.tree.rows import Effect
 
 if TYPE_CHECKING:
     from memtui.ui.keys.palette import Command

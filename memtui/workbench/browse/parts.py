@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING, cast
 from memtui.ui.keys.keyed import KeyedScreen
 
 if TYPE_CHECKING:
-    from memtui.workbench.browse.accepting import Accepting
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.browse.bundling import Bundling
-    from memtui.workbench.browse.checkup import Checkup
-    from memtui.workbench.browse.copying import Copying
-    from memtui.workbench.browse.filling import Filling
-    from memtui.workbench.browse.filtering import Filtering
-    from memtui.workbench.browse.projects import Projects
-    from memtui.workbench.browse.repointing import Repointing
-    from memtui.workbench.browse.translating import Translating
-    from memtui.workbench.browse.verbs import Verbs
+    from memtui.workbench.browse.bundles import Bundling
+    from memtui.workbench.browse.copies import Translating
+    from memtui.workbench.browse.filter import Filtering
+    from memtui.workbench.browse.health import Checkup
+    from memtui.workbench.browse.listings import Filling, Projects
+    from memtui.workbench.browse.moved_projects import Repointing
+    from memtui.workbench.browse.operations import Copying, Verbs
+    from memtui.workbench.browse.reviews import Accepting
     from memtui.workbench.edit.host import EditorHost
     from memtui.workbench.views.switching import Views
     from memtui.workbench.views.viewing import Viewing
@@ -37,21 +35,21 @@ class Parts(KeyedScreen[None]):
     @cached_property
     def verbs(self) -> Verbs:
         """What writes."""
-        from memtui.workbench.browse.verbs import Verbs
+        from memtui.workbench.browse.operations import Verbs
 
         return Verbs(self._browser)
 
     @cached_property
     def accepting(self) -> Accepting:
         """What accepts roots."""
-        from memtui.workbench.browse.accepting import Accepting
+        from memtui.workbench.browse.reviews import Accepting
 
         return Accepting(self._browser)
 
     @cached_property
     def copying(self) -> Copying:
         """What copies."""
-        from memtui.workbench.browse.copying import Copying
+        from memtui.workbench.browse.operations import Copying
 
         return Copying(self._browser)
 
@@ -65,7 +63,7 @@ class Parts(KeyedScreen[None]):
     @cached_property
     def checkup(self) -> Checkup:
         """What is known of the health of indexes."""
-        from memtui.workbench.browse.checkup import Checkup
+        from memtui.workbench.browse.health import Checkup
 
         return Checkup(self._browser)
 
@@ -86,42 +84,42 @@ class Parts(KeyedScreen[None]):
     @cached_property
     def translating(self) -> Translating:
         """Memories on their way to another agent."""
-        from memtui.workbench.browse.translating import Translating
+        from memtui.workbench.browse.copies import Translating
 
         return Translating(self._browser)
 
     @cached_property
     def bundling(self) -> Bundling:
         """Bundles, written and read."""
-        from memtui.workbench.browse.bundling import Bundling
+        from memtui.workbench.browse.bundles import Bundling
 
         return Bundling(self._browser)
 
     @cached_property
     def repointing(self) -> Repointing:
         """What moves the memories of a project that moved."""
-        from memtui.workbench.browse.repointing import Repointing
+        from memtui.workbench.browse.moved_projects import Repointing
 
         return Repointing(self._browser)
 
     @cached_property
     def projects(self) -> Projects:
         """Other projects."""
-        from memtui.workbench.browse.projects import Projects
+        from memtui.workbench.browse.listings import Projects
 
         return Projects(self._browser)
 
     @cached_property
     def filling(self) -> Filling:
         """Full lists on their way into the tree."""
-        from memtui.workbench.browse.filling import Filling
+        from memtui.workbench.browse.listings import Filling
 
         return Filling(self._browser)
 
     @cached_property
     def filtering(self) -> Filtering:
         """What is typed in the footer."""
-        from memtui.workbench.browse.filtering import Filtering
+        from memtui.workbench.browse.filter import Filtering
 
         return Filtering(self._browser)
 

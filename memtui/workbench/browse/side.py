@@ -1,7 +1,8 @@
 """What is beside the tree: the text of the memory under the cursor, what changed in it, what is known about it.
 
 It decides when to read (after the cursor has rested, so that a held key reads nothing), and when a memory counts as
-looked at; the reading itself is done by the bridge.
+looked at; the reading itself is done by the bridge. The page of a row that is no memory is made of what is known
+already; text that is looked for is read and drawn again with its places marked.
 """
 
 from __future__ import annotations
@@ -10,20 +11,22 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Memory
-from memtui.ui.draw.pages import Page
+from memtui.matching import Literal
+from memtui.ui.draw.pages import Page, PageLine, fields_page
 from memtui.ui.draw.spans import Line
-from memtui.workbench.browse import summaries
-from memtui.workbench.browse.cells import Look, below_home, since, size_words
-from memtui.workbench.browse.group_words import GroupWords
-from memtui.workbench.browse.nodes import MEMORY, Node
+from memtui.ui.draw.words import count_words
+from memtui.ui.widgets.prompts import Question
+from memtui.workbench.browse import preview
+from memtui.workbench.tree import cells
+from memtui.workbench.tree.cells import Look, below_home, since, size_words
+from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, SCOPE, Node
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from memtui.features.entries.fullness import Usage
-    from memtui.workbench.browse import reading
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.browse.page_finding import PageFinding
+
 
 REST = 0.07
 """Seconds the cursor rests before its memory is read."""
@@ -46,9 +49,9 @@ class Side:
         self.groups = GroupWords(screen)
         self.mode = PREVIEW
         self.node: Node | None = None
-        self.shown: reading.Shown | None = None
-        self.difference: reading.Difference | None = None
-        self._pages: dict[tuple[Address, str | None, bool, int], reading.Shown] = {}
+        self.shown: preview.Shown | None = None
+        self.difference: preview.Difference | None = None
+        self._pages: dict[tuple[Address, str | None, bool, int], preview.Shown] = {}
         self._rest: Timer | None = None
         self._looking: Timer | None = None
         self.start_at: tuple[Address, int] | None = None
@@ -63,7 +66,6 @@ class Side:
     @cached_property
     def finding(self) -> PageFinding:
         """Who finds in the text."""
-        from memtui.workbench.browse.page_finding import PageFinding
 
         return PageFinding(self._screen)
 
@@ -133,7 +135,7 @@ class Side:
         shown = self.shown
         return shown is not None and shown.address == memory.address and shown.sha256 == memory.sha256
 
-    def _kept(self) -> reading.Shown | None:
+    def _kept(self) -> preview.Shown | None:
         memory = self.memory
         if memory is None:
             return None
@@ -141,7 +143,7 @@ class Side:
 
     def read(self) -> None:
         """Read what is under the cursor in the way it is shown now."""
-        from memtui.workbench.browse import reading
+        from memtui.workbench.browse import preview
 
         memory = self.memory
         if memory is None:
@@ -151,7 +153,7 @@ class Side:
         if self.mode == CHANGES:
             difference = self.difference
             self._screen.bridge.run(
-                lambda engine: reading.since_seen(engine, memory, width, plain=plain, shown=difference),
+                lambda engine: preview.since_seen(engine, memory, width, plain=plain, shown=difference),
                 self._give_difference,
                 what=f"compare {memory.address}",
                 latest="side",
@@ -162,7 +164,7 @@ class Side:
             key = (memory.address, memory.sha256, memory.unseen, width)
             held = self.finding.held if self.finds else None
 
-            def keep(shown: reading.Shown) -> None:
+            def keep(shown: preview.Shown) -> None:
                 if held is not None:
                     self._give(shown)
                     self.finding.shown(shown)
@@ -173,7 +175,7 @@ class Side:
                 self._give(shown)
 
             self._screen.bridge.run(
-                lambda engine: reading.preview(engine, memory, width, plain=plain, held=held),
+                lambda engine: preview.preview(engine, memory, width, plain=plain, held=held),
                 keep,
                 what=f"read {memory.address}",
                 latest="side",
@@ -187,7 +189,7 @@ class Side:
             self._read_info(memory, max(self._screen.info_view.room, 20), pane=True)
 
     def _read_info(self, memory: Memory, width: int, *, pane: bool = False) -> None:
-        from memtui.workbench.browse import reading
+        from memtui.workbench.browse import preview
 
         words = self._info_words(memory)
 
@@ -197,14 +199,14 @@ class Side:
                 self._screen.chrome.update("side-title", "about", "detail")
 
         self._screen.bridge.run(
-            lambda engine: reading.info(engine, memory, words, width),
+            lambda engine: preview.info(engine, memory, words, width),
             give,
             what=f"read about {memory.address}",
             latest="info" if pane else "side",
         )
 
-    def _info_words(self, memory: Memory) -> reading.InfoWords:
-        from memtui.workbench.browse import reading
+    def _info_words(self, memory: Memory) -> preview.InfoWords:
+        from memtui.workbench.browse import preview
 
         signs, now = (self.node.signs if self.node is not None else None), self._screen.now()
         state = [
@@ -217,7 +219,7 @@ class Side:
         limit = root.policy.write_bytes if root is not None else None
         size = f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)
         who = "you" if memory.actor in ("tui", "cli") else memory.actor
-        return reading.InfoWords(
+        return preview.InfoWords(
             ", ".join(state) or "nothing special",
             used,
             size,
@@ -225,7 +227,7 @@ class Side:
             self._screen.facts.settings.home,
         )
 
-    def _give(self, shown: reading.Shown) -> None:
+    def _give(self, shown: preview.Shown) -> None:
         memory = self.memory
         if memory is None or memory.address != shown.address or self.mode != PREVIEW:
             return
@@ -245,7 +247,7 @@ class Side:
         self._screen.chrome.update("side-title", "about", "detail")
         self._look_on()
 
-    def _give_difference(self, difference: reading.Difference) -> None:
+    def _give_difference(self, difference: preview.Difference) -> None:
         if self.memory is None or self.memory.address != difference.address or self.mode != CHANGES:
             return
         self.difference = difference
@@ -337,7 +339,7 @@ class Side:
         held = self._held
         style = "warning" if held is not None and held.over else "title"
         notes: Line = [("E", "key"), (f" {held.brief} ", style)] if held is not None else []
-        return words, [*notes, *summaries.memory_notes(node.memory, node.signs)]
+        return words, [*notes, *cells.memory_notes(node.memory, node.signs)]
 
     @property
     def _held(self) -> Usage | None:
@@ -352,10 +354,172 @@ class Side:
             return []
         if node.memory is None:
             return self.groups.lines(node, width)[:height]
-        lines = summaries.detail(node.memory, node.signs, self.look, width)
+        lines = cells.detail(node.memory, node.signs, self.look, width)
         if self._held is not None:
             style = "warning" if self._held.over else "name"
             lines.append([(f" {self._held.words}  ", style), ("E", "key"), (" lists them", "dim")])
         if self.shown is not None and self.shown.address == node.memory.address:
             lines += [list(line.runs) for line in self.shown.page[: max(height - len(lines), 0)]]
         return lines[:height]
+
+
+class GroupWords:
+    """The words and pages of rows that hold memories."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    def page(self, node: Node, width: int) -> Page:
+        """Draw what is known about a folder, root or scope."""
+        lines = self.lines(node, width)
+        page = tuple(PageLine(tuple(line)) for line in (lines[2:] if self._screen.panes.layout.about else lines))
+        if node.kind == SCOPE and not node.root:
+            page += fields_page(self._scope_fields(node), width)
+        return page
+
+    def lines(self, node: Node, width: int) -> list[Line]:
+        """What is said about a folder, root or scope."""
+        forest = self._screen.forest
+        deleted = forest.losses.below(node)
+        files = node.files if node.files or forest.others.counts(node) else None
+        return cells.group_detail(files, node.bytes, node.signs, self._notes(node), width, deleted)
+
+    def _scope_fields(self, node: Node) -> list[tuple[str, str]]:
+        fields = [("", "")]
+        for child in node.children.values():
+            root = self._screen.forest.root(child.root)
+            if root is not None:
+                fields += [
+                    (f" {root.label or root.id}", ""),
+                    ("   id", root.id),
+                    ("   folder", self._screen.side.short(root.path)),
+                ]
+        return fields
+
+    def _notes(self, node: Node) -> list[str]:
+        """What is said about a folder or root: where it is, who else writes there, what is wrong."""
+        forest = self._screen.forest
+        if node.kind == OTHERS:
+            return [self._others_words(node)]
+        root = forest.root(node.root) if node.root else None
+        if root is None:
+            return []
+        below = f"/{node.key[-1]}" if node.kind == FOLDER else ""
+        other = forest.others.get(root.id)
+        more = ""
+        if not forest.others.counts(node):
+            more = "Its memories are not read; enter reads them."
+        moved = "g p moves them to where the project is now." if other is not None and other.gone else ""
+        notes = (self._screen.side.short(root.path + below), root.note, moved, more, self._screen.root_problem(root.id))
+        return [note for note in notes if note]
+
+    def _others_words(self, node: Node) -> str:
+        """What a row of other projects is."""
+        unread = sum(1 for child in node.children.values() if not self._screen.forest.others.counts(child))
+        many = f"{count_words(len(node.children), 'folder')} of projects you do not stand in"
+        if not unread:
+            return f"{many}; all of them are read."
+        return f"{many}, {unread:,} not read. Opening one reads it; A reads all of them."
+
+
+class PageFinding:
+    """Finds in the memory that is shown."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self.words = ""
+        """What is looked for; empty when nothing is."""
+        self._places: tuple[int, ...] = ()
+        self._index = 0
+        self._wrapped = ""
+
+    @property
+    def held(self) -> Literal | None:
+        """What is to be marked in the text."""
+        return Literal(self.words) if self.words else None
+
+    def start(self) -> None:
+        """Ask for the words."""
+        screen = self._screen
+        screen.ask(
+            Question(
+                "find",
+                self.words,
+                self._keep,
+                cancelled=self.clear,
+                changed=self._typed,
+                hint=self._hint,
+                step=self.step,
+                over=True,
+            )
+        )
+
+    def _typed(self, words: str) -> None:
+        self.words, self._places, self._wrapped = words, (), ""
+        self._screen.side.read()
+
+    def _keep(self, words: str) -> None:
+        self._screen.close_prompt()
+        if not words:
+            self.clear()
+        elif self._places:
+            self._screen.say(f"{self._count()}: {self._keys()}")
+
+    def clear(self) -> None:
+        """Look for nothing any more."""
+        self.words, self._places = "", ()
+        self._screen.close_prompt()
+        self._screen.side.read()
+
+    def forget(self) -> None:
+        """Another memory is shown."""
+        self.words, self._places = "", ()
+
+    def shown(self, shown: preview.Shown) -> None:
+        """Take the places of a text that was just drawn, and go to the first one in view or after it."""
+        fresh = not self._places
+        self._places = shown.places
+        if not self._places:
+            self._draw()
+            return
+        if fresh:
+            page, top = self._screen.page_view.page, self._screen.page_view.top
+            line = page[top].source or 0 if top < len(page) else 0
+            self._index = next((index for index, place in enumerate(self._places) if place >= line), 0)
+        self._index = min(self._index, len(self._places) - 1)
+        self._go()
+
+    def step(self, by: int) -> None:
+        """Go to the next (1) or previous (-1) place, around the end if need be."""
+        if not self._places:
+            return
+        index = self._index + by
+        self._wrapped = "" if 0 <= index < len(self._places) else "from the top" if by > 0 else "from the end"
+        self._index = index % len(self._places)
+        self._go()
+        if self._screen.prompt is None:
+            self._screen.say(f"{self._count()}: {self._keys()}")
+
+    def _go(self) -> None:
+        view, line = self._screen.page_view, self._places[self._index]
+        rows = [index for index, drawn in enumerate(view.page) if drawn.source == line]
+        if rows and not view.top <= rows[0] <= rows[-1] < view.top + view.size.height:
+            view.go_to_source(line)
+        self._draw()
+
+    def _draw(self) -> None:
+        self._screen.chrome.update("footer")
+
+    def _count(self) -> str:
+        if not self._places:
+            return "none" if self.words else ""
+        count = f"{self._index + 1:,} of {len(self._places):,}"
+        return f"{count}, {self._wrapped}" if self._wrapped else count
+
+    def _hint(self, text: str) -> Line:
+        del text
+        return [(self._count(), "strong" if self._places else "warning"), ("  down next  up previous", "dim")]
+
+    def _keys(self) -> str:
+        keys = {action.id: action.keys[0] for action in self._screen.table}
+        return f"{keys['page_next']} next, {keys['page_previous']} previous, {keys['filter']} other words"

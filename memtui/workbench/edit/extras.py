@@ -24,7 +24,7 @@ from memtui.features.edit.external import (
 )
 from memtui.pointers import carry
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.placing import rename_target
+from memtui.workbench.browse.new_memory import rename_target
 from memtui.workbench.edit import jobs
 from memtui.workbench.edit.opening import DRAFTS
 from memtui.workbench.edit.text_form import read_form

@@ -16,7 +16,7 @@ from memtui.ui.action import PANES, Action
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.widgets.prompts import Question
-from memtui.workbench.browse.cells import Look as Clock
+from memtui.workbench.tree.cells import Look as Clock
 from memtui.workbench.views import activity_jobs
 from memtui.workbench.views.activity_jobs import BATCH, PAGE, Drawn, Loaded, Wish
 from memtui.workbench.views.activity_rows import Item, Steps, actor_words, item_runs, where
@@ -26,7 +26,7 @@ from memtui.workbench.views.stepping import Stepping
 
 if TYPE_CHECKING:
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.browse.nodes import Node
+    from memtui.workbench.tree.nodes import Node
 
 NEAR = 60
 """Rows before the end at which more are loaded."""

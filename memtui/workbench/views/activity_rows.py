@@ -14,8 +14,7 @@ from memtui.engine.model import APPROVALS, Address, AuditRecord, Change, Operati
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.workbench.browse.cells import Look, ago
-from memtui.workbench.browse.summaries import VERBS
+from memtui.workbench.tree.cells import VERBS, Look, ago
 from memtui.workbench.views.difference import KINDS
 from memtui.workbench.views.inbox_rows import common_place, who_words
 from memtui.workbench.views.times import SHORT, both, full, stamp

@@ -12,7 +12,7 @@ from textual.message import Message
 from memtui.engine.model import Change
 from memtui.ui.draw.spans import Run
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.browse.cells import Look
+from memtui.workbench.tree.cells import Look
 from memtui.workbench.views.inbox import BURST, Inbox, Item
 from memtui.workbench.views.inbox_rows import row_runs
 

@@ -366,13 +366,13 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             self.browser.views.history(row.item.address)
 
     def _copy_path(self) -> None:
-        from memtui.workbench.browse.copying import put_on_clipboard
+        from memtui.workbench.browse.operations import put_on_clipboard
 
         if self.row is not None and self.row.item is not None:
             put_on_clipboard(self.browser, self.row.item.loaded.path, "the path")
 
     def _copy(self) -> None:
-        from memtui.workbench.browse.copying import put_on_clipboard
+        from memtui.workbench.browse.operations import put_on_clipboard
 
         if self.row is not None:
             put_on_clipboard(self.browser, cost_jobs.copied(self.rows, self.row), "what is loaded")

@@ -21,7 +21,7 @@ from memtui.ui.draw.spans import Line, Run
 from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.copying import put_on_clipboard
+from memtui.workbench.browse.operations import put_on_clipboard
 from memtui.workbench.views import entries_jobs
 from memtui.workbench.views.entries_rows import Held, Shelf, entry_runs
 from memtui.workbench.views.listed import ListedScreen

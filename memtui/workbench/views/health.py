@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from memtui.ui.keys.fence import Hold
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.browse.nodes import Node
+    from memtui.workbench.tree.nodes import Node
 
 BESIDE = "health-page"
 NO_FINDING = "There is no finding here."

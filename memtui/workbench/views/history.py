@@ -18,9 +18,9 @@ from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.cells import Look as Clock
-from memtui.workbench.browse.cells import since
-from memtui.workbench.browse.copying import put_on_clipboard
+from memtui.workbench.browse.operations import put_on_clipboard
+from memtui.workbench.tree.cells import Look as Clock
+from memtui.workbench.tree.cells import since
 from memtui.workbench.views import history_jobs
 from memtui.workbench.views.difference import Look
 from memtui.workbench.views.history_rows import DISK, DRAFT, GONE, VERSION, Entry, Past, before, entry_runs

@@ -12,7 +12,7 @@ from memtui.engine.model import Address, AuditRecord, Draft, Version, is_person
 from memtui.safe_text import one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import fit
-from memtui.workbench.browse.cells import Look, ago, size_words
+from memtui.workbench.tree.cells import Look, ago, size_words
 from memtui.workbench.views.inbox_rows import who_words
 from memtui.workbench.views.times import SHORT, both, full, stamp
 

@@ -286,7 +286,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             self.browser.accepting.accept(self._unreviewed(), self.load)
 
     def _copy(self) -> None:
-        from memtui.workbench.browse.copying import put_on_clipboard
+        from memtui.workbench.browse.operations import put_on_clipboard
 
         if self.row is not None and self.given is not None:
             put_on_clipboard(self.browser, hot_jobs.copied(self.given, self.row), "what is given")

@@ -14,7 +14,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.marking import fitted
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words, end_of_line
-from memtui.workbench.browse.cells import size_words
+from memtui.workbench.tree.cells import size_words
 
 ALL, ITEM, CUT, LEFT, ROOT, INDEX = "all", "item", "cut", "left", "root", "index"
 """What a row is: everything that is given; a memory that is; the line below them; a memory that is not; a root that

@@ -11,7 +11,7 @@ from memtui.features.changes.bursts import Burst
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.workbench.browse.cells import Look, ago, since
+from memtui.workbench.tree.cells import Look, ago, since
 from memtui.workbench.views.difference import KINDS
 from memtui.workbench.views.inbox import Item
 

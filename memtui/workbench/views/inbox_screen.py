@@ -33,7 +33,7 @@ from memtui.workbench.views.view import ViewScreen
 if TYPE_CHECKING:
     from memtui.ui.widgets.prompts import Prompt
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.browse.nodes import Node
+    from memtui.workbench.tree.nodes import Node
 
 REST = 0.05
 """Seconds the cursor rests before its change is read."""

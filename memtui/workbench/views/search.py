@@ -23,7 +23,7 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.browse.cells import Look
+from memtui.workbench.tree.cells import Look
 from memtui.workbench.views import search_reading
 from memtui.workbench.views.search_line import SearchLine
 from memtui.workbench.views.search_rows import HitList, Item, More, items_of, label_of

@@ -15,7 +15,7 @@ from memtui.ui.draw.marking import fitted, marked
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import end_of_line, fit
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.browse.cells import Look, ago
+from memtui.workbench.tree.cells import Look, ago
 
 
 class Group(NamedTuple):

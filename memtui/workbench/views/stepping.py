@@ -12,7 +12,7 @@ from memtui.engine.model import APPROVALS, Done
 from memtui.safe_text import visible
 from memtui.ui.draw.spans import Line
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.verbs import addresses_of
+from memtui.workbench.browse.operations import addresses_of
 from memtui.workbench.views import activity_jobs
 from memtui.workbench.views.activity_rows import Item, closed_folders
 

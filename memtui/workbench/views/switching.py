@@ -13,7 +13,7 @@ from memtui.workbench.actions import VIEW
 if TYPE_CHECKING:
     from memtui.engine.model import Address
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.browse.nodes import Node
+    from memtui.workbench.tree.nodes import Node
     from memtui.workbench.views.view import ViewScreen
 
 MAIN = "memories"

@@ -11,7 +11,7 @@ from memtui.diff.hunks import take_back
 from memtui.engine.model import Change, Conflict, Done, Saved, Unchanged
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.verbs import addresses_of
+from memtui.workbench.browse.operations import addresses_of
 from memtui.workbench.views import inbox_jobs
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 
-from memtui.workbench.browse.cells import since
+from memtui.workbench.tree.cells import since
 
 SHORT, LONG = 6, 16
 """Cells of the two columns."""

@@ -18,17 +18,16 @@ from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import fence_of
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.cells import Look
-from memtui.workbench.browse.copying import put_on_clipboard
-from memtui.workbench.browse.placing import rename_target
-from memtui.workbench.browse.verbs import addresses_of
+from memtui.workbench.browse.new_memory import rename_target
+from memtui.workbench.browse.operations import addresses_of, put_on_clipboard
+from memtui.workbench.tree.cells import Look
 from memtui.workbench.views.listed import ListedScreen
 from memtui.workbench.views.trash_rows import Bin, entry_runs, free_name, heading, key, wanted
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.browse.nodes import Node
+    from memtui.workbench.tree.nodes import Node
 
 TAKEN = ("E_EXISTS", "E_CLASH")
 """Errors that another name helps against."""

@@ -11,7 +11,7 @@ from memtui.engine.model import Address, Restoring, TrashEntry, is_person
 from memtui.safe_text import cell_width
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.workbench.browse.cells import Look, ago, size_words
+from memtui.workbench.tree.cells import Look, ago, size_words
 from memtui.workbench.views.inbox_rows import who_words
 from memtui.workbench.views.times import SHORT, both, full, stamp
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from memtui.ui.keys.palette import Command
     from memtui.workbench.bridge import Bridge
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.browse.nodes import Node
+    from memtui.workbench.tree.nodes import Node
 
 
 class ViewScreen(KeyedScreen[None]):

@@ -13,15 +13,16 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.pages import text_page
 from memtui.ui.draw.spans import Run
 from memtui.workbench.actions import ACTIONS, SIGNS
-from memtui.workbench.browse import checkup, summaries
-from memtui.workbench.browse.cells import Look, columns_for, row_runs
-from memtui.workbench.browse.nodes import Signs
-from memtui.workbench.browse.rows import Forest
+from memtui.workbench.browse import health
 from memtui.workbench.edit.file_state import FileState, title_note
 from memtui.workbench.keys.help import SIGNS_TITLE, help_page
 from memtui.workbench.merge.rows import SIGNS as CHANGES
 from memtui.workbench.merge.session import MergeSession
 from memtui.workbench.merge.view import FileText
+from memtui.workbench.tree import cells
+from memtui.workbench.tree.cells import Look, columns_for, row_runs
+from memtui.workbench.tree.nodes import Signs
+from memtui.workbench.tree.rows import Forest
 from memtui.workbench.views import cost_rows, health_rows, hot_rows
 from tests.workbench.views.test_cost_jobs import drawn
 from tests.workbench.views.test_cost_rows import AROUND, COST
@@ -47,8 +48,8 @@ def in_the_tree() -> set[str]:
     forest.load([Root("r", "/r", label="Mine")], [MEMORY])
     forest.losses.set_deleted([ADDRESS._replace(path="a/gone.md")], forest.homes)
     found: set[str] = set()
-    for health, own in (("", EVERY), (checkup.AILING, Signs(1)), (checkup.UNLOADED, Signs(1))):
-        forest.index_signs = {ADDRESS: health}
+    for sign, own in (("", EVERY), (health.AILING, Signs(1)), (health.UNLOADED, Signs(1))):
+        forest.index_signs = {ADDRESS: sign}
         for node in forest.rows():
             node.signs = own
             runs = row_runs(node, forest, columns_for(100), LOOK, cursor=True, marked=True)
@@ -58,10 +59,10 @@ def in_the_tree() -> set[str]:
 
 
 def in_bars() -> set[str]:
-    found = signs(summaries.memory_notes(MEMORY, EVERY))
-    found |= signs(summaries.header(summaries.State(totals=EVERY, unseen=2, marked=3), 200))
+    found = signs(cells.memory_notes(MEMORY, EVERY))
+    found |= signs(cells.header(cells.State(totals=EVERY, unseen=2, marked=3), 200))
     for some in (EVERY, Signs(draft=1)):
-        lines = [*summaries.detail(MEMORY, some, LOOK, 80), *summaries.group_detail(3, 9, some, (), 80, deleted=2)]
+        lines = [*cells.detail(MEMORY, some, LOOK, 80), *cells.group_detail(3, 9, some, (), 80, deleted=2)]
         found |= {sign for line in lines for sign in signs(line[:1])}
     focused = bars.title("Memories", (), 80, focused=True, plain=False)
     return found | {text[0] for text, style in focused if style == "title-focus"}

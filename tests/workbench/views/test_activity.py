@@ -10,7 +10,7 @@ import pytest
 from memtui.engine.model import MergeOf
 from memtui.ui.action import MOVES
 from memtui.workbench.actions import VIEW
-from memtui.workbench.browse.returning import Place
+from memtui.workbench.browse.place import Place
 from memtui.workbench.views.activity import ActivityScreen
 from memtui.workbench.views.activity_jobs import PAGE
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real, write

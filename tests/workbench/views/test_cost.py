@@ -16,7 +16,7 @@ from memtui.agents.layout import slug
 from memtui.engine import Engine
 from memtui.ui.action import MOVES
 from memtui.workbench.actions import VIEW
-from memtui.workbench.browse.returning import Place
+from memtui.workbench.browse.place import Place
 from memtui.workbench.views import cost as cost_view
 from memtui.workbench.views import cost_jobs
 from memtui.workbench.views.cost import CostScreen

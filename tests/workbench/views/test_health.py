@@ -15,7 +15,7 @@ from memtui.engine.model import Root
 from memtui.features.health.survey import Looker
 from memtui.ui.action import MOVES
 from memtui.workbench.actions import BY_ID, VIEW
-from memtui.workbench.browse.returning import Place
+from memtui.workbench.browse.place import Place
 from memtui.workbench.views import health as health_view
 from memtui.workbench.views.health import HealthScreen
 from memtui.workbench.views.health_rows import Stray

@@ -14,8 +14,8 @@ from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.model import Context
 from memtui.ui.action import MOVES
 from memtui.workbench.actions import VIEW
-from memtui.workbench.browse.returning import Place
-from memtui.workbench.browse.reviewing import ReviewingScreen
+from memtui.workbench.browse.place import Place
+from memtui.workbench.browse.reviews import ReviewingScreen
 from memtui.workbench.views import hot_jobs
 from memtui.workbench.views.hot import HotScreen
 from tests.workbench.memories import CLAUDE, Memories
@@ -258,7 +258,9 @@ async def test_secrets_are_shown_masked_and_copied_masked(monkeypatch: pytest.Mo
     engine = engine_with({"memtui:global/keys.md": "DB_PASSWORD=hunter2hunter2\n"})
     engine.pin("memtui:global/keys.md")
     copied: list[str] = []
-    monkeypatch.setattr("memtui.workbench.browse.copying.put_on_clipboard", lambda _, text, what: copied.append(text))
+    monkeypatch.setattr(
+        "memtui.workbench.browse.operations.put_on_clipboard", lambda _, text, what: copied.append(text)
+    )
     async with shown(engine) as screen:
         await hot(screen)
         await screen.until_text("[masked: ")

@@ -7,7 +7,7 @@ import pytest
 from memtui.engine.model import Address, Change, Root, Vanished
 from memtui.features.changes.bursts import MASS
 from memtui.safe_text import cell_width
-from memtui.workbench.browse.cells import Look
+from memtui.workbench.tree.cells import Look
 from memtui.workbench.views.inbox import Inbox, Item, Loaded
 from memtui.workbench.views.inbox_rows import burst_words, common_place, heading, row_runs, who_words
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.workbench.browse.returning import Place
+from memtui.workbench.browse.place import Place
 from memtui.workbench.views.listed import ListedScreen
 from tests.workbench.views.real import ME, Real, World, at, real
 

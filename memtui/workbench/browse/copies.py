@@ -1,0 +1,400 @@
+"""Where marked memories would land: one line to type a folder, root or scope in, and what each would be called there.
+
+Names that are taken are shown before anything is done, so that one prompt serves for forty memories; and so is what
+becomes of their front matter and of the indexes when they go to another agent. The plan that is shown is the very one
+that is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents.table import title_of
+from memtui.engine.model import Address, Done, Root
+from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Item, Plan
+from memtui.features.transfer.plan import Wish, apply, differs, plan
+from memtui.safe_text import cell_width
+from memtui.ui.draw import bars
+from memtui.ui.draw.pages import words_page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.words import both_ends, count_words
+from memtui.ui.widgets.prompts import Question
+from memtui.workbench.bridge import WRITE
+from memtui.workbench.browse.new_memory import Target
+from memtui.workbench.browse.plan_screen import AskedList, AskingScreen
+from memtui.workbench.views.difference import Look, compare
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.workbench.browse.browser import BrowserScreen
+
+
+WORKED_OUT = 0.1
+"""Seconds without a key before it is worked out what becomes of the memories."""
+
+
+class Landing(NamedTuple):
+    """Where one memory would land."""
+
+    old: Address
+    new: Address
+    problem: str = ""
+    """Why it cannot."""
+
+
+def landings(pairs: Iterable[tuple[Address, Address]], taken: Callable[[Address], bool]) -> tuple[Landing, ...]:
+    """Tell where each would land, and which names are taken: by a memory that is there, or by one of these.
+
+    Args:
+        pairs: old and new addresses.
+        taken: whether a memory has an address now.
+    """
+    found, used = [], set()
+    for old, new in pairs:
+        if old == new:
+            problem = "it is there already"
+        elif new in used:
+            problem = "another marked one has this name"
+        elif taken(new):
+            problem = "the name is taken"
+        else:
+            problem = ""
+            used.add(new)
+        found.append(Landing(old, new, problem))
+    return tuple(found)
+
+
+UNMOVED = "type where to; tab: roots and folders"
+"""Said while the line is as it was at the start."""
+
+
+def completions(text: str, folders: Iterable[str]) -> tuple[str, ...]:
+    """Which folders may be meant by what is typed, in their order: those it begins, else those that hold it."""
+    typed = text.casefold()
+    every = tuple(dict.fromkeys(folders))
+    begin = [one for one in every if one.casefold().startswith(typed) and one != text]
+    return tuple(begin or [one for one in every if typed in one.casefold() and one != text])
+
+
+class LandingList(AskedList[Landing]):
+    """One line for each memory."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.unmoved = False
+        """Whether the line is as it was at the start, so that nobody meant any of them to go where it is."""
+
+    def draw_row(self, row: Landing, *, cursor: bool) -> Sequence[Run]:
+        """Draw one: what it is called and what it would be called, or why not."""
+        if self.unmoved:
+            lead = ">" if cursor else " "
+            return [(lead + " ", "cursor"), (both_ends(str(row.old), max(self.room - 3, 16), plain=self.plain), "name")]
+        note = f"  ! {row.problem}" if row.problem else ""
+        room = max(self.room - 6 - cell_width(note), 16)
+        # Where it lands has the room that what the user chose does not need.
+        new = both_ends(str(row.new), room - min(cell_width(str(row.old)), room // 3), plain=self.plain)
+        old = both_ends(str(row.old), room - cell_width(new), plain=self.plain)
+        lead = ">" if cursor else " "
+        style = "missing" if row.problem else "name"
+        return [(lead + " ", "cursor"), (old, "description"), (" -> ", "dim"), (new, style), (note, "conflict")]
+
+
+class LandingScreen(AskingScreen["tuple[tuple[Address, Address], ...] | Plan"]):
+    """The line and the list; gives what is to be done, or nothing."""
+
+    HELP = """Type the folder the memories go to; an address that begins with a root goes to that root. Tab goes through
+the roots and folders there are. Names that are taken are shown, and stay as they are. In the root of another agent a
+memory gets the front matter that agent reads, and its index a line: below the list is what becomes of the one under the
+cursor. Shift with up and down scrolls it."""
+
+    def __init__(
+        self,
+        browser: BrowserScreen,
+        verb: str,
+        targets: tuple[Address, ...],
+        start: Target,
+        *,
+        folder: str | None = None,
+        typed: str = "",
+    ) -> None:
+        """Take what is done (`move` or `copy`), with which memories, and where the line starts.
+
+        Args:
+            browser: the main screen.
+            verb: what is done.
+            targets: the memories.
+            start: where the line starts.
+            folder: the folder that is moved whole.
+            typed: what was typed already.
+        """
+        question = Question(
+            verb + " to",
+            typed or start.text,
+            self._done,
+            self.leave,
+            self._typed,
+            self._hint,
+            None if typed else start.cursor,
+        )
+        self.lands = LandingList()
+        super().__init__(browser, self.lands, question)
+        self._folder = folder
+        self.plan: Plan | None = None
+        """What becomes of the memories as the line stands; None while that is worked out, or bytes are all."""
+        self._mapped = False
+        self._entered = False
+        self._timer: Timer | None = None
+        self._verb = verb
+        self._targets = targets
+        self._start = start
+        self._target = start
+        self._sure = False
+        self._tabbed: tuple[tuple[str, ...], int] | None = None
+
+    def on_mount(self) -> None:
+        """Show where they would land as it stands."""
+        super().on_mount()
+        self._typed(self.prompt.text)
+
+    # What is typed
+
+    def take_key(self, key: str) -> bool:
+        """Go through the folders there are."""
+        if key not in ("tab", "shift+tab"):
+            return False
+        self._complete(-1 if key == "shift+tab" else 1)
+        return True
+
+    def _typed(self, text: str) -> None:
+        self._sure, self._tabbed = False, None
+        self._show(text)
+
+    def _show(self, text: str) -> None:
+        self._target = self._start.read(text, self._browser.forest.roots)
+        pairs = () if self._target.problem else self._target.pairs(self._targets, self._folder)
+        self.lands.unmoved = text == self._start.text and all(old == new for old, new in pairs)
+        self._show_rows(landings(pairs, self._browser.forest.nodes.__contains__))
+        self.plan, self._entered = None, False
+        self._mapped = translates(pairs, self._browser.forest.roots)
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(WORKED_OUT, self._work_out) if self._mapped else None
+        self.show_detailed(detailed=self._mapped)
+        self.draw()
+
+    def _show_rows(self, rows: tuple[Landing, ...]) -> None:
+        self.lands.show(rows)
+        self.lands.go(next((index for index, row in enumerate(rows) if row.problem), self.lands.cursor))
+
+    # What becomes of them
+
+    def _work_out(self) -> None:
+        """Plan it as the line stands; what arrives late for another line is dropped."""
+        pairs = self._target.pairs(self._targets, self._folder)
+        text = self.prompt.text
+        fit = self._target.kind != "one" or pairs[0][0].name == pairs[0][1].name
+
+        def arrived(found: Plan) -> None:
+            if not self.is_attached or self.prompt.text != text:
+                return
+            self.plan = found
+            self._show_rows(tuple(Landing(item.old, item.new, item.problem) for item in found.items))
+            self.show_details()
+            self.draw()
+            if self._entered:
+                self._entered = False
+                self._done(text)
+
+        moving = self._verb == "move"
+        self._browser.translating.work_out(pairs, moving=moving, fit=fit, then=arrived)
+
+    def show_details(self) -> None:
+        """Show what becomes of the memory under the cursor."""
+        found, at = self.plan, self.lands.cursor
+        if found is None:
+            self.details.show([[(" working out what is mapped", "dim")]] if self._mapped else [], top=0)
+            return
+        look = Look(max(self.app.size.width - 2, 20), plain=self._browser.facts.ascii)
+        self.details.show(details(found, found.items[at] if at < len(found.items) else None, look), top=0)
+
+    def _complete(self, step: int) -> None:
+        """Go through the folders that may be meant."""
+        if self._tabbed is None:
+            typed = "" if self.prompt.text == self._start.text else self.prompt.before_end
+            found = completions(typed, self._folders()) or completions(typed, self._folders(long=True))
+            if not found:
+                self.prompt.refuse("no root or folder is called like this")
+                return
+            self._tabbed = (found, 0 if step > 0 else len(found) - 1)
+        else:
+            found, at = self._tabbed
+            self._tabbed = (found, (at + step) % len(found))
+        found, at = self._tabbed
+        self.prompt.text = found[at]
+        self.prompt.cursor = len(found[at])
+        self.prompt.note, self._sure = [], False
+        self._show(found[at])
+
+    def _folders(self, *, long: bool = False) -> tuple[str, ...]:
+        """Every root, the project's own first; then every folder: those of the own root also without it in front.
+
+        Args:
+            long: by the roots' whole ids, where they have shorter names too.
+        """
+        forest, found = self._browser.forest, set[str]()
+        roots = [root for root in forest.roots.values() if not root.read_only]
+        # What people write for agents comes last: such a root mostly takes files of certain names alone.
+        roots.sort(
+            key=lambda root: (root.kind != "memories", root.id in forest.others, root.scope != "project", root.id)
+        )
+        names = {root.id: root.id if long else min((root.id, *root.aliases), key=len) for root in roots}
+        for address in forest.nodes:
+            parts = address.path.split("/")[:-1]
+            for end in range(1, len(parts) + 1):
+                folder = "/".join(parts[:end]) + "/"
+                if address.root in names:
+                    found.add(f"{names[address.root]}/{folder}")
+                if address.root == self._start.address.root:
+                    found.add(folder)
+        return (*(f"{name}/" for name in names.values()), *sorted(found))
+
+    def _hint(self, text: str) -> Line:
+        del text
+        if self.lands.unmoved or (self._target.problem and not self.prompt.before_end):
+            return [(UNMOVED + " ", "dim")]
+        if self._target.problem:
+            return [(self._target.problem, "warning")]
+        keys: Line = [("  tab ", "key"), ("places  ", "dim"), ("esc ", "key"), ("back ", "dim")]
+        return [("enter ", "key"), (self._words, "dim"), *keys]
+
+    @property
+    def _words(self) -> str:
+        able = len(self._able)
+        left = len(self.lands.rows) - able
+        words = f"{'moves' if self._verb == 'move' else 'copies'} {able}"
+        if self._mapped:
+            pairs = self._target.pairs(self._targets, self._folder)
+            words += f" {reader_words(pairs, self._browser.forest.roots)}"
+        return f"{words}, {left} stay" if left else words
+
+    @property
+    def _able(self) -> tuple[Landing, ...]:
+        return tuple(row for row in self.lands.rows if not row.problem)
+
+    def _done(self, text: str) -> None:
+        del text
+        able, every = self._able, self.lands.rows
+        if self._target.problem:
+            self.prompt.refuse(self._target.problem)
+        elif self.lands.unmoved:
+            self.prompt.refuse(UNMOVED)
+        elif self._mapped and self.plan is None:
+            self._entered = True  # done as soon as it is known what is done
+            self._work_out()
+        elif not able:
+            self.prompt.refuse("every name is taken there")
+        elif len(able) < len(every) and not self._sure:
+            self._sure = True
+            name = count_words(len(every) - len(able), "memory")
+            self.prompt.refuse(f"{name} cannot go there and stays; enter again does the other {len(able)}")
+        else:
+            self.dismiss(self.plan or tuple((row.old, row.new) for row in every if not row.problem))
+
+    def _title(self, width: int) -> list[Line]:
+        words = f"{self._verb.capitalize()} {count_words(len(self._targets), 'memory')}"
+        taken = 0 if self.lands.unmoved else len(self.lands.rows) - len(self._able)
+        notes: Line = [(f"{taken} of {len(self.lands.rows)} cannot go there", "conflict")] if taken else []
+        return [bars.title(words, notes, width, focused=True, plain=self._browser.facts.ascii)]
+
+
+Pairs = tuple[tuple[Address, Address], ...]
+GROUP = "transfer"
+_STYLES = {MAPPED: "good", ADDED: "good", KEPT: "description", LOST: "warning"}
+
+
+def translates(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, Root]) -> bool:
+    """Whether any of these memories needs more than a copy of its bytes to be at home where it goes."""
+    return any(
+        old.root in roots and new.root in roots and differs(roots[old.root], roots[new.root]) for old, new in pairs
+    )
+
+
+def reader_words(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, Root]) -> str:
+    """Whose shape they get: `in the shape of Serena`."""
+    titles = dict.fromkeys(title_of(roots[new.root].agent) for _, new in pairs if new.root in roots)
+    return f"in the shape of {' and '.join(titles)}"
+
+
+class Translating:
+    """Plans transfers in the background, and does them."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    def work_out(self, pairs: Pairs, *, moving: bool, fit: bool, then: Callable[[Plan], None]) -> None:
+        """Plan a transfer; of several that are asked for in a row only the last one arrives."""
+        self._screen.bridge.run(
+            lambda engine: plan(engine, pairs, Wish(moving, fit=fit)),
+            then,
+            what="work out what is mapped",
+            latest=GROUP,
+        )
+
+    def do(self, wanted: Plan) -> None:
+        """Do what was shown, and tell it."""
+        from memtui.workbench.browse.operations import addresses_of, where
+
+        screen, bridge = self._screen, self._screen.bridge
+        pairs = tuple((item.old, item.new) for item in wanted.going)
+
+        def done(result: Done) -> None:
+            bridge.refresh(addresses_of(result) | {one.address for one in wanted.indexes})
+            past = "moved" if wanted.moving else "copied"
+            screen.verbs.report(result, past, after=f" to {where(pairs)}; u takes it back")
+            screen.go_when_there(pairs[0][1])
+
+        bridge.run(
+            lambda engine: apply(engine, wanted, actor=bridge.actor),
+            done,
+            what=wanted.words,
+            otherwise=partial(screen.show_error, wanted.words),
+            lane=WRITE,
+        )
+
+
+def details(wanted: Plan, item: Item | None, look: Look) -> list[Line]:
+    """Draw what becomes of one memory, and what is written besides."""
+    lines: list[Line] = []
+    if item is not None and not item.problem:
+        for note in item.notes:
+            for number, part in enumerate(words_page(f"{note.kind}: {note.text}", width=look.width)):
+                text = part.runs[0][0]
+                lines.append([(text if not number else "  " + text, _STYLES.get(note.kind, "dim"))])
+        if any(note.kind == LOST for note in item.notes):
+            keeps = "history keeps it (H)" if wanted.moving else "the original keeps it"
+            lines.append([(f" What is left behind is not lost: {keeps}.", "dim")])
+        if not item.changed:
+            lines.append([(" The text goes as it is.", "dim")])
+        lines += _difference(item.before, item.after, look)
+    lines += index_details(wanted.indexes, look)
+    if wanted.rest:
+        lines += [[], *(list(part.runs) for part in words_page(wanted.rest, style="warning", width=look.width))]
+    return lines
+
+
+def index_details(indexes: Iterable[IndexChange], look: Look) -> list[Line]:
+    """Draw what indexes get."""
+    lines: list[Line] = []
+    for change in indexes:
+        lines += [[], [(f" {change.address}", "heading"), (f"  {change.what}", "good")]]
+        for note in change.notes:
+            lines += [list(part.runs) for part in words_page(note, style="description", width=look.width)]
+        lines += _difference(change.before, change.after, look)
+    return lines
+
+
+def _difference(before: bytes, after: bytes, look: Look) -> list[Line]:
+    return [list(line.runs) for line in compare(before, after, look)[1]] if before != after else []

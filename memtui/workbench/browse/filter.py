@@ -1,0 +1,180 @@
+"""The line of typed text in the footer of the main screen, and the filter that is typed there.
+
+Escape gives back exactly the place the user came from; that place is remembered here and nowhere else.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.geometry import Offset
+
+from memtui.ui.draw.spans import Line
+from memtui.workbench.browse.side import PREVIEW
+from memtui.workbench.tree.nodes import Key
+from memtui.workbench.tree.tree import REBUILT
+
+if TYPE_CHECKING:
+    from memtui.ui.widgets.prompts import Question
+    from memtui.workbench.browse.browser import BrowserScreen
+
+
+PASSED = frozenset({"up", "down", "pageup", "pagedown"})
+"""Keys that move the cursor in the tree while a filter is typed."""
+
+
+class Filtering:
+    """Asks for a line of text."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._place: tuple[Key, int] | None = None
+        self._waiting: str | None = None
+        """What is typed and not looked for yet, because more keys may wait behind it."""
+        self._drawing = False
+
+    # The line
+
+    def ask(self, question: Question) -> None:
+        """Show a question."""
+        from memtui.ui.widgets.prompts import Prompt
+
+        self._screen.prompt = Prompt(question)
+        self._draw()
+
+    def feed(self, key: str, character: str | None) -> bool:
+        """Give a key to the line; False when it is not for it."""
+        if self._screen.prompt is None:
+            return False
+        if character is None or not character.isprintable():
+            self._look()
+        passed = key in PASSED and self._screen.prompt.question.step is None
+        if passed or not self._screen.prompt.feed(key, character):
+            return key not in PASSED
+        if not self._drawing:
+            self._drawing = True
+            self._screen.call_later(self._draw_once)
+        return True
+
+    def paste(self, text: str) -> None:
+        """Give a paste to the line."""
+        if self._screen.prompt is not None:
+            self._screen.prompt.paste(text)
+            self._draw()
+
+    def line(self, width: int) -> Line:
+        """Draw the line in the footer's place."""
+        if self._screen.prompt is None:
+            return []
+        drawn, column = self._screen.prompt.line(width, plain=self._screen.facts.ascii)
+        self._screen.app.cursor_position = Offset(column, self._screen.size.height - 1)
+        return drawn
+
+    def close_prompt(self) -> None:
+        """Put the line away."""
+        self._screen.prompt = None
+        self._draw()
+
+    def refuse(self, text: str) -> bool:
+        """Say why the text cannot be used; False when the line is gone."""
+        if self._screen.prompt is None:
+            return False
+        self._screen.prompt.refuse(text)
+        self._draw()
+        return True
+
+    def _draw_once(self) -> None:
+        if self._drawing:
+            self._draw()
+
+    def _draw(self) -> None:
+        self._drawing = False
+        self._screen.chrome.update("footer")
+
+    # The filter
+
+    def remember(self) -> None:
+        """Remember the place before the first filter."""
+        node = self._screen.memories.current
+        if self._place is None and node is not None and not self._screen.forest.filtered:
+            self._place = (node.key, self._screen.memories.top)
+
+    def come_back_to(self, key: Key) -> None:
+        """Go to this row when the filter that hides it is cleared."""
+        self._place = (key, self._screen.memories.top)
+
+    def start(self) -> None:
+        """Ask for the words; with the text in focus, for what to find in it."""
+        from memtui.ui.widgets.prompts import Question
+
+        screen = self._screen
+        if screen.focused is screen.page_view and screen.side.memory is not None and screen.side.mode == PREVIEW:
+            screen.side.finding.start()
+            return
+
+        self.remember()
+        text = " ".join(self._screen.forest.words)
+        self.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed, over=True))
+
+    def _typed(self, text: str) -> None:
+        """Look for what is typed once the keys that wait already are through, however many there are."""
+        if self._waiting is None:
+            self._screen.call_later(self._look)
+        self._waiting = text
+
+    def _look(self) -> None:
+        """Show only what matches what is typed."""
+        text, self._waiting = self._waiting, None
+        if text is None:
+            return
+        screen = self._screen
+        screen.forest.set_filter(text)
+        screen.memories.apply(REBUILT, by_user=True)
+        self._go_to_match()
+        if self._screen.prompt is not None:
+            count = f"{screen.forest.matched:,} of {len(screen.forest.nodes):,}"
+            self._screen.prompt.note = [(count, "strong" if screen.forest.matched else "warning")]
+        screen.chrome.update("tree-title")
+        self._draw()
+
+    def _keep(self, text: str) -> None:
+        """Enter: back to the tree, filtered."""
+        self.close_prompt()
+        if not text.strip():
+            self.clear()
+        else:
+            self._go_to_match()
+
+    def _go_to_match(self) -> None:
+        """Leave a folder for the next memory that matches."""
+        node = self._screen.memories.current
+        if node is None or node.memory is not None:
+            return
+        matches = [index for index, row in enumerate(self._screen.forest.rows()) if row.memory is not None]
+        after = [index for index in matches if index >= self._screen.memories.cursor] or matches
+        if after:
+            self._screen.memories.go(after[0])
+
+    def _cancel(self) -> None:
+        self.close_prompt()
+        self.clear()
+
+    def leave(self) -> None:
+        """Show everything again, around the memory that was found; at the old place where none is under the cursor."""
+        node = self._screen.memories.current
+        if node is not None and node.memory is not None:
+            self._place = None
+        self.clear()
+
+    def clear(self) -> None:
+        """Show everything again, at the place the user came from."""
+        screen = self._screen
+        screen.forest.clear_filters()
+        screen.memories.apply(REBUILT, by_user=True)
+        if self._place is not None:
+            key, top = self._place
+            self._place = None
+            screen.memories.go_to(key)
+            screen.memories.scroll_to_row(top)
+            screen.memories.keep_in_view()
+        screen.chrome.update("tree-title", "footer")

@@ -1,0 +1,286 @@
+"""The health of every index, followed in the background: who is told, and when a root is looked at again.
+
+One looker for tree, tabs and view, so that they cannot disagree; no first frame waits for it, and a change on disk
+looks at the roots it is in and no others.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from memtui.agents.layout import names_in, short_path, slug
+from memtui.agents.projects import ORPHANED
+from memtui.engine.model import Address, Listing
+from memtui.errors import MemtuiError
+from memtui.features.health.model import IndexReport
+from memtui.features.health.survey import Looker, has_index
+from memtui.features.moved_projects.orphans import (
+    SPLIT,
+    SURE,
+    Collision,
+    Orphan,
+    Worktrees,
+    leads_to,
+    slug_of,
+    survey,
+    where,
+)
+from memtui.workbench.views.health_rows import ORPHAN, QUIET, Stray
+
+if TYPE_CHECKING:
+    from memtui.engine.model import Root
+    from memtui.features.moved_projects.orphans import Survey
+    from memtui.workbench.bridge import Engine
+    from memtui.workbench.browse.browser import BrowserScreen
+
+
+LANE, AROUND, STAYED = "health", "health-projects", "health-stayed"
+"""The thread of looks, and the group of those at projects."""
+AILING, UNLOADED = "I", "C"
+"""Signs of rows: an index with findings; a memory whose line is below the cut."""
+
+
+class Checkup:
+    """What is known of the indexes."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._looker = Looker()
+        self._wanted: dict[str, Root] = {}
+        """Roots that have to be listed and looked at."""
+        self._listed: list[tuple[tuple[Root, ...], Listing, bool]] = []
+        """Roots that were listed already, and whether these are all there are."""
+        self._running = False
+        self._reports: dict[str, tuple[IndexReport, ...]] = {}
+        self.done = False
+        """Whether everything was looked at once."""
+        self.looked = 0
+        """How many indexes there are."""
+        self.strays: tuple[Stray, ...] = ()
+        """Memories that are not where their project is."""
+        self.stayed: tuple[str, ...] = ()
+        """Where the project the user stands in was before, when memories of it stayed there."""
+        self._findings = 0
+        self._around: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def reports(self) -> Mapping[str, tuple[IndexReport, ...]]:
+        """What was found, by root id, in the order of roots."""
+        return self._reports
+
+    def rows_loaded(self, listing: Listing) -> None:
+        """Look at every root of a full list."""
+        roots = tuple(status.root for status in listing.roots if self._counts(status.root))
+        self._listed = [(roots, listing, True)]  # what changed since it was made stays wanted
+        self._go_on()
+
+    def part_loaded(self, listing: Listing) -> None:
+        """Look at roots that were listed apart from the others."""
+        roots = tuple(status.root for status in listing.roots if self._counts(status.root))
+        if roots:
+            self._listed.append((roots, listing, False))
+            self._go_on()
+
+    def rows_changed(self, addresses: Iterable[Address]) -> None:
+        """Look again at the roots these memories are in."""
+        roots = (self._screen.forest.root(id_) for id_ in {address.root for address in addresses})
+        wanted = {root.id: root for root in roots if root is not None and self._counts(root)}
+        if wanted:
+            self._wanted |= wanted
+            self._go_on()
+
+    def _counts(self, root: Root) -> bool:
+        """Whether a root has an index, and is not another project's that was put away."""
+        return has_index(root) and not self._screen.forest.others.hides(root.id)
+
+    def look_around(self) -> None:
+        """Look for projects that moved or share memories, unless that was done for the same folders."""
+        screen = self._screen
+        roots, home = screen.projects.found, screen.facts.settings.home
+        around = tuple((root.id, root.note) for root in roots)
+        if not screen.projects.ready or around == self._around:
+            return
+        self._around = around
+
+        def done(found: tuple[Stray, ...]) -> None:
+            if found != self.strays:
+                self.strays = found
+                self._tell_view()
+
+        screen.bridge.run(
+            lambda _: strays(roots, home), done, what="look for projects that moved", lane=LANE, latest=AROUND
+        )
+
+    def look_for_stayed(self, *, tell: bool) -> None:
+        """Look for memories of this project that stayed where it was before.
+
+        Args:
+            tell: say so in the footer too, and not only with the number of the tab.
+        """
+        screen = self._screen
+        roots, here, home = screen.projects.found, screen.facts.surroundings, screen.facts.settings.home
+        if here is None or not any(root.note == ORPHANED for root in roots):
+            self._take_stayed((), tell=False)
+            return
+        project = here.checkout or here.project
+        screen.bridge.run(
+            lambda _: stayed(roots, project, home),
+            lambda found: self._take_stayed(found, tell=tell),
+            what="look for memories of this project",
+            lane=LANE,
+            latest=STAYED,
+        )
+
+    def _take_stayed(self, found: tuple[str, ...], *, tell: bool) -> None:
+        if found == self.stayed:
+            return
+        self.stayed = found
+        self._tell_count()
+        if found and tell:
+            self._screen.say(f"Memories of this project stayed in {', '.join(found)}: 7 shows them, g p brings them.")
+
+    def _tell_count(self) -> None:
+        self._screen.chrome.waiting["health"] = self._findings + len(self.stayed)
+        self._screen.chrome.update("tabs")
+
+    def _go_on(self) -> None:
+        if self._running or not (self._listed or self._wanted):
+            return
+        self._running = True
+        roots: tuple[Root, ...]
+        listing: Listing | None
+        if self._listed:
+            roots, listing, whole = self._listed.pop(0)
+        else:
+            roots, listing, whole = tuple(self._wanted.values()), None, False
+            self._wanted = {}
+        looker, bridge = self._looker, self._screen.bridge
+
+        def job(engine: Engine) -> tuple[IndexReport, ...]:
+            return looker.look(engine, roots, listing, outdated=lambda: bridge.closed)
+
+        def done(found: tuple[IndexReport, ...]) -> None:
+            self._found(roots, found, whole=whole)
+            self._running = False
+            self._go_on()
+
+        def failed(error: MemtuiError) -> None:
+            self._screen.show_error("look at the indexes", error)
+            self._running = False
+            self._go_on()
+
+        bridge.run(job, done, what="look at the indexes", otherwise=failed, lane=LANE)
+
+    def _found(self, roots: tuple[Root, ...], found: tuple[IndexReport, ...], *, whole: bool) -> None:
+        """Take in what one look found; what is the same as before draws nothing."""
+        new: dict[str, list[IndexReport]] = {root.id: [] for root in roots if self._counts(root)}
+        for report in found:
+            if report.address.root in new:
+                new[report.address.root].append(report)
+        before, first = self._reports, whole and not self.done
+        places = {id_: place for place, id_ in enumerate(self._screen.forest.roots)}
+        hides = self._screen.forest.others.hides
+        kept = {} if whole else {id_: reports for id_, reports in before.items() if not hides(id_)}
+        merged = kept | {id_: tuple(reports) for id_, reports in new.items()}
+        self._reports = dict(sorted(merged.items(), key=lambda item: places.get(item[0], len(places))))
+        self.done = self.done or whole
+        if self._reports == before and not first:
+            return
+        every = [report for reports in self._reports.values() for report in reports]
+        self.looked = len(every)
+        signs = {address: UNLOADED for report in every for address in report.below}
+        signs |= {report.address: AILING for report in every if _counted(report)}
+        self._tell(signs, sum(map(_counted, every)))
+
+    def _tell(self, signs: dict[Address, str], count: int) -> None:
+        screen = self._screen
+        if signs != screen.forest.index_signs:
+            screen.forest.index_signs = signs
+            screen.memories.repaint()
+        self._findings = count
+        self._tell_count()
+        self._tell_view()
+
+    def _tell_view(self) -> None:
+        made = self._screen.views.made("health") if "views" in self._screen.__dict__ else None
+        if made is not None:
+            made.tell_news()
+
+
+def _counted(report: IndexReport) -> int:
+    return sum(finding.kind not in QUIET for finding in report.findings)
+
+
+def strays(roots: tuple[Root, ...], home: str | None) -> tuple[Stray, ...]:
+    """Look at the folders of all projects; no memory is read for it.
+
+    Args:
+        roots: what discovery found with all projects.
+        home: the user's home folder.
+    """
+    return tuple(_said(survey(roots, home), home))
+
+
+def stayed(roots: tuple[Root, ...], project: str, home: str | None) -> tuple[str, ...]:
+    """Say where a project was before, when memories of it stayed there: those that are likeliest of where it is now.
+
+    Args:
+        roots: what discovery found with all projects.
+        project: where the user stands.
+        home: the user's home folder.
+    """
+    name = os.path.basename(project)
+    gone = [one for one in roots if one.note == ORPHANED and (slug_of(one) or "").endswith(slug(f"/{name}"))]
+    found = []
+    for root in gone:  # few: the names of their folders end like this project's path
+        orphan = where(root, roots, home)
+        if leads_to(orphan, project):
+            found.append(short_path(orphan.decoded.projects[0], home))
+    return tuple(dict.fromkeys(found))
+
+
+def _said(found: Survey, home: str | None) -> Iterator[Stray]:
+    for orphan in found.orphans:
+        if names_in(orphan.root.path):
+            yield _orphan(orphan, home)
+    for both in found.collisions:
+        yield _collision(both, home)
+    for family in found.worktrees:
+        if family.kind == SPLIT:
+            yield _family(family, home)
+
+
+def _orphan(one: Orphan, home: str | None) -> Stray:
+    place = short_path(one.decoded.projects[0], home) if one.decoded.projects else one.root.id.rpartition(":")[2]
+    now = [f"Perhaps now {short_path(moved.path, home)}: {moved.why}." for moved in one.moved]
+    lines = (
+        f"{place}: the project is not there any more, and its memories are left.",
+        f"{one.root.label or one.root.id}: {short_path(one.root.path, home)}.",
+        f"How sure: {SURE[one.decoded.sure]}.",
+        *(now or ["Nothing on this machine has its name."]),
+        "g p moves its memories to where the project is now; enter goes to it in the tree.",
+    )
+    text = f"gone; perhaps {short_path(one.moved[0].path, home)}" if len(one.moved) == 1 else f"gone; {one.sure}"
+    return Stray(ORPHAN, one.root.id, place, text, lines)
+
+
+def _collision(one: Collision, home: str | None) -> Stray:
+    places = [short_path(path, home) for path in one.projects]
+    named = ", ".join(places)
+    lines = (
+        f"{len(places)} projects have one folder of memories, because their paths make the same name: {named}.",
+        f"{one.root.label or one.root.id}: {short_path(one.root.path, home)}.",
+        "Each of them is given what was learned in the others.",
+    )
+    return Stray("shared", one.root.id, places[0], f"one folder for {len(places)} projects", lines)
+
+
+def _family(one: Worktrees, home: str | None) -> Stray:
+    places = [short_path(path, home) for path in one.checkouts]
+    lines = (
+        f"{short_path(one.main, home)} and its worktrees each have memories of their own: {', '.join(places)}.",
+        "What an agent learns in one of them, it does not know in the others.",
+    )
+    return Stray("split", one.roots[0].id, short_path(one.main, home), f"{len(places)} worktrees keep their own", lines)

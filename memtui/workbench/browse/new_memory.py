@@ -1,0 +1,101 @@
+"""Where a typed name would put a memory: the address it means, and what is wrong with it, before anything is done.
+
+Pure, so that the prompt can show the effect of each letter, and so that a name can mean another root in one way only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from memtui.engine.model import Address, Root
+from memtui.workbench.tree.nodes import Node
+
+
+class Target(NamedTuple):
+    """A place, as typed so far."""
+
+    address: Address
+    text: str
+    """What the prompt starts with, or what was typed."""
+    cursor: int
+    """Where the cursor starts in it."""
+    kind: str
+    """`new`, `one` (rename a memory), `folder` (rename a folder) or `many` (move into a folder)."""
+    problem: str = ""
+
+    def read(self, text: str, roots: Mapping[str, Root]) -> Target:
+        """Return the place another text means."""
+        text = text.strip()
+        if self.kind == "one" and text.rpartition("/")[2] == self.text[self.cursor :]:
+            text = text[: text.rfind("/") + 1]  # a suffix alone, left by ctrl+u, is no name
+        root, path = split_root(text, self.address.root, roots, own=self.text.partition("/")[0])
+        if roots[root].read_only if root in roots else False:
+            return self._replace(problem=f"{root} is read-only.")
+        if self.kind == "many":
+            path = path.rstrip("/")
+        elif self.kind == "one" and text and (not path or path.endswith("/")):
+            path += self.address.name  # in a folder, or in another root, it keeps its name
+        elif not path or (path.endswith("/") and self.kind != "folder"):
+            return self._replace(problem="Type a name; folders end in /.")
+        path = path.rstrip("/")
+        last = path.rpartition("/")[2]
+        if self.kind == "new" and last and "." not in last:
+            path += ".md"
+        if any(part in ("", ".", "..") for part in path.split("/")) and (path or self.kind != "many"):
+            return self._replace(problem="A path has no empty parts, no . and no ..")
+        return self._replace(address=Address(root, path), text=text, problem="")
+
+    def pairs(self, targets: tuple[Address, ...], folder: str | None) -> tuple[tuple[Address, Address], ...]:
+        """Return old and new address of each memory."""
+        new = self.address
+        if folder is not None:
+            return tuple((old, Address(new.root, new.path + old.path[len(folder) :])) for old in targets)
+        if self.kind == "many":
+            lead = new.path + "/" if new.path else ""
+            return tuple((old, Address(new.root, lead + old.name)) for old in targets)
+        return ((targets[0], new),)
+
+
+def split_root(text: str, here: str, roots: Mapping[str, Root], *, own: str = "") -> tuple[str, str]:
+    """Tell the root from the path: a text that starts with a root's id, or an alias, and `/` means that root.
+
+    `own` is a folder of the same name where the text started: then the text is a path, and stays what it was.
+    """
+    for root in roots.values():
+        for name in (root.id, *root.aliases):
+            if name != own and (text.startswith(name + "/") or text == name):
+                return root.id, text[len(name) + 1 :]
+    return here, text
+
+
+def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:
+    """Where a new memory goes: beside or into what the cursor is on."""
+    root, folder = "", ""
+    above = node
+    while above is not None and not root:
+        root, folder = above.root, folder or above.folder
+        above = above.parent
+    if root not in roots and node is not None:
+        root = next((child.root for child in node.children.values() if child.root in roots), "")
+        folder = ""
+    if root not in roots:
+        root = next(iter(roots), "")
+        folder = ""
+    if not root:
+        return None
+    return Target(Address(root, folder), folder, len(folder), "new")
+
+
+def rename_target(targets: tuple[Address, ...], folder: str | None) -> Target:
+    """Where a rename or a copy starts: at the name there is, with the cursor before its suffix."""
+    if folder is not None:
+        return Target(Address(targets[0].root, folder), folder, len(folder), "folder")
+    if len(targets) == 1:
+        path = targets[0].path
+        dot = path.rfind(".", path.rfind("/") + 2)
+        return Target(targets[0], path, dot if dot > 0 else len(path), "one")
+    folders = {address.path.rpartition("/")[0] for address in targets}
+    start = folders.pop() + "/" if len(folders) == 1 else ""
+    start = "" if start == "/" else start
+    return Target(Address(targets[0].root, start.rstrip("/")), start, len(start), "many")

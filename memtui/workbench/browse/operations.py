@@ -1,0 +1,469 @@
+"""What the writing keys do: they say what they will do, ask the bridge, and report what happened, also in part.
+
+Each operation is one transaction of the engine and one step of undo. Nothing here waits, draws rows or knows a widget's
+inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import BROUGHT, SCOPES, Address, Conflict, Done, PassedOver, Saved, Unchanged
+from memtui.errors import MemtuiError
+from memtui.pointers import carry
+from memtui.ui.draw.spans import Line
+from memtui.ui.draw.words import count_words
+from memtui.ui.keys.fence import MOMENT
+from memtui.workbench.bridge import WRITE
+from memtui.workbench.browse.copies import translates
+from memtui.workbench.browse.new_memory import Target, new_target, rename_target
+from memtui.workbench.browse.undo import Seeing, Step
+from memtui.workbench.tree.nodes import MEMORY
+
+if TYPE_CHECKING:
+    from memtui.features.transfer.model import Plan
+    from memtui.workbench.bridge import Engine
+    from memtui.workbench.browse.browser import BrowserScreen
+
+
+SURE = "!"
+"""The second key of what is asked first; it means nothing by itself."""
+GIVEN = frozenset(f"memtui:{scope}" for scope in SCOPES)
+"""The roots of which agents are given what is pinned."""
+NOT_GIVEN = "; agents are given the pins of memtui's own folders only"
+NOT_YET = "; agents are given no text before g a reviews it"
+TOGETHER = 3.0
+"""Seconds between two operations of one kind that are told together, because nobody has read the first."""
+
+
+class Verbs:
+    """The operations of the main screen."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self.seeing = Seeing(screen)
+        self._told: tuple[str, int, float] = ("", 0, 0.0)
+        """What was done last, with how many memories in a row, and when that was told."""
+
+    def _targets(self) -> tuple[Address, ...]:
+        return self._screen.memories.targets()
+
+    def _run(self, job: Callable[[Engine], Done], what: str, report: Callable[[Done], None], doing: str) -> None:
+        """Do it; the next key is for the rows as they are then, unless that takes longer than a moment."""
+        bridge = self._screen.bridge
+
+        def done(result: Done) -> None:
+            bridge.refresh(addresses_of(result), shows=bridge.hold(what, MOMENT))
+            report(result)
+
+        bridge.run(job, done, what=what, lane=WRITE, doing=doing)
+
+    # One-key operations
+
+    def pin(self) -> None:
+        """Pin, or unpin when all are pinned; what is meant is asked first when that is more than one memory."""
+        targets = self._targets()
+        rows = [self._screen.forest.nodes[address].memory for address in targets]
+        pinned = not all(row is not None and row.pinned for row in rows)
+        if len(targets) == 1:
+            self.set_pinned(targets, pinned)
+            return
+        verb = "pins" if pinned else "unpins"
+        line: Line = [
+            (" ", "dim"),
+            (SURE, "key"),
+            (f" {verb} {self.name(targets)}", "strong"),
+            ("; any other key cancels   ", "dim"),
+        ]
+
+        def answered(key: str) -> None:
+            if key == SURE:
+                self.set_pinned(targets, pinned)
+            else:
+                self._screen.say("Cancelled; nothing was changed.")
+
+        self._screen.letters.ask(line, answered)
+
+    def set_pinned(self, targets: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
+        """Pin or unpin, and go on when it is done."""
+        actor = self._screen.bridge.actor
+
+        def report(done: Done) -> None:
+            outside = any(address.root not in GIVEN for address in targets)
+            nodes = (self._screen.forest.nodes.get(address) for address in targets)
+            waits = any(node.memory is not None and node.memory.trust == BROUGHT for node in nodes if node is not None)
+            after = NOT_GIVEN if outside else NOT_YET if waits else ""
+            self.report(done, "pinned" if pinned else "unpinned", after=after if pinned else "")
+            then()
+
+        self._run(
+            lambda engine: engine.pins.set(targets, pinned, actor=actor),
+            f"{'pin' if pinned else 'unpin'} {self.name(targets)}",
+            report,
+            f"{'Pinning' if pinned else 'Unpinning'} {self.name(targets)}",
+        )
+
+    def trash(self) -> None:
+        """Move to the trash what is listed; a memory that somebody changed since stays, and is asked about."""
+        nodes = self._screen.forest.nodes
+        rows = [(address, nodes[address].memory) for address in self._targets()]
+        self._trash({address: row.sha256 if row is not None else None for address, row in rows})
+
+    def _trash(self, listed: dict[Address, str | None]) -> None:
+        targets, actor = tuple(listed), self._screen.bridge.actor
+
+        def done(result: Done) -> None:
+            self.report(result, "moved to the trash", after="; u brings it back")
+            changed = [one.address for one in result.outcomes if isinstance(one.result, Conflict)]
+            seen = listed[changed[0]] if changed else None
+            if seen is not None:
+                from memtui.workbench.merge.deleted import ask_about_deleted
+
+                ask_about_deleted(self._screen, changed[0], seen, lambda address, now: self._trash({address: now}))
+
+        self._run(
+            lambda engine: carry.trash(engine, targets, actor=actor, expected=listed),
+            f"trash {self.name(targets)}",
+            done,
+            f"Moving {self.name(targets)} to the trash",
+        )
+
+    def undo(self) -> None:
+        """Take the last operation back."""
+        actor, roots = self._screen.bridge.actor, self._screen.facts.more_roots
+        self._step(lambda engine: self.seeing.steps.undo(engine, actor, roots), "Undid")
+
+    def redo(self) -> None:
+        """Do it again."""
+        actor, roots = self._screen.bridge.actor, self._screen.facts.more_roots
+        self._step(lambda engine: self.seeing.steps.redo(engine, actor, roots), "Did again")
+
+    def _step(self, job: Callable[[Engine], Done | Step | PassedOver], verb: str) -> None:
+        self._told = ("", 0, 0.0)
+
+        def done(result: Done | Step | PassedOver) -> None:
+            if isinstance(result, PassedOver):
+                folder = "/".join(result.folder.rstrip("/").rsplit("/", 2)[-2:])
+                words = f"The newest change is in {folder}, not open here; u again undoes: {result.label}."
+                self._screen.say(words, "warning")
+            elif isinstance(result, Done):
+                self._screen.projects.touched(addresses_of(result))
+                self._screen.bridge.refresh_drafts()  # a merge that is taken back is a draft again
+                self._report_step(result, verb)
+            else:
+                self.seeing.report(result, undone=verb == "Undid")
+
+        undoes = verb == "Undid"
+        doing = "Taking the last change back" if undoes else "Doing the last change again"
+        self._screen.bridge.run(job, done, what="undo" if undoes else "redo", lane=WRITE, doing=doing)
+
+    def mark_seen(self, addresses: Iterable[Address], *, quiet: bool = False) -> None:
+        """Say that the user has looked; quiet: they did so by looking, which is no step of undo."""
+        targets = tuple(addresses)
+        if not quiet:
+            self.seeing.memories(targets, self.name(targets))
+            return
+        if self._screen.bridge.read_only:
+            return
+        self._screen.bridge.run(
+            lambda engine: engine.changes.mark_seen(targets, looked=True),
+            lambda _: self._screen.bridge.refresh(targets),
+            what=f"mark {self.name(targets)} as seen",
+            lane=WRITE,
+        )
+
+    # Operations that ask for a name
+
+    def new(self) -> None:
+        """Ask for a name and create a memory."""
+        node = self._screen.memories.current
+        start = new_target(node, self._screen.forest.roots)
+        if start is None:
+            self._screen.say("There is no root to create a memory in.", "warning")
+            return
+
+        def hint(text: str) -> Line:
+            target = start.read(text, self._screen.forest.roots)
+            if target.problem:
+                return [(target.problem, "warning")]
+            return [(f"creates {target.address}", "dim")]
+
+        self._ask("new", start, hint, self._create)
+
+    def rename(self, address: Address | None = None) -> None:
+        """Ask for another name or place."""
+        targets = (address,) if address is not None else self._targets()
+        folder = None
+        node = self._screen.memories.current
+        if address is None and not self._screen.memories.marks and node is not None and node.kind != MEMORY:
+            if node.root in self._screen.forest.others and node.kind != "folder":
+                self._screen.repointing.start()
+                return
+            if node.kind != "folder":
+                self._screen.say("A scope or root keeps its name; mark memories to move them.", "warning")
+                return
+            folder = node.key[-1]
+            # A folder is renamed whole, also when a filter holds back a part of it.
+            targets = tuple(leaf.memory.address for leaf in node.memories() if leaf.memory is not None)
+        start = rename_target(targets, folder)
+        if start.kind == "many":
+            self._land("move", targets, start)
+            return
+
+        def hint(text: str) -> Line:
+            target = start.read(text, self._screen.forest.roots)
+            if target.problem:
+                return [(target.problem, "warning")]
+            where = str(target.address) if folder is None else f"{target.address}/"
+            if translates(target.pairs(targets, folder), self._screen.forest.roots):
+                return [(f"enter shows what {where.partition('/')[0]} makes of it", "dim")]
+            return [(f"moves {self.name(targets) if len(targets) > 1 else 'it'} to {where}", "dim")]
+
+        def entered(target: Target) -> None:
+            pairs = target.pairs(targets, folder)
+            if translates(pairs, self._screen.forest.roots):
+                self._screen.close_prompt()
+                self._land("move", targets, start, folder=folder, typed=target.text)
+            else:
+                self._move(pairs, target, folder)
+
+        self._ask("move", start, hint, entered)
+
+    def copy_to(self) -> None:
+        """Ask where copies shall be, and show what lands where."""
+        targets = self._targets()
+        self._land("copy", targets, rename_target(targets, None))
+
+    def _land(
+        self, verb: str, targets: tuple[Address, ...], start: Target, *, folder: str | None = None, typed: str = ""
+    ) -> None:
+        from memtui.features.transfer.model import Plan
+        from memtui.workbench.browse.copies import LandingScreen
+
+        def chosen(found: tuple[tuple[Address, Address], ...] | Plan | None) -> None:
+            if isinstance(found, Plan):
+                self._screen.translating.do(found)
+            elif found:
+                (self._move if verb == "move" else self._copy)(found)
+
+        landing = LandingScreen(self._screen, verb, targets, start, folder=folder, typed=typed)
+        self._screen.app.push_screen(landing, chosen)
+
+    def _ask(self, label: str, start: Target, hint: Callable[[str], Line], done: Callable[[Target], None]) -> None:
+        from memtui.ui.widgets.prompts import Question
+
+        def entered(text: str) -> None:
+            target = start.read(text, self._screen.forest.roots)
+            if target.problem:
+                self._screen.refuse_prompt(target.problem)
+            else:
+                done(target)
+
+        self._screen.ask(
+            Question(label, start.text, entered, self._screen.close_prompt, hint=hint, cursor=start.cursor)
+        )
+
+    def _create(self, target: Target) -> None:
+        address, actor = target.address, self._screen.bridge.actor
+        if address.root in self._screen.forest.losses.vanished:
+            self._screen.close_prompt()
+            self._screen.say(f"{self._screen.root_problem(address.root)} Bring it back first.", "warning")
+            return
+
+        def created(result: Saved | Unchanged) -> None:
+            self._screen.close_prompt()
+            if isinstance(result, Saved):
+                self._screen.say(f"Created {result.address}. u takes it back.", "good")
+            else:
+                self._screen.say(f"{result.address} was there already, and is empty.")
+            self._screen.bridge.refresh([result.address])
+            self._screen.open_when_there(result.address)
+
+        self._screen.bridge.run(
+            lambda engine: engine.memories.create(address, "", actor=actor),
+            created,
+            what=f"create {address}",
+            otherwise=self._refused,
+            lane=WRITE,
+        )
+
+    def _copy(self, pairs: tuple[tuple[Address, Address], ...]) -> None:
+        actor, old = self._screen.bridge.actor, tuple(one for one, _ in pairs)
+
+        def copied(done: Done) -> None:
+            self.report(done, "copied", after=f" to {where(pairs)}; u takes it back")
+            self._screen.go_when_there(pairs[0][1])
+
+        name = self.name(old)
+        self._run(lambda engine: engine.memories.copy(pairs, actor=actor), f"copy {name}", copied, f"Copying {name}")
+
+    def _move(
+        self, pairs: tuple[tuple[Address, Address], ...], target: Target | None = None, folder: str | None = None
+    ) -> None:
+        actor = self._screen.bridge.actor
+        whole = ((Address(pairs[0][0].root, folder), target.address),) if target is not None and folder else ()
+        what = f"move {self.name(tuple(old for old, _ in pairs))}"
+
+        def moved(done: Done) -> None:
+            self._screen.close_prompt()
+            self._screen.bridge.refresh(addresses_of(done))
+            self.report(done, "moved", after=f" to {where(pairs)}; u takes it back")
+            self._screen.go_when_there(pairs[0][1])
+
+        self._screen.bridge.run(
+            lambda engine: carry.rename(engine, pairs, actor=actor, folders=whole),
+            moved,
+            what=what,
+            otherwise=self._refused,
+            lane=WRITE,
+            doing=f"Moving {self.name(tuple(old for old, _ in pairs))}",
+        )
+
+    def _refused(self, error: MemtuiError) -> None:
+        """Leave the prompt open, so that the name can be made right."""
+        if not self._screen.refuse_prompt(f"{error.message} {error.hint}".strip()):
+            self._screen.show_error("it", error)
+
+    # Words
+
+    def name(self, addresses: tuple[Address, ...]) -> str:
+        """Name what an operation works on."""
+        return str(addresses[0]) if len(addresses) == 1 else count_words(len(addresses), "memory")
+
+    def report(self, done: Done, past: str, *, after: str = "") -> None:
+        """Tell what was done, in how many memories, and what failed; `after` goes on behind what was done."""
+        failed = [outcome for outcome in done.outcomes if not outcome.ok]
+        good = [outcome for outcome in done.outcomes if outcome.ok]
+        before = self._in_a_row(past, len(good), failed=bool(failed))
+        if count := stopped_at(done):
+            self._screen.say(f"Stopped: {count} {past}; u takes that back.", "warning")
+        elif failed:
+            self._screen.memories.leave_marked(outcome.address for outcome in failed)
+            why = failed[0].error.message if failed[0].error is not None else "it changed meanwhile"
+            self._screen.say(f"done {len(good)}, failed {len(failed)}: {failed[0].address}: {why}", "warning")
+        if failed:
+            return
+        name = self.name(tuple(outcome.address for outcome in good))
+        if len(good) == 1 and (done.also or done.left):
+            name = good[0].address.name  # so that the end of a longer sentence is in sight too
+        if before:
+            every, last = count_words(before + len(good), "memory"), name if len(good) == 1 else f"the last {len(good)}"
+            words = f"{every} {past} in a row{_also(done)}; u takes back {last}, and again those before."
+        else:
+            where, undo, tail = after.partition("; ")
+            words = f"{name} {past}{where}{_also(done)}{undo}{tail}."
+        self._screen.say(f"{words} {done.left}".rstrip(), "warning" if done.left else "name")
+
+    def _in_a_row(self, past: str, count: int, *, failed: bool) -> int:
+        """How many memories the same was done to just before, which nobody has read yet; and count these."""
+        was, before, at = self._told
+        now = monotonic()
+        before = before if was == past and now - at < TOGETHER else 0
+        self._told = (past, before + count, now) if not failed else ("", 0, now)
+        return before
+
+    def _report_step(self, done: Done, verb: str) -> None:
+        failed = [outcome for outcome in done.outcomes if not outcome.ok]
+        label = done.label.removeprefix("undo ").removeprefix("redo ") or done.operation
+        if failed:
+            why = failed[0].error.message if failed[0].error is not None else "it changed since"
+            past, every = "undone" if verb == "Undid" else "done again", len(done.outcomes)
+            words = f"{len(failed)} of {every} not {past}: {failed[0].address}: {why} {done.left}".rstrip()
+            if count := stopped_at(done):
+                key = "u" if verb == "Undid" else "U"
+                words = f"Stopped: {verb.lower()} {count} of {label}; {key} goes on with it."
+            self._screen.say(words, "warning")
+            return
+        other = "U does it again" if verb == "Undid" else "u takes it back"
+        words = " ".join(
+            sentence for sentence in (f"{verb}: {label}.", done.also, done.left or f"{other}.") if sentence
+        )
+        self._screen.say(words, "warning" if done.left else "good")
+
+
+def _also(done: Done) -> str:
+    """What followed a change, as a part of a sentence."""
+    return f", {done.also}" if done.also else ""
+
+
+def stopped_at(done: Done) -> str:
+    """Say how far a change came that the user stopped: `1,200 of 5,000 memories`; nothing when it was not stopped."""
+    if not any(one.error is not None and one.error.code == "E_STOPPED" for one in done.outcomes):
+        return ""
+    return f"{sum(one.ok for one in done.outcomes):,} of {count_words(len(done.outcomes), 'memory')}"
+
+
+def addresses_of(done: Done) -> set[Address]:
+    """Everything an operation touched."""
+    found = {outcome.address for outcome in done.outcomes}
+    return found | {outcome.new_address for outcome in done.outcomes if outcome.new_address is not None}
+
+
+def where(pairs: tuple[tuple[Address, Address], ...]) -> str:
+    """Say where memories went: the address of one, the folder of several."""
+    new = pairs[0][1]
+    folder = Address(new.root, new.path.rpartition("/")[0])
+    return str(new) if len(pairs) == 1 else f"{folder}/".replace("//", "/")
+
+
+class Copying:
+    """Copies things about the memory under the cursor."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    def path(self) -> None:
+        """The path of the file, or of every marked one."""
+        screen, targets = self._screen, self._screen.memories.targets()
+        node = screen.memories.current
+        if not screen.memories.marks and node is not None and node.kind != MEMORY:
+            targets = targets[:1]
+        screen.bridge.run(
+            lambda engine: "\n".join(engine.roots.file_path(address) for address in targets),
+            lambda text: self._copy(text, "the path" if len(targets) == 1 else f"{len(targets)} paths"),
+            what="find the path",
+        )
+
+    def contents(self) -> None:
+        """The text."""
+        memory = self._screen.side.memory
+        if memory is None:
+            return
+
+        def text(engine: Engine) -> str:
+            return engine.read(memory.address).text
+
+        self._screen.bridge.run(text, lambda found: self._copy(found, "the text"), what=f"read {memory.address}")
+
+    def description(self) -> None:
+        """The description."""
+        memory = self._screen.side.memory
+        self._copy(memory.description if memory is not None else "", "the description")
+
+    def sha(self) -> None:
+        """The hash of the text."""
+        memory = self._screen.side.memory
+        self._copy((memory.sha256 if memory is not None else None) or "", "the sha-256")
+
+    def _copy(self, text: str, what: str) -> None:
+        put_on_clipboard(self._screen, text, what)
+
+
+def put_on_clipboard(screen: BrowserScreen, text: str, what: str) -> None:
+    """Copy a text and say by which route; `what` names it in the message."""
+    if not text:
+        screen.say(f"There is nothing to copy: {what} is empty.", "warning")
+        return
+    from memtui.ui.clipboard import copy
+
+    terminal = screen.facts.settings.terminal
+    escaped: list[str] = []
+
+    def copied(route: str) -> None:
+        for through_terminal in escaped:
+            screen.app.copy_to_clipboard(through_terminal)
+        screen.say(f"Copied {what} ({len(text):,} characters) by {route}.", "good")
+
+    screen.bridge.run(lambda _: copy(text, terminal, escaped.append), copied, what=f"copy {what}")

@@ -1,0 +1,270 @@
+"""Back where the user was: what is kept of a session, read at the next start without ever failing it.
+
+One writer: this file. It writes seconds after the last key and only what differs, so that an idle workbench writes
+nothing and one that is killed has lost a moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.model import Address
+from memtui.safe_text import visible
+from memtui.workbench.actions import VIEWS
+from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
+from memtui.workbench.tree.nodes import MEMORY, SORTS, Key
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.workbench.bridge import Engine
+    from memtui.workbench.browse.browser import BrowserScreen
+
+
+REST = 2.0
+"""Seconds between a key and the writing of what it changed."""
+MOST_FOLDS = 5_000
+"""Rows opened or closed that are kept."""
+MOST_ROW = 1 << 30
+MOST_NAME = 5_000
+"""Letters of a view's row that are kept."""
+LANE = "place"
+MAIN = "memories"
+ONLY = ("conflicts", "pinned", "unseen")
+
+
+class Place(NamedTuple):
+    """Where the user was."""
+
+    view: str = MAIN
+    row: str = ""
+    """The row of that view, in its own words."""
+    cursor: Key = ()
+    above: int = 0
+    """Rows in view above the cursor."""
+    opened: frozenset[Key] = frozenset()
+    closed: frozenset[Key] = frozenset()
+    words: str = ""
+    """The filter."""
+    only: frozenset[str] = frozenset()
+    sort: str = "name"
+    reverse: bool = False
+    by_agent: bool = False
+    instructions: bool = True
+    """Whether the files people write for agents were shown."""
+    mode: str = PREVIEW
+    """What the pane beside the tree shows."""
+    page: int = 0
+    """Its first line in view."""
+    focus: str = "tree"
+    """Which pane had the keys: `tree`, `page` or `info`."""
+    zoom: str = ""
+    info: bool = True
+    projects: bool = False
+    """Whether the memories of every project were shown."""
+    editing: Key = ()
+    """What was open in the editor."""
+
+
+NOWHERE = Place()
+
+
+def read_place(value: object) -> Place:
+    """Take what was kept, whatever it holds; what makes no sense is as if it were not there."""
+    if not isinstance(value, dict):
+        return NOWHERE
+
+    def text(name: str, *known: str) -> str:
+        found = value.get(name)
+        return found if isinstance(found, str) and (found in known or not known) else (known or ("",))[0]
+
+    def number(name: str) -> int:
+        found = value.get(name)
+        return found if isinstance(found, int) and not isinstance(found, bool) and 0 <= found < MOST_ROW else 0
+
+    def keys(name: str) -> frozenset[Key]:
+        found = value.get(name)
+        rows = found[:MOST_FOLDS] if isinstance(found, list) else []
+        return frozenset(key for one in rows if (key := _key(one)))
+
+    words, only = text("words"), value.get("only")
+    return Place(
+        text("view", MAIN, *(view.id for view in VIEWS)),
+        text("row")[:MOST_NAME],
+        _key(value.get("cursor")),
+        number("above"),
+        keys("opened"),
+        keys("closed"),
+        words if visible(words) == words and len(words) < 1_000 else "",
+        frozenset(one for one in ONLY if isinstance(only, list) and one in only),
+        text("sort", *SORTS),
+        value.get("reverse") is True,
+        value.get("by_agent") is True,
+        value.get("instructions") is not False,
+        text("mode", PREVIEW, CHANGES, INFO),
+        number("page"),
+        text("focus", "tree", "page", "info"),
+        text("zoom", "", "left", "right"),
+        value.get("info") is not False,
+        value.get("projects") is True,
+        _key(value.get("editing")),
+    )
+
+
+def _key(value: object) -> Key:
+    """A row's key, or nothing."""
+    if isinstance(value, list) and 1 < len(value) <= 3 and all(isinstance(one, str) and one for one in value):
+        return tuple(value)
+    return ()
+
+
+def written(place: Place) -> dict[str, object]:
+    """What JSON can hold, of which `read_place` makes the same again."""
+    return {
+        **place._asdict(),
+        "opened": sorted(place.opened)[:MOST_FOLDS],
+        "closed": sorted(place.closed)[:MOST_FOLDS],
+        "only": sorted(place.only),
+    }
+
+
+class Returning:
+    """Keeps the place of one screen, and gives it back."""
+
+    def __init__(self, screen: BrowserScreen, name: str, place: Place) -> None:
+        """Take the name it is kept under; nothing is kept under no name."""
+        self._screen = screen
+        self._name = name
+        self._place = place
+        self._kept = place
+        self._timer: Timer | None = None
+        self._more = False
+        """There was a key since the timer was set."""
+        self._awaited: Key = place.cursor
+        """The row that is still looked for."""
+        self._row = place.row
+        """The row of the view that is still looked for."""
+
+    # Coming back
+
+    def prepare(self) -> None:
+        """Before anything is drawn: what decides which panes and rows there are."""
+        screen, place = self._screen, self._place
+        screen.panes.zoomed, screen.panes.info_wanted = place.zoom, place.info
+        forest = screen.forest
+        forest.sort, forest.reverse, forest.only = place.sort, place.reverse, place.only
+        forest.by_agent, forest.instructions = place.by_agent, place.instructions
+        forest.set_filter(place.words)
+        forest.folds.remember(place.opened, place.closed)
+
+    def arrive(self) -> None:
+        """With the first rows: the cursor and the scroll, and the pane that had the keys."""
+        self.find_row()
+        if self._place.focus == "page" and self._screen.panes.layout.right:
+            self._screen.page_view.focus()
+        elif self._place.focus == "info" and self._screen.panes.layout.info:
+            self._screen.info_view.focus()
+        if self._place.page and self._place.cursor[:1] == (MEMORY,):
+            self._screen.side.start_at = (Address(*self._place.cursor[1:]), self._place.page)
+
+    def find_row(self) -> None:
+        """Put the cursor where it was, unless it is there or the user went on."""
+        tree = self._screen.memories
+        if self._awaited and tree.return_to(self._awaited, self._place.above):
+            self._awaited = ()
+
+    def row_in(self, view: str) -> str:
+        """The row of a view that is still looked for there; nothing once the user did anything."""
+        return self._row if view == self._place.view else ""
+
+    def forget_row(self) -> None:
+        """It was found, or is looked for no longer."""
+        self._row = ""
+
+    def finish(self) -> None:
+        """After the first frame: what costs more than that."""
+        screen, place = self._screen, self._place
+        screen.projects.all = place.projects and not screen.facts.demo
+        screen.projects.find()
+        if place.mode != PREVIEW and not place.editing:
+            screen.side.show_mode(place.mode)
+        if place.editing[:1] == (MEMORY,) and len(place.editing) == 3:
+            screen.open_when_there(Address(*place.editing[1:]))
+        elif place.view != MAIN:
+            screen.show_view(place.view)
+
+    # Keeping
+
+    def touched(self, *, in_tree: bool) -> None:
+        """The user did something: see soon whether there is anything to keep.
+
+        Args:
+            in_tree: it was done on the main screen; then the row that is still looked for is no longer wanted.
+        """
+        if in_tree:
+            self._awaited = ()
+        self.forget_row()
+        self.changed()
+
+    def changed(self) -> None:
+        """Something that is kept is another one: write it soon."""
+        self._more = self._timer is not None
+        if self._timer is None and self._name and not self._screen.bridge.read_only:
+            self._timer = self._screen.app.set_timer(REST, self._keep)  # a covered screen would be drawn again
+
+    def _keep(self) -> None:
+        self._timer = None
+        if self._more:
+            self.changed()  # what the last key does may not be done yet
+        place = self.now()
+        if place == self._kept:
+            return
+        self._kept = place
+        job = self._job(place)
+        self._screen.bridge.run(job, what="keep the place for the next start", lane=LANE)
+
+    def flush(self) -> None:
+        """Keep the place before this returns; for the end of the program."""
+        if self._timer is not None:
+            self._timer.stop()  # else it would keep what is left when the views are closed
+            self._timer = None
+        if self._name and not self._screen.bridge.read_only and (place := self.now()) != self._kept:
+            self._kept = place
+            self._screen.bridge.store(self._job(place))
+
+    def _job(self, place: Place) -> Callable[[Engine], object]:
+        """What writes it."""
+        name, value = self._name, written(place)
+        return lambda engine: engine.places.keep(name, value)
+
+    def now(self) -> Place:
+        """Where the user is."""
+        screen = self._screen
+        forest, tree, node = screen.forest, screen.memories, screen.memories.current
+        focus = {id(screen.page_view): "page", id(screen.info_view): "info"}.get(id(screen.focused), "tree")
+        address = screen.host.wanted if screen.editing else None
+        view = screen.views.current if "views" in screen.__dict__ else MAIN
+        opened, closed = forest.folds.chosen
+        made = screen.views.made(view) if view != MAIN else None
+        return Place(
+            view if any(view == each.id for each in VIEWS) else MAIN,
+            made.row_now[:MOST_NAME] if made is not None else "",
+            node.key if node is not None else (),
+            max(tree.cursor - tree.top, 0),
+            opened,
+            closed,
+            " ".join(forest.words),
+            forest.only,
+            forest.sort,
+            forest.reverse,
+            forest.by_agent,
+            forest.instructions,
+            screen.side.mode,
+            screen.page_view.top if screen.side.mode == PREVIEW else 0,
+            focus,
+            screen.panes.zoomed,
+            screen.panes.info_wanted,
+            screen.projects.all,
+            (MEMORY, *address) if address is not None else (),
+        )

@@ -1,0 +1,191 @@
+"""What is read to show one memory: jobs for the bridge, run in a thread, giving values.
+
+They are functions of an engine and an address, so that each is tested without a screen, and so that folding a large
+text never happens on the event loop. They are apart from `side.py` so that no first frame loads what compares texts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address, Memory, Snapshot
+from memtui.errors import NotFoundError, RefusedError
+from memtui.matching import Literal
+from memtui.ui.draw.marking import by_line
+from memtui.ui.draw.pages import (
+    SHOWN_BYTES,
+    Page,
+    changed_lines,
+    diff_counts,
+    diff_page,
+    fields_page,
+    text_page,
+    words_page,
+)
+from memtui.workbench.tree.cells import below_home
+
+if TYPE_CHECKING:
+    from memtui.features.entries.fullness import Usage
+    from memtui.workbench.bridge import Engine
+
+
+class Shown(NamedTuple):
+    """A memory as it is shown."""
+
+    address: Address
+    sha256: str | None
+    page: Page
+    first_change: int | None = None
+    """The first line somebody else changed, from 1."""
+    places: tuple[int, ...] = ()
+    """The line, from 1, of each place that was looked for."""
+    held: Usage | None = None
+    """How many entries it holds and how full it is; None: it is one memory."""
+
+
+def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, held: Literal | None = None) -> Shown:
+    """Read a memory and draw it, with an `A` beside the lines that changed since the user looked.
+
+    Args:
+        engine: reads.
+        memory: its row.
+        width: cells there are.
+        plain: show hidden characters in ASCII.
+        held: what to mark in it.
+    """
+    address = memory.address
+    try:
+        snapshot = engine.read(address)
+    except NotFoundError:
+        said = "It is not on disk." if memory.missing else "It was there a moment ago, and is gone now."
+        return Shown(address, None, words_page(said, "H shows its versions and can restore one.", width=width))
+    except RefusedError as error:
+        return Shown(address, None, words_page(error.message, error.hint, style="problem", width=width))
+    changed: frozenset[int] = frozenset()
+    if memory.unseen:
+        before = _seen(engine, address)
+        changed = changed_lines(before, snapshot.bytes) if before is not None else frozenset()
+    first = min(changed, default=None)
+    if held is None or len(snapshot.bytes) > SHOWN_BYTES:
+        page = text_page(snapshot.bytes, width, changed=changed, plain=plain)
+        return Shown(address, snapshot.sha256, page, first, held=held_in(engine, address, snapshot.bytes))
+    text = snapshot.bytes.decode("utf-8", "replace").removeprefix("\ufeff")
+    spans = by_line(text, held.spans(text))
+    page = text_page(snapshot.bytes, width, changed=changed, plain=plain, places=spans)
+    places = tuple(line for line, some in spans.items() for _ in some)
+    return Shown(address, snapshot.sha256, page, first, places, held_in(engine, address, snapshot.bytes))
+
+
+def held_in(engine: Engine, address: Address, data: bytes) -> Usage | None:
+    """Count the entries of a memory, and the characters where the agent has a limit; None when it is one memory."""
+    policy = engine.roots.find(address.root).policy
+    kind, limit = policy.format_of(address.path), policy.limit_of(address.path)
+    if kind is None:
+        return None
+    from memtui.features.entries.formats import FORMATS
+    from memtui.features.entries.fullness import usage
+    from memtui.features.entries.parse import parse
+
+    return usage(parse(data, kind), limit) if kind in FORMATS else None
+
+
+def _seen(engine: Engine, address: Address) -> bytes | None:
+    """The text the user saw last; None when there is none any more."""
+    sha256 = engine.changes.seen_version(address)
+    if sha256 is None:
+        return None
+    try:
+        return engine.history.read(address, sha256)
+    except (NotFoundError, RefusedError):
+        return None
+
+
+class Difference(NamedTuple):
+    """What changed since the user looked."""
+
+    address: Address
+    page: Page
+    title: str
+    sha256: str | None
+    before: bytes | None
+    """What the user had seen before this was shown."""
+
+
+def since_seen(
+    engine: Engine, memory: Memory, width: int, *, plain: bool = False, shown: Difference | None = None
+) -> Difference:
+    """Show what changed in a memory since the user looked; what is shown already is compared with the same text."""
+    address = memory.address
+    before = shown.before if shown is not None and shown.address == address else _seen(engine, address)
+    try:
+        snapshot: Snapshot | None = engine.read(address)
+    except NotFoundError:
+        snapshot = None
+    after = snapshot.bytes if snapshot is not None else None
+    added, removed = diff_counts(before, after)
+    title = f"+{added} -{removed} since you last looked" if before != after else "nothing new"
+    if before is None:
+        title = "new to you"
+        page = text_page(after or b"", width, plain=plain)
+    else:
+        page = diff_page(before, after, width, plain=plain)
+    return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None, before)
+
+
+REVIEW = {
+    LOCAL: "written here, so agents are given it",
+    REVIEWED: "reviewed as it is, so agents are given it",
+    BROUGHT: "waits: agents are given its path only until g a reviews exactly this version",
+}
+"""What agents are given of a version in a checkout."""
+
+
+def info(engine: Engine, memory: Memory, words: InfoWords, width: int) -> Page:
+    """Draw everything known about a memory."""
+    root = engine.roots.find(memory.address.root)
+    fields = [
+        ("path", memory.address.path),
+        ("root", f"{root.id} ({root.label})" if root.label else root.id),
+        ("file", below_home(engine.roots.file_path(memory.address), words.home)),
+        ("scope", memory.scope),
+        ("agent", memory.agent),
+        ("says", memory.description or "no description"),
+        ("state", words.state),
+        ("used", words.used),
+        ("size", words.size),
+        ("changed", words.changed),
+        ("versions", f"{memory.version} kept" if memory.version else "none kept yet"),
+        ("sha-256", memory.sha256 or "could not be read"),
+    ]
+    if memory.trust:
+        fields.append(("review", REVIEW[memory.trust]))
+    held = _held(engine, memory)
+    if held is not None:
+        over = f": {held.over:,} over what the agent takes" if held.over else ""
+        fields.append(("entries", f"{held.words}{over}; E lists them"))
+    if root.note:
+        fields.append(("note", root.note))
+    if memory.problems:
+        fields += [("Problems", ""), *((problem.code, problem.text) for problem in memory.problems)]
+    return fields_page(fields, width)
+
+
+def _held(engine: Engine, memory: Memory) -> Usage | None:
+    """What a memory holds, as far as it can be read."""
+    if engine.roots.find(memory.address.root).policy.format_of(memory.address.path) is None:
+        return None
+    try:
+        return held_in(engine, memory.address, engine.read(memory.address).bytes)
+    except (NotFoundError, RefusedError):
+        return None
+
+
+class InfoWords(NamedTuple):
+    """What the info pane says about times and states, put into words where the clock is known."""
+
+    state: str
+    used: str
+    size: str
+    changed: str
+    home: str | None = None
+    """The user's home folder, which is written `~`."""

@@ -1,0 +1,196 @@
+"""Reviewing what a checkout brought along: until the user did so here, agents are given none of it unasked.
+
+A review is of the very version that is shown; what comes later under the same name waits again. Of a root or folder,
+each version that waits is listed first, with how it differs from what agents were given so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.diff.hunks import why_not_text
+from memtui.engine.model import BROUGHT, Address, Memory
+from memtui.errors import MemtuiError
+from memtui.safe_text import cell_width
+from memtui.ui.draw import bars
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.words import both_ends, count_words
+from memtui.ui.widgets.prompts import Question
+from memtui.workbench.bridge import WRITE
+from memtui.workbench.browse.plan_screen import AskedList, AskingScreen
+from memtui.workbench.tree.cells import size_words
+from memtui.workbench.tree.nodes import MEMORY
+from memtui.workbench.views.difference import Look, compare
+
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
+    from memtui.workbench.browse.browser import BrowserScreen
+
+
+class Accepting:
+    """Reviews versions: at once where their text is on the screen or they were marked, else after they were shown."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    def accept(self, root_id: str = "", then: Callable[[], None] = lambda: None) -> None:
+        """Review the memory under the cursor or the marked ones; of a root or folder, show first what waits in it.
+
+        Args:
+            root_id: show what waits in this root.
+            then: called when it is done.
+        """
+        screen, tree = self._screen, self._screen.memories
+        targets, node = tree.targets(), tree.current
+        if not root_id and (tree.marks or (node is not None and node.kind == MEMORY)):
+            rows = (screen.forest.nodes[address].memory for address in targets if address in screen.forest.nodes)
+            self.review([(row.address, row.sha256) for row in rows if row is not None and row.trust == BROUGHT], then)
+            return
+
+        def listed(engine: Engine) -> list[Waiting]:
+            return waiting(engine, engine.rows.list([root_id]).items if root_id else engine.rows.some(targets).values())
+
+        def show(found: list[Waiting]) -> None:
+            def chosen(rows: tuple[Memory, ...] | None) -> None:
+                if rows:
+                    self.review([(row.address, row.sha256) for row in rows], then)
+
+            if found:
+                screen.app.push_screen(ReviewingScreen(screen, found), chosen)
+            else:
+                self._nothing()
+
+        screen.bridge.run(listed, show, what="show what waits for a review", awaited=True)
+
+    def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
+        """Review versions, whatever is under their names by now."""
+        screen, actor = self._screen, self._screen.bridge.actor
+        known = [(address, sha) for address, sha in versions if sha is not None]
+        if not known:
+            self._nothing()
+            return
+        name = str(known[0][0]) if len(known) == 1 else count_words(len(known), "memory")
+
+        def done(_: int) -> None:
+            screen.say(f"Reviewed {name}: agents are given this text from their next session on.", "good")
+            screen.bridge.refresh(everything=True)
+            then()
+
+        screen.bridge.run(
+            lambda engine: engine.history.review(known, actor=actor), done, what=f"review {name}", lane=WRITE
+        )
+
+    def _nothing(self) -> None:
+        self._screen.say("Nothing waits for a review here.", "warning")
+
+
+GROUP = "reviewing"
+
+
+class Waiting(NamedTuple):
+    """A version that nobody wrote here or reviewed."""
+
+    row: Memory
+    before: str | None
+    """The version of it that agents were given last; None when there was none."""
+
+
+def waiting(engine: Engine, rows: Iterable[Memory]) -> list[Waiting]:
+    """Leave those that wait, each with what it is compared with."""
+    return [Waiting(row, engine.history.trusted_version(row.address)) for row in rows if row.trust == BROUGHT]
+
+
+def difference(engine: Engine, one: Waiting, look: Look) -> Page:
+    """Draw the version that waits: whole when agents were given none before, else how it differs from that."""
+    address, sha = one.row.address, one.row.sha256
+    found = engine.read(address)
+    if sha is None or found.sha256 != sha:
+        words = "It was written again since it was listed; what is there now waits for another review."
+        return words_page(words, style="warning", width=look.width)
+    before = None if one.before is None else engine.history.read(address, one.before)
+    sides = [("Before", why_not_text(before, SHOWN_BYTES))] if before is not None else []
+    said = [f"{name}: {why}." for name, why in (*sides, ("Now", why_not_text(found.bytes, SHOWN_BYTES))) if why]
+    if said:
+        return words_page(*said, style="warning", width=look.width)
+    if before is None:
+        return text_page(found.bytes, look.width, plain=look.plain)
+    return compare(before, found.bytes, look)[1]
+
+
+class WaitingList(AskedList[Waiting]):
+    """One line for each version."""
+
+    def draw_row(self, row: Waiting, *, cursor: bool) -> Sequence[Run]:
+        """Draw one."""
+        what = "new     " if row.before is None else "changed "
+        note = f"  {size_words(row.row.bytes)}"
+        name = both_ends(str(row.row.address), max(self.room - 10 - cell_width(note), 16), plain=self.plain)
+        return [(">" if cursor else " ", "cursor"), (" " + what, "warning"), (name, "name"), (note, "description")]
+
+
+class ReviewingScreen(AskingScreen["tuple[Memory, ...] | None"]):
+    """The versions and their differences; gives those that are reviewed, or nothing."""
+
+    HELP = """These versions came with a checkout: nobody wrote them here, and nobody has reviewed them, so agents are
+given none of them unasked. Below the list is the one under the cursor: what changed since the version agents were given
+last, or all of it. Type a part of a name to list only these. Enter reviews what is listed, exactly these versions; what
+a commit brings later waits again. Shift with up and down scrolls the text."""
+
+    def __init__(self, browser: BrowserScreen, found: Sequence[Waiting]) -> None:
+        """Take the main screen, and what waits."""
+        self.waiting = WaitingList()
+        question = Question("names with", "", self._done, self.leave, self._typed, self._hint)
+        super().__init__(browser, self.waiting, question)
+        self._found = found
+
+    def on_mount(self) -> None:
+        """Show everything that waits."""
+        super().on_mount()
+        self._typed("")
+
+    def _typed(self, text: str) -> None:
+        words = text.casefold().split()
+        shown = [one for one in self._found if all(word in str(one.row.address).casefold() for word in words)]
+        self.waiting.show(shown)
+        self.show_detailed(detailed=bool(shown))
+
+    def _done(self, text: str) -> None:
+        if self.waiting.rows:
+            self.dismiss(tuple(one.row for one in self.waiting.rows))
+        else:
+            self.prompt.refuse(f"Nothing that waits has {text.strip()} in its name.")
+
+    def show_details(self) -> None:
+        """Show the version under the cursor."""
+        at, rows = self.list.cursor, self.waiting.rows
+        self.details.show([], top=0)
+        if at >= len(rows):
+            return
+        look = Look(max(self.app.size.width - 2, 20), plain=self._browser.facts.ascii)
+
+        def show(page: Page) -> None:
+            if self.is_attached:
+                self.details.show([list(line.runs) for line in page], top=0)
+
+        def refused(error: MemtuiError) -> None:
+            show(words_page(error.message, style="problem", width=look.width))
+
+        self._browser.bridge.run(
+            lambda engine: difference(engine, rows[at], look),
+            show,
+            what="read what waits",
+            otherwise=refused,
+            latest=GROUP,
+        )
+
+    def _hint(self, text: str) -> Line:
+        del text
+        count = len(self.waiting.rows)
+        return [(f"enter reviews {'this version' if count == 1 else f'these {count:,} versions'}", "strong")]
+
+    def _title(self, width: int) -> list[Line]:
+        count = len(self._found)
+        notes: Line = [(f"{count_words(count, 'memory')} {'waits' if count == 1 else 'wait'}", "description")]
+        return [bars.title("Review", notes, width, focused=True, plain=self._browser.facts.ascii)]

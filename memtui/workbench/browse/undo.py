@@ -1,0 +1,196 @@
+"""Saying that the user has seen changes, and taking that back: a step of undo, as long as nothing newer was done.
+
+Seen marks are no change of a memory, so the engine's undo does not know them; without this a slip of `x` would lose
+track of what an agent did.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.model import Actor, Address, Change, Done, PassedOver, Root, SeenMark
+from memtui.errors import NotFoundError
+from memtui.ui.draw.words import count_words
+from memtui.workbench.bridge import WRITE
+
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
+    from memtui.workbench.browse.browser import BrowserScreen
+
+
+KEPT_STEPS = 100
+Projects = Callable[[], Iterable[Root]]
+"""Finds the roots of every project; slow."""
+
+
+class Step(NamedTuple):
+    """Changes that were marked as seen at once."""
+
+    changes: tuple[Change, ...]
+    marks: tuple[SeenMark, ...]
+    """The marks before."""
+    after: str | None
+    """What the engine's undo would have taken back then: while it still would, the marks are the newest step."""
+
+
+class SeenSteps:
+    """The marks of this run; its jobs run one after the other in the lane of writes."""
+
+    def __init__(self) -> None:
+        self._done: deque[Step] = deque(maxlen=KEPT_STEPS)
+        self._undone: deque[Step | str | None] = deque(maxlen=KEPT_STEPS)
+        """Marks, and operations by the transaction that was taken back, in the order of time: redo takes the last."""
+        self._left: str | None = None
+        """What undo would take back after the last step here: something else means that somebody did something."""
+        self._asked: PassedOver | None = None
+        """What the user was last told before an older change is taken back; asking again for it is a yes."""
+        self._known = ("", "")
+        """What is newer elsewhere, and its folder, that the user went past."""
+        self._ends = False
+        """A mark was made: what was undone before it is not done again."""
+
+    def mark(self, engine: Engine, changes: Iterable[Change]) -> int:
+        """Mark changes as they were shown; returns how many were not marked before."""
+        chosen = tuple(changes)
+        marks = engine.changes.mark_shown(chosen)
+        if marks:
+            self._left = engine.undo.next()
+            self._done.append(Step(chosen, marks, self._left))
+            self._undone.clear()
+            self._ends = True
+        return len(marks)
+
+    def mark_memories(self, engine: Engine, addresses: Iterable[Address]) -> int:
+        """Mark memories as they are now; returns how many were not marked before."""
+        wanted = frozenset(addresses)
+        count = self.mark(engine, [change for change in engine.changes.unseen() if change.address in wanted])
+        return count + engine.changes.mark_seen(tuple(sorted(wanted)))
+
+    def undo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step | PassedOver:
+        """Take back whatever is newest: marks, or an operation.
+
+        Args:
+            engine: where it was done.
+            actor: who does it.
+            roots: finds those of every project, for a step that went from one to another.
+
+        Returns:
+            What was taken back. `PassedOver`, and nothing was, when something newer was done where undo cannot reach:
+            to be told first; the next call takes the older one back.
+        """
+        newest = self._look(engine)
+        if self._done and self._done[-1].after == newest:
+            step = self._done.pop()
+            engine.changes.unmark(step.marks)
+            self._undone.append(step)
+            return step
+        newest = self._reach(engine, "undo", roots) or newest
+        ahead = engine.undo.passed_over()
+        newer = (ahead.newer, ahead.folder) if ahead is not None else ("", "")
+        if ahead is not None and newer != self._known and ahead != self._asked:
+            self._asked = ahead
+            return ahead
+        self._asked, self._known = None, newer
+        done = engine.undo.undo(actor=actor)
+        if any(outcome.ok for outcome in done.outcomes):
+            self._undone.append(newest)
+            done = done._replace(left="")  # what is newer elsewhere was told before
+        self._left = engine.undo.next()
+        return done
+
+    def redo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step:
+        """Do again whatever was undone last; nothing once something else was done. See `undo`.
+
+        Raises:
+            NotFoundError: `E_NOTHING_TO_UNDO`.
+        """
+        self._look(engine)
+        if self._undone and isinstance(step := self._undone[-1], Step):
+            engine.changes.mark_shown(step.changes)
+            self._done.append(step)
+            self._undone.pop()
+            return step
+        if not self._undone and self._ends:
+            raise NotFoundError(
+                "There is nothing to redo: changes were marked as seen after the last undo.", code="E_NOTHING_TO_UNDO"
+            )
+        self._reach(engine, "redo", roots)
+        done = engine.undo.redo(actor=actor)
+        self._left = engine.undo.next()
+        if self._undone:
+            self._follow(self._undone.pop(), self._left)
+        return done
+
+    def _reach(self, engine: Engine, kind: str, roots: Projects) -> str | None:
+        """Open what a step between two projects reached into; returns what undo would take back if there was one."""
+        if next(engine.undo.beyond(kind), None) is None:
+            return None
+        from memtui.features.moved_projects.repoint import open_next
+
+        if not open_next(engine, kind, roots):
+            return None
+        self._left = engine.undo.next()
+        return self._left
+
+    def _look(self, engine: Engine) -> str | None:
+        """Return what undo would take back; what was undone before something new is not done again."""
+        newest = engine.undo.next()
+        if newest != self._left:
+            self._undone.clear()
+            self._ends, self._left = False, newest
+        return newest
+
+    def _follow(self, old: object, new: str | None) -> None:
+        """An operation that is done again is another transaction: marks that came after it come after that one."""
+        for index, step in enumerate(self._undone):
+            if isinstance(step, Step) and step.after == old:
+                self._undone[index] = step._replace(after=new)
+
+
+class Seeing:
+    """Marks for the screens: asks the bridge and says what happened."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self.steps = SeenSteps()
+
+    def changes(self, changes: Iterable[Change], then: Callable[[], None] | None = None) -> None:
+        """Say that the user has looked at changes as they were shown."""
+        chosen = tuple(changes)
+
+        def marked(count: int) -> None:
+            words = f"Seen: {count_words(count, 'change')}. u takes it back."
+            self._screen.say(words if count else "You had seen that already.")
+            if then is not None:
+                then()
+
+        self._screen.bridge.run(
+            lambda engine: self.steps.mark(engine, chosen), marked, what="mark changes as seen", lane=WRITE
+        )
+
+    def memories(self, addresses: Iterable[Address], name: str) -> None:
+        """Say that the user has looked at memories as they are now."""
+        targets = tuple(addresses)
+
+        def marked(count: int) -> None:
+            self._screen.bridge.refresh(targets)
+            words = f"Seen: {count_words(count, 'change')}. u takes it back."
+            self._screen.say(words if count else "There was nothing unseen here.")
+
+        self._screen.bridge.run(
+            lambda engine: self.steps.mark_memories(engine, targets),
+            marked,
+            what=f"mark {name} as seen",
+            lane=WRITE,
+        )
+
+    def report(self, step: Step, *, undone: bool) -> None:
+        """Say what became of a step of marks."""
+        self._screen.bridge.refresh({mark.address for mark in step.marks})
+        words = count_words(len(step.marks), "change")
+        if undone:
+            self._screen.say(f"Undid: {words} seen, unseen again. U does it again.", "good")
+        else:
+            self._screen.say(f"Did again: {words} seen. u takes it back.", "good")

@@ -1,0 +1,408 @@
+"""What rows, titles and bars say, as runs of text for a given width: every sign also readable without colour.
+
+Rows have fixed columns, so that none jumps. Nothing here draws: a run is text and the name of a style. Text of memories
+is made safe here, before measuring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple
+
+from memtui.engine.model import BROUGHT, Health, Memory, Problem
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.ui.action import Action
+from memtui.ui.draw.bars import spread
+from memtui.ui.draw.pages import fold
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.words import count_words, end_of_line, fit
+from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, Node, Signs
+from memtui.workbench.tree.rows import Forest
+
+SIGN_STYLES = ("pin", "agent", "conflict", "draft")
+
+
+WIDE = 75
+"""Cells of a tree in which a row of another project also says whose memories they are."""
+
+
+class Columns(NamedTuple):
+    """Where the parts of a row stand, in cells."""
+
+    width: int
+    name: int
+    signs: int
+    description: int
+    uses: int
+    age: int
+
+
+WORTH_DESCRIBING = 75
+"""Cells from which on a tree has room for descriptions."""
+
+
+def columns_for(width: int) -> Columns:
+    """Choose the columns for a tree of this width."""
+    if width < 50:
+        return Columns(width, max(width - 8, 6), 5, 0, 0, 0)
+    signs, uses, age = 5, 5, 5
+    rest = width - 2 - signs - uses - age
+    if width < WORTH_DESCRIBING:  # a dozen cells of a description say nothing, and cost the names that tell rows apart
+        return Columns(width, rest, signs, 0, uses, age)
+    name = 32 if width < 100 else 40
+    return Columns(width, name, signs, rest - name, uses, age)
+
+
+class Look(NamedTuple):
+    """How things are drawn here."""
+
+    now: int
+    """Milliseconds since the epoch."""
+    ascii: bool = False
+    named: Callable[[str], str] = str
+    """Names memories in a text for the eye; see `Forest.named`."""
+
+
+def ago(then: int, now: int) -> str:
+    """Say how long ago in at most four cells: `now`, `12m`, `2h`, `31d`, `14mo`, `3y`."""
+    seconds = max(0, now - then) // 1000
+    if seconds < 60:
+        return "now"
+    for size, unit, limit in ((60, "m", 60), (3600, "h", 24), (86_400, "d", 100), (2_629_800, "mo", 24)):
+        if seconds // size < limit:
+            return f"{seconds // size}{unit}"
+    return f"{min(seconds // 31_557_600, 999)}y"
+
+
+def since(then: int, now: int) -> str:
+    """Say when: `just now`, `12m ago`."""
+    words = ago(then, now)
+    return "just now" if words == "now" else f"{words} ago"
+
+
+def size_words(size: int) -> str:
+    """Say a size: `912 B`, `2.1 kB`, `88 kB`, `1.4 MB`."""
+    if size < 1000:
+        return f"{size} B"
+    for unit in ("kB", "MB", "GB"):
+        size_in = size / 1000
+        if size_in < 1000 or unit == "GB":
+            return f"{size_in:.1f} {unit}" if size_in < 10 else f"{size_in:.0f} {unit}"
+        size //= 1000
+    return ""
+
+
+def below_home(path: str, home: str | None) -> str:
+    """Write a path below the user's home folder with `~`."""
+    return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
+
+
+def row_runs(node: Node, forest: Forest, columns: Columns, look: Look, *, cursor: bool, marked: bool) -> list[Run]:
+    """Return the runs of one row; together they are exactly `columns.width` cells wide."""
+    lead: list[Run] = [(">" if cursor else " ", "cursor"), ("*" if marked else " ", "mark")]
+    if node.kind == MEMORY and node.memory is not None:
+        return lead + _memory_runs(node, node.memory, columns, look, forest.index_signs.get(node.memory.address, ""))
+    return lead + _group_runs(node, forest, columns, look)
+
+
+def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look, health: str = "") -> list[Run]:
+    indent = " " * min(2 * node.depth + 2, columns.name // 2)
+    style = "missing" if memory.missing else "name" if memory.sha256 is not None else "problem"
+    name = node.name if node.name.strip() else f'"{node.name}"'
+    runs: list[Run] = [(indent + fit(name, columns.name - len(indent) - 1, plain=look.ascii) + " ", style)]
+    runs += sign_runs(node.signs, columns.signs, health)
+    if columns.description > 0:
+        text, style = description(memory)
+        runs.append((fit(text, columns.description - 1, plain=look.ascii) + " ", style))
+    if columns.uses > 0:
+        uses = f"x{memory.uses}" if memory.uses else ""
+        if len(uses) > columns.uses:
+            uses = f"x{memory.uses // 1000}k"
+        age = ago(memory.modified_at, look.now)
+        last = f"{uses:>{columns.uses}}{age:>{columns.age}}"
+        runs.append((f"{'missing':>{len(last)}}", "problem") if memory.missing else (last, "description"))
+    return _exact(runs, columns.width - 2)
+
+
+def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> list[Run]:
+    arrows = (("v ", "> ") if look.ascii else ("▾ ", "▸ "))[0 if _looks_open(node, forest) else 1]
+    indent = " " * min(2 * node.depth, columns.name // 2)
+    name = node.name + "/" if node.kind == FOLDER else forest.label(node)
+    style = "folder" if node.kind == FOLDER else "scope"
+    sums = sum_runs(node.signs)
+    if deleted := forest.losses.below(node):
+        sums.append((f"D{deleted} ", "del"))
+    other = forest.others.get(node.root) if node.depth == 1 else None
+    tail = _tail(node, forest, columns)
+    if node.root in forest.losses.vanished and node.kind != FOLDER:
+        tail = "folder gone"
+    elif (status := forest.statuses.get(node.root)) and status.unreadable and node.kind != FOLDER:
+        tail = f"? {'partly ' if node.files else ''}unreadable"
+    room = columns.width - 2
+    used = sum(len(text) for text, _ in sums)
+    left_over = max(room - used - len(tail) - len(indent) - 4, 3)
+    if other is None:
+        shown = one_line(name, left_over, ascii_tokens=look.ascii)
+    else:
+        shown = end_of_line(name, left_over, plain=look.ascii)
+    pad = min(columns.name, room - used - len(tail) - 1) - len(indent) - 2 - cell_width(shown)
+    left: list[Run] = [(indent + arrows, "dim"), (shown + " " * max(pad, 1), style), *sums]
+    gap = room - sum(cell_width(text) for text, _ in left) - len(tail)
+    return _exact([*left, (" " * max(gap, 1) + tail, "dim")], room)
+
+
+def _tail(node: Node, forest: Forest, columns: Columns) -> str:
+    """What a group's row says at its end: how much is below it, or that nobody has read it yet."""
+    other = forest.others.get(node.root) if node.depth == 1 else None
+    wide = columns.uses > 0
+    if node.kind == OTHERS:
+        return count_words(forest.projects_in(node), "project") if wide else f"{forest.projects_in(node):,}"
+    if other is not None:
+        count = count_words(node.files, "file") if forest.others.counts(node) else "not read"
+        if not wide:
+            return str(node.files) if forest.others.counts(node) else "-"
+        gone = "project gone  " if other.gone else ""
+        return f"{gone}{other.what}  {count:>9}" if columns.width >= WIDE else f"{gone}{count:>9}"
+    root = forest.root(node.root) if node.root and node.kind != FOLDER else None
+    off = "off  " if root is not None and root.switched_off else ""
+    if not wide:
+        return f"{off}{node.files}"
+    size = size_words(node.bytes) if node.kind != FOLDER else ""
+    return f"{off and 'switched off  '}{count_words(node.files, 'file')}{' ' if node.files == 1 else ''}{size:>8}"
+
+
+def _looks_open(node: Node, forest: Forest) -> bool:
+    return forest.is_open(node) or forest.filtered
+
+
+def _exact(runs: list[Run], width: int) -> list[Run]:
+    """Cut or pad runs to a width."""
+    left = width
+    out: list[Run] = []
+    for text, style in runs:
+        size = cell_width(text)
+        if size > left:
+            text = fit(text, left)  # noqa: PLW2901
+            size = left
+        if text:
+            out.append((text, style))
+        left -= size
+    if left > 0:
+        out.append((" " * left, "dim"))
+    return out
+
+
+def sign_runs(signs: Signs, width: int, health: str = "") -> list[Run]:
+    """The signs of one memory: `PA!~`, and what the health of indexes says."""
+    runs = [(sign, style) for sign, style, on in zip("PA!~", SIGN_STYLES, signs, strict=True) if on]
+    runs += [(health, "warning")] if health and len(runs) < width - 1 else []
+    return [*runs, (" " * (width - len(runs)), "dim")]
+
+
+def sum_runs(signs: Signs) -> list[Run]:
+    """The sums of a folder: `A2 !1`; pins are not summed, because they ask for nothing."""
+    runs: list[Run] = []
+    for sign, style, count in list(zip("PA!~", SIGN_STYLES, signs, strict=True))[1:]:
+        if count:
+            runs.append((f"{sign}{count} ", style))
+    return runs
+
+
+def description(memory: Memory) -> Run:
+    """What the description column says: a fault first, then what the memory says about itself."""
+    for problem in memory.problems:
+        if problem.code in ("being-written", "draft-only") or problem.code.startswith("E_"):
+            return problem_words(problem), "problem"
+    if memory.missing:
+        return "gone from disk", "problem"
+    if memory.description:
+        return memory.description, "description"
+    if memory.problems:
+        return problem_words(memory.problems[0]), "problem"
+    return "", "description"
+
+
+def problem_words(problem: Problem) -> str:
+    """Say a problem shortly."""
+    return "being written" if problem.code == "being-written" else problem.text
+
+
+class State(NamedTuple):
+    """What the header shows."""
+
+    project: str = ""
+    workspace: str = ""
+    totals: Signs = Signs()
+    unseen: int = 0
+    health: Health = Health("watching")
+    read_only: bool = False
+    demo: bool = False
+    loading: bool = False
+    progress: str = ""
+    """What goes on behind the screen, such as reading other projects."""
+    needs: str = ""
+    """The size that would show everything, where this one does not."""
+    marked: int = 0
+    """Marks whose count no title in view tells."""
+
+
+def header(state: State, width: int) -> Line:
+    """The top line: where the user stands, and what needs them."""
+    left: Line = [(" memtui", "strong")]
+    for words in (state.project, state.workspace):
+        if words and width >= 60:
+            left += [(" | ", "rule"), (one_line(words, 30), "name")]
+    if state.demo:
+        left += [(" | ", "rule"), ("demo: a copy, with an agent that keeps writing", "draft")]
+    right: Line = [(f"needs {state.needs}  ", "warning")] if state.needs else []
+    if state.marked:
+        right.append((f"*{state.marked} marked  ", "mark"))
+    if state.totals.conflict:
+        word = "conflict" if state.totals.conflict == 1 else "conflicts"
+        right.append((f"!{state.totals.conflict} {word}  ", "conflict"))
+    edits = len(right)
+    if state.unseen:
+        right.append((f"A{state.unseen} agent edits  ", "agent"))
+    if state.totals.draft:
+        right.append((f"~{state.totals.draft} {'drafts' if state.totals.draft > 1 else 'draft'}  ", "draft"))
+    if state.read_only:
+        right.append(("read-only  ", "warning"))
+    right += _health_runs(state.health, width)
+    if state.loading:
+        right.append(("reading...  ", "dim"))
+    elif state.progress:
+        right.append((f"{state.progress}...  ", "dim"))
+    if state.unseen and sum(cell_width(text) for text, _ in (*left, *right)) >= width:
+        right[edits] = (f"A{state.unseen} {'edit' if state.unseen == 1 else 'edits'}  ", "agent")
+    return spread(left, right, width)
+
+
+def _health_runs(health: Health, width: int) -> Line:
+    if health.state == "watching":
+        return []
+    words = "not watching" if health.state == "stopped" else "polling"
+    if health.reason and width >= 100:
+        words += f": {one_line(health.reason, 40)}"
+    return [(words + "  ", "error" if health.state == "stopped" else "warning")]
+
+
+def tree_notes(
+    shown: int,
+    total: int,
+    *,
+    filtered: bool,
+    sort: str,
+    reverse: bool,
+    marked: int,
+    only: str,
+    room: int = 1_000,
+) -> Line:
+    """What the tree's title says at its right end; the marks always, and of the rest what there is room for."""
+    count: Run = (f"{shown:,} of {total:,}" if filtered else f"{total:,}", "strong" if filtered else "title")
+    marks: Run = (f" | {marked} marked" if marked else "", "mark")
+    sorting: Run = (f" | {sort}{' reversed' if reverse else ''}", "title")
+    left = room - len(count[0]) - len(marks[0])
+    if len(sorting[0]) + (cell_width(only) + 3 if only else 0) > left:
+        sorting = ("", "title")
+    left -= len(sorting[0])
+    words: Run = (f" | {one_line(only, left - 3)}" if only and left > 6 else "", "agent")
+    return [run for run in (count, words, sorting, marks) if run[0]]
+
+
+def memory_notes(memory: Memory, signs: Signs) -> Line:
+    """What a memory's title says at its right end."""
+    parts: Line = [(f"rev {memory.version}", "title")] if memory.version else []
+    for sign, style, on in zip("PA!~", ("pin", "agent", "conflict", "draft"), signs, strict=True):
+        if on:
+            parts += [(" ", "title"), (sign, style)]
+    return parts
+
+
+def about(memory: Memory, signs: Signs, look: Look, width: int) -> tuple[Line, Line]:
+    """Two lines about a memory: what it says it is, and its numbers."""
+    first: Line = [(" " + one_line(memory.description or "no description", width - 2, ascii_tokens=look.ascii), "name")]
+    if not memory.description:
+        first[0] = (first[0][0], "dim")
+    parts = [f"used {memory.uses}x, last {since(memory.last_used_at, look.now)}"] if memory.last_used_at else []
+    if not parts:
+        parts.append("never used")
+    parts.append(size_words(memory.bytes))
+    who = "you" if memory.actor in ("tui", "cli") else memory.actor.removeprefix("agent:")
+    parts.append(f"{who}, {since(memory.modified_at, look.now)}")
+    if signs.pinned:
+        parts.insert(0, "pinned")
+    if memory.trust == BROUGHT:
+        parts.insert(0, "unreviewed")
+    bar = " | "
+    return first, [(" " + one_line(bar.join(parts), width - 2, ascii_tokens=look.ascii), "dim")]
+
+
+def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
+    """The lines below the tree at 80 columns, before the memory's own text: what it is and what it asks for."""
+    first, second = about(memory, signs, look, width)
+    lines = [first, second]
+    if signs.conflict:
+        lines.append(
+            [
+                (" ! ", "conflict"),
+                ("your draft and the text on disk both changed  ", "name"),
+                ("c", "key"),
+                (" resolve", "dim"),
+            ]
+        )
+    elif signs.draft:
+        lines.append(
+            [(" ~ ", "draft"), ("you have unsaved text here  ", "name"), ("enter", "key"), (" goes on", "dim")]
+        )
+    if signs.unseen:
+        keys: Line = [("w", "key"), (" what changed  ", "dim"), ("x", "key"), (" seen", "dim")]
+        lines.append([(" A ", "agent"), ("changed since you last looked  ", "name"), *keys])
+    for problem in memory.problems[:2]:
+        lines.append([(" ? ", "warning"), (one_line(problem.text, width - 4, ascii_tokens=look.ascii), "problem")])
+    return lines
+
+
+def group_detail(
+    files: int | None, size: int, signs: Signs, notes: Iterable[str], width: int, deleted: int = 0
+) -> list[Line]:
+    """The lines about a folder, root or scope; None: how many memories there are is not known."""
+    held = "not read" if files is None else f"{count_words(files, 'memory')}, {size_words(size)}"
+    lines: list[Line] = [[(f" {held}", "name")]]
+    for note in notes:
+        lines += [[(" " + part, "dim")] for part in fold(visible(note), max(width - 2, 1))]
+    if signs.unseen:
+        keys: Line = [("w", "key"), (" what changed  ", "dim"), ("x", "key"), (" all seen", "dim")]
+        lines.append([(" A ", "agent"), (f"{signs.unseen} changed since you last looked  ", "name"), *keys])
+    if deleted:
+        gone: Line = [("w", "key"), (" which, and restores them", "dim")]
+        lines.append([(" D ", "del"), (f"{deleted} deleted by others since you looked  ", "name"), *gone])
+    if signs.conflict:
+        lines.append([(" ! ", "conflict"), (f"{count_words(signs.conflict, 'conflict')} below", "name")])
+    if signs.draft:
+        lines.append([(" ~ ", "draft"), (f"{count_words(signs.draft, 'draft')} below", "name")])
+    return lines
+
+
+VERBS = {
+    "save": "edit", "create": "create", "rename": "rename", "delete": "trash", "restore": "restore", "pin": "pin",
+    "unpin": "unpin", "undo": "undo", "redo": "redo", "modified": "edit", "created": "create", "deleted": "delete",
+    "renamed": "rename", "restored": "restore", "reviewed": "review",
+}  # fmt: skip
+"""Operations of the audit in the words of the screen."""
+
+
+MARKED: Mapping[str, str] = {
+    "trash": "", "rename": "move", "copy_to": "", "pin": "", "undo": "", "back": "unmark", "mark": "",
+}  # fmt: skip
+"""What comes first in the footer while memories are marked, with its word there where that is another one."""
+
+
+def for_marked(actions: Iterable[Action]) -> list[Action]:
+    """Rank the actions that work on all marked memories before those for the one under the cursor."""
+    ranks = {id_: rank - len(MARKED) for rank, id_ in enumerate(MARKED)}
+    return [
+        action._replace(footer=ranks[action.id], label=MARKED[action.id] or action.label)
+        if action.id in MARKED
+        else action
+        for action in actions
+    ]

@@ -1,0 +1,250 @@
+"""One row of the tree and its arithmetic: what is below it, what it sums up to, what it is sorted by.
+
+Beside it what is kept by a row's key, and so survives every reload: which rows are open, and what is missing below.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import NamedTuple
+
+from memtui.engine.model import Address, Draft, Memory, Problem, Root
+
+SCOPE, OTHERS, ROOT, FOLDER, MEMORY = "scope", "others", "root", "folder", "memory"
+"""The kinds of rows: a group, a group of other projects, a root, a folder in it, a memory."""
+
+Key = tuple[str, ...]
+"""What a row is, across reloads: its kind and names."""
+
+SORTS = ("name", "uses", "age", "size", "edited")
+"""Ways to sort."""
+
+OWN_ACTORS = frozenset({"tui", "cli"})
+"""Actors that are the user."""
+
+
+class Signs(NamedTuple):
+    """What a row is marked with, or how many rows below are."""
+
+    pinned: int = 0
+    unseen: int = 0
+    conflict: int = 0
+    draft: int = 0
+
+
+NO_SIGNS = Signs()
+
+_NO_CHILDREN: dict[str, Node] = {}
+"""What every memory has below it."""
+
+
+class Node:
+    """One row of the tree, with what is below it."""
+
+    __slots__ = (
+        "_key",
+        "_order",
+        "bytes",
+        "children",
+        "depth",
+        "files",
+        "kind",
+        "memory",
+        "name",
+        "parent",
+        "root",
+        "signs",
+    )
+
+    def __init__(self, kind: str, key: Key, name: str, parent: Node | None, *, root: str = "") -> None:
+        self.kind = kind
+        self._key = key
+        self.name = name
+        self.parent = parent
+        self.root = root
+        """The root id, except for scopes that hold several."""
+        self.depth: int = -1 if parent is None else parent.depth + 1
+        self.children: dict[str, Node] = {} if kind != MEMORY else _NO_CHILDREN
+        self.memory: Memory | None = None
+        self.files = 0
+        self.bytes = 0
+        self.signs = NO_SIGNS
+        self._order: list[Node] | None = None
+
+    @property
+    def key(self) -> Key:
+        """What the row is; made when asked for a memory, of which there are many."""
+        return self._key if self.memory is None else (MEMORY, *self.memory.address)
+
+    def __repr__(self) -> str:
+        return f"Node({'/'.join(self.key)})"
+
+    def forget_order(self) -> None:
+        """Sort again when asked next."""
+        self._order = None
+
+    def ordered(self, value: Callable[[Node], tuple[float, str]], *, reverse: bool) -> list[Node]:
+        """Return the children, folders first, each group sorted."""
+        if self._order is None:
+            self._order = sorted(self.children.values(), key=value, reverse=reverse)
+            self._order.sort(key=lambda node: node.kind == MEMORY)
+        return self._order
+
+    def memories(self) -> Iterator[Node]:
+        """Every memory at or below this node, in no special order."""
+        if self.kind == MEMORY:
+            yield self
+        for child in self.children.values():
+            yield from child.memories()
+
+    @property
+    def folder(self) -> str:
+        """The path inside the root of the folder this row is or lies in, with a `/` at its end; empty for the root."""
+        if self.kind == FOLDER:
+            return self.key[-1] + "/"
+        if self.kind == MEMORY:
+            head, slash, _ = self.key[-1].rpartition("/")
+            return head + slash
+        return ""
+
+
+def line_up(node: Node | None) -> Iterator[Key]:
+    """A row and every row above it."""
+    while node is not None and node.key:
+        yield node.key
+        node = node.parent
+
+
+def sum_up(node: Node) -> None:
+    """Count what is below every row anew."""
+    if node.kind == MEMORY:
+        return
+    files = size = 0
+    signs = [0, 0, 0, 0]
+    for child in node.children.values():
+        if child.children:
+            sum_up(child)
+        files += child.files
+        size += child.bytes
+        if child.signs is not NO_SIGNS:
+            signs = [a + b for a, b in zip(signs, child.signs, strict=True)]
+    node.files, node.bytes = files, size
+    node.signs = Signs(*signs) if any(signs) else NO_SIGNS
+
+
+def add_up(node: Node | None, signs: Signs, files: int, size: int) -> None:
+    """Add to the sums of a node and all above it."""
+    while node is not None:
+        if any(signs):
+            node.signs = Signs(*(a + b for a, b in zip(node.signs, signs, strict=True)))
+        node.files += files
+        node.bytes += size
+        node = node.parent
+
+
+def sort_value(sort: str, memory: Memory) -> float:
+    """What a memory is sorted by, larger first."""
+    if sort == "uses":
+        return memory.heat
+    if sort == "size":
+        return memory.bytes
+    if sort == "edited" and memory.actor in OWN_ACTORS and not memory.unseen:
+        return 0
+    return memory.modified_at
+
+
+def ghost(address: Address, roots: Mapping[str, Root], draft: Draft) -> Memory:
+    """A row for a draft whose memory is not on disk."""
+    root = roots.get(address.root)
+    problem = Problem("draft-only", "not on disk; your draft is kept")
+    scope, agent = (root.scope, root.agent) if root is not None else ("global", "files")
+    return Memory(address, scope, agent, 0, draft.at, None, problems=(problem,), missing=True, actor="tui")
+
+
+OPEN_UP_TO = 300
+"""With so many memories or fewer, folders are open at the start."""
+
+OPEN_ROOTS = 12
+"""With so many roots in a scope or fewer, all of them are open at the start."""
+
+
+class Folds:
+    """What was opened and closed."""
+
+    def __init__(self) -> None:
+        self._opened: set[Key] = set()
+        self._closed: set[Key] = set()
+
+    def remember(self, opened: Iterable[Key], closed: Iterable[Key]) -> None:
+        """Take what was opened and closed in another run."""
+        self._closed = set(closed)
+        self._opened = set(opened) - self._closed
+
+    @property
+    def chosen(self) -> tuple[frozenset[Key], frozenset[Key]]:
+        """What was opened, and what was closed."""
+        return frozenset(self._opened), frozenset(self._closed)
+
+    def is_closed(self, node: Node) -> bool:
+        """Whether the user closed a row."""
+        return node.key in self._closed
+
+    def is_open(self, node: Node, memories: int) -> bool:
+        """Whether what is below a row is shown, with so many memories in all."""
+        if node.key in self._opened or node.key in self._closed:
+            return node.key in self._opened
+        if node.kind == OTHERS or (node.parent is not None and node.parent.kind == OTHERS):
+            return False
+        if node.kind == ROOT and node.parent is not None:
+            return len(node.parent.children) <= OPEN_ROOTS or node.files <= OPEN_ROOTS
+        return node.kind == SCOPE or memories <= OPEN_UP_TO
+
+    def set_open(self, node: Node, *, wide: bool, below: bool = False) -> None:
+        """Open or close a row, or also everything below it."""
+        stack = [node]
+        while stack:
+            one = stack.pop()
+            if one.kind == MEMORY:
+                continue
+            (self._opened if wide else self._closed).add(one.key)
+            (self._closed if wide else self._opened).discard(one.key)
+            if below:
+                stack.extend(one.children.values())
+
+
+class Losses:
+    """Deletions the user has not seen, and vanished roots."""
+
+    def __init__(self) -> None:
+        self.vanished: Mapping[str, int] = {}
+        """Root id to how many memories it held, of roots whose folder is gone."""
+        self.total = 0
+        """Memories others deleted that the user has not seen."""
+        self._below: Counter[Key] = Counter()
+
+    def set_deleted(self, addresses: Iterable[Address], homes: Mapping[str, Node]) -> frozenset[Key]:
+        """Count what others deleted.
+
+        Args:
+            addresses: the memories.
+            homes: root id to its row; of other roots nothing is counted.
+
+        Returns:
+            The rows whose count is another one now.
+        """
+        before, self._below, self.total = self._below, Counter(), 0
+        for address in addresses:
+            home = homes.get(address.root)
+            if home is None:
+                continue
+            self.total += 1
+            self._below.update(line_up(home))
+            folders = address.path.split("/")[:-1]
+            self._below.update((FOLDER, address.root, "/".join(folders[: n + 1])) for n in range(len(folders)))
+        keys = before.keys() | self._below.keys()
+        return frozenset(key for key in keys if before[key] != self._below[key])
+
+    def below(self, node: Node) -> int:
+        """How many memories others deleted below a row."""
+        return self._below[node.key] if self._below else 0

@@ -1,0 +1,175 @@
+"""Which rows stand at the top of the tree, and which roots lie below each: grouped by scope or by agent.
+
+The project the user stands in comes first. Other projects lie below one row in each group, so that thousands of them
+take one line; what people write for agents is a group of its own, so that it can be put away. A root of another
+project has a row as soon as it is found; its memories are read when somebody opens it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from memtui.agents.layout import short_path
+from memtui.agents.projects import EMPTIED, ORPHANED
+from memtui.engine.model import SCOPES, Listing, Root
+from memtui.workbench.tree.nodes import OTHERS, SCOPE, Key, Node
+
+INSTRUCTIONS = "instructions"
+"""The kind of a root that people write, and the name of its group."""
+INSTRUCTIONS_KEY: Key = (SCOPE, INSTRUCTIONS)
+
+
+class Group(NamedTuple):
+    """One row at the top."""
+
+    key: Key
+    name: str
+    """The scope, the agent in words, or what the others below it are."""
+    roots: tuple[Root, ...]
+    others: bool = False
+    """Whether these are other projects' roots."""
+    says: str = "scope"
+    """What the row at the top already says of its roots: their `scope`, their `agent`, or nothing."""
+
+
+def groups(roots: Iterable[Root], others: Iterable[Root], *, by_agent: bool) -> list[Group]:
+    """Sort roots into groups.
+
+    Args:
+        roots: those of where the user stands.
+        others: those of other projects.
+        by_agent: one group for each agent instead of one for each scope.
+
+    Returns:
+        The groups in the order in which they are shown; none is empty.
+    """
+    own, more = tuple(roots), tuple(others)
+    written = tuple(root for root in own if root.kind == INSTRUCTIONS)
+    memories = tuple(root for root in own if root.kind != INSTRUCTIONS)
+    found: list[Group] = []
+    if by_agent:
+        for agent, here, there in _split(memories, more, lambda root: root.agent, ()):
+            words = agent.replace("-", " ")
+            if here:
+                found.append(Group((SCOPE, f"agent:{agent}"), words, here, says="agent"))
+            if there:
+                found.append(Group((OTHERS, f"agent:{agent}"), f"{words}, other projects", there, others=True))
+    else:
+        for scope, here, there in _split(memories, more, lambda root: root.scope, SCOPES):
+            if here:
+                found.append(Group((SCOPE, scope), scope, here))
+            if there:
+                found.append(Group((OTHERS, scope), f"other {scope}s", there, others=True))
+    if written:
+        found.append(Group(INSTRUCTIONS_KEY, INSTRUCTIONS, written, says=""))
+    return found
+
+
+def worth_showing(roots: tuple[Root, ...], listing: Listing | None, vanished: Collection[str]) -> tuple[Root, ...]:
+    """Leave roots that hold something or need something, that are ours, or that were given by hand.
+
+    Args:
+        roots: those of where the user stands.
+        listing: what is known of them; None when nothing is.
+        vanished: those whose folder is gone although they held memories.
+    """
+    if listing is None or not listing.roots:
+        return tuple(root for root in roots if root.agent == "memtui") or roots
+    there = {status.root.id for status in listing.roots if status.files or status.problems}
+    there |= {memory.address.root for memory in listing.items} | set(vanished)
+    here = {root.id for root in roots}
+    known = tuple(status.root for status in listing.roots if status.root.id in here)
+    return tuple(root for root in known if root.id in there or root.agent in ("memtui", "files"))
+
+
+def _split(
+    own: Iterable[Root], more: Iterable[Root], value: Callable[[Root], str], first: Iterable[str]
+) -> list[tuple[str, tuple[Root, ...], tuple[Root, ...]]]:
+    """Sort both kinds by a value; the values in the given order, then as they come."""
+    here: dict[str, list[Root]] = {one: [] for one in first}
+    there: dict[str, list[Root]] = {}
+    for root in own:
+        here.setdefault(value(root), []).append(root)
+    for root in more:
+        there.setdefault(value(root), []).append(root)
+    return [(one, tuple(here.get(one, ())), tuple(there.get(one, ()))) for one in dict.fromkeys((*here, *there))]
+
+
+def root_words(root: Root, names: Mapping[str, str], says: str) -> str:
+    """Name a root by what is not said above it: `project api  Claude Code memory`, `project api  memory`."""
+    label = root.label or root.id
+    if says == "scope":
+        return label
+    where = " ".join(word for word in (root.scope, names.get(root.scope, "")) if word)
+    agent = root.agent.replace("-", " ")
+    if says == "agent" and label.casefold().startswith(agent):
+        label = label[len(agent) :].lstrip(" ,")
+    return f"{where}  {label}".rstrip()
+
+
+class Other(NamedTuple):
+    """One root of another project, in words."""
+
+    root: Root
+    place: str
+    """The project's short path, or what is known instead of it: hostile."""
+    what: str
+    """Whose memories these are."""
+    gone: bool
+    """Whether the project's folder is gone."""
+
+
+class Others:
+    """What is known of other projects."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Other] = {}
+        self.shown: set[str] = set()
+        """Roots whose memories are wanted in the tree."""
+        self.read: set[str] = set()
+        """Roots whose memories have been read."""
+
+    def learn(self, roots: Iterable[Root], home: str | None) -> None:
+        """Take what discovery found; what is not found, or has neither project nor memory, is forgotten."""
+        self._known = {root.id: describe(root, home) for root in roots if root.note != EMPTIED}
+        self.shown &= self._known.keys()
+        self.read &= self._known.keys()
+
+    def __contains__(self, root_id: str) -> bool:
+        """Whether a root is another project's."""
+        return root_id in self._known
+
+    def __len__(self) -> int:
+        """How many there are."""
+        return len(self._known)
+
+    def get(self, root_id: str) -> Other | None:
+        """One of them."""
+        return self._known.get(root_id)
+
+    @property
+    def roots(self) -> Mapping[str, Root]:
+        """All of them by id."""
+        return {root_id: other.root for root_id, other in self._known.items()}
+
+    @property
+    def unread(self) -> tuple[str, ...]:
+        """Those whose memories were never read here."""
+        return tuple(root_id for root_id in self._known if root_id not in self.read)
+
+    def counts(self, node: Node) -> bool:
+        """Whether all memories at or below a row are in the tree, so that their number says something."""
+        roots = {child.root for child in node.children.values()} if node.kind == OTHERS else {node.root}
+        return all(root not in self._known or root in self.read & self.shown for root in roots)
+
+    def hides(self, root_id: str) -> bool:
+        """Whether the memories of a root are not to be shown now."""
+        return root_id in self._known and root_id not in self.shown
+
+
+def describe(root: Root, home: str | None) -> Other:
+    """Say which project a root is about: its short path; else what its label adds to the agent's name; else its id."""
+    what, _, rest = (root.label or root.id).partition(", ")
+    place = short_path(root.project, home) if root.project else rest or root.id.rpartition(":")[2]
+    return Other(root, place, what, root.note.startswith(ORPHANED))

@@ -1,0 +1,507 @@
+"""The tree as values: memories become scopes, roots, folders and rows; sorted, filtered, summed, updated in place.
+
+Nothing here draws, so that every rule of the tree is tested without a terminal, and so that a change on disk touches
+the nodes it concerns and no others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from memtui.engine.model import Address, Draft, Memory, Root, RootStatus
+from memtui.workbench.tree.nodes import (
+    FOLDER,
+    MEMORY,
+    OTHERS,
+    ROOT,
+    SCOPE,
+    Folds,
+    Key,
+    Losses,
+    Node,
+    Signs,
+    add_up,
+    ghost,
+    line_up,
+    sort_value,
+    sum_up,
+)
+from memtui.workbench.tree.roots import INSTRUCTIONS_KEY, Group, Others, groups, root_words
+
+PART = 500
+"""Rows of a full list that are taken in at once."""
+_DIGITS = re.compile(r"\d+")
+_ADDRESS = re.compile(r"(?<![^\s(])[^\s/()]+:[^\s/()]+/")
+"""What may be a root before a path: of a memory that is named in a sentence."""
+
+
+class Effect(NamedTuple):
+    """What an update did."""
+
+    rebuilt: bool
+    """Rows came, went or moved, so that the visible rows must be listed again."""
+    touched: frozenset[Key]
+    """Rows that look different now."""
+
+
+NOTHING = Effect(rebuilt=False, touched=frozenset())
+
+
+class Forest:
+    """All rows, and which of them are shown."""
+
+    def __init__(self) -> None:
+        self.top = Node("top", (), "", None)
+        self.nodes: dict[Address, Node] = {}
+        self.names: Mapping[str, str] = {}
+        """Scope to the name of the one the user stands in, such as the project's."""
+        self.homes: dict[str, Node] = {}
+        self.others = Others()
+        self.by_agent = False
+        """Whether the groups at the top are agents instead of scopes."""
+        self.instructions = True
+        """Whether the files people write for agents are shown."""
+        self._roots: dict[str, Root] = {}
+        self._drafts: dict[Address, Draft] = {}
+        self._projects: dict[str, int] = {}
+        self.sort = "name"
+        self.reverse = False
+        self.words: tuple[str, ...] = ()
+        self.only: frozenset[str] = frozenset()
+        """`unseen`, `pinned`, `conflicts`: all of them must hold."""
+        self.losses = Losses()
+        self.statuses: dict[str, RootStatus] = {}
+        """Roots as they were last found on disk."""
+        self.index_signs: Mapping[Address, str] = {}
+        """What the health of indexes says of a memory: `I` or `C`."""
+        self.folds = Folds()
+        self._shown: list[Node] | None = None
+        self._matched = 0
+
+    def load(self, roots: Iterable[Root], memories: Iterable[Memory]) -> None:
+        """Start anew with these roots and rows; what is open, filtered, sorted and grouped stays as it is."""
+        self._roots = {root.id: root for root in roots}
+        self.nodes = {}
+        self._plant()
+        folders: dict[tuple[str, str], Node] = {}
+        for memory in memories:
+            root, path = memory.address
+            head, slash, name = path.rpartition("/")
+            home = folders.get((root, head))
+            if home is None:
+                if root not in self.homes:
+                    continue
+                home = folders[root, head] = self._folder(self.homes[root], head + slash)
+            self._hang(home, name, memory)
+        sum_up(self.top)
+        self._add_ghosts()
+        self._shown = None
+
+    def update(self, rows: Iterable[Memory], gone: Iterable[Address] = ()) -> Effect:
+        """Take in rows that differ and rows that went; rows of unknown roots are left out."""
+        rebuilt = False
+        touched: set[Key] = set()
+        for memory in rows:
+            node = self.nodes.get(memory.address)
+            if node is None:
+                rebuilt = self._insert(memory) or rebuilt
+                node = self.nodes.get(memory.address)
+            elif node.memory != memory:
+                rebuilt = self._replace(node, memory) or rebuilt
+            else:
+                node.memory = memory  # the engine keeps this one; the equal one before it can go
+                continue
+            touched.update(line_up(node))
+        for address in gone:
+            if address in self._drafts:
+                rebuilt = self.update([ghost(address, self._roots, self._drafts[address])]).rebuilt or rebuilt
+            elif address in self.nodes:
+                touched.update(line_up(self.nodes[address]))
+                self._remove(address)
+                rebuilt = True
+        if rebuilt:
+            self._shown = None
+        return Effect(rebuilt, frozenset(touched))
+
+    def replace_all(
+        self, roots: Iterable[Root], memories: Sequence[Memory], newer: Collection[Address] = ()
+    ) -> Iterator[Effect]:
+        """Take in a full list as an update of what is there, a part at a time, so that only what differs is touched.
+
+        Args:
+            roots: all of them.
+            memories: all of them.
+            newer: left as they are; it may grow while parts are taken in.
+
+        Yields:
+            What each part did.
+        """
+        wanted = {root.id: root for root in roots if root.id not in self.others}
+        if wanted != self._roots:
+            self.load(wanted.values(), [one for one in memories if not self.others.hides(one.address.root)])
+            yield Effect(rebuilt=True, touched=frozenset())
+            return
+        there: set[Address] = set()
+        for start in range(0, len(memories), PART):
+            rows = [one for one in memories[start : start + PART] if not self.others.hides(one.address.root)]
+            there.update(memory.address for memory in rows)
+            yield self.update([one for one in rows if one.address not in newer])
+        gone = [address for address in self.nodes if address not in there]
+        for start in range(0, len(gone), PART):
+            yield self.update((), [address for address in gone[start : start + PART] if address not in newer])
+
+    def set_drafts(self, drafts: Iterable[Draft]) -> Effect:
+        """Say which memories have unsaved text."""
+        before = self._drafts
+        self._drafts = {draft.address: draft for draft in drafts}
+        touched: set[Key] = set()
+        rebuilt = False
+        for address in before.keys() | self._drafts.keys():
+            node = self.nodes.get(address)
+            if node is not None and node.memory is not None:
+                ghost = node.memory.missing and not node.memory.sha256 and address not in self._drafts
+                if ghost and any(problem.code == "draft-only" for problem in node.memory.problems):
+                    self._remove(address)
+                    rebuilt = True
+                    continue
+                self._recount(node)
+                touched.update(line_up(node))
+        rebuilt = self._add_ghosts() or rebuilt
+        if rebuilt or self.only:
+            self._shown = None
+        return Effect(rebuilt or bool(self.only), frozenset(touched))
+
+    def set_deleted(self, addresses: Iterable[Address]) -> Effect:
+        """Say which memories others deleted."""
+        touched = self.losses.set_deleted(filter(self.shows, addresses), self.homes)
+        return Effect(rebuilt=False, touched=touched)
+
+    def _add_ghosts(self) -> bool:
+        """Give drafts whose memory is gone a row, so that their text can be found."""
+        missing = [draft for address, draft in self._drafts.items() if address not in self.nodes]
+        added = [self._insert(ghost(draft.address, self._roots, draft)) for draft in missing]
+        return any(added)
+
+    def _insert(self, memory: Memory) -> bool:
+        home = self.homes.get(memory.address.root)
+        if home is None:
+            return False
+        head, slash, name = memory.address.path.rpartition("/")
+        folder = self._folder(home, head + slash)
+        leaf = self._hang(folder, name, memory)
+        add_up(folder, leaf.signs, 1, memory.bytes)
+        self._forget_orders(folder)
+        return True
+
+    def _replace(self, node: Node, memory: Memory) -> bool:
+        """Put a newer row in a node's place; says whether it may have to move or disappear."""
+        old = node.memory
+        node.memory = memory
+        add_up(node, Signs(), 0, memory.bytes - node.bytes)
+        self._recount(node)
+        moved = self.sort != "name" and old is not None and sort_value(self.sort, old) != sort_value(self.sort, memory)
+        if moved and node.parent is not None:
+            self._forget_orders(node.parent)
+        return moved or bool(self.only) or bool(self.words)
+
+    def _recount(self, node: Node) -> None:
+        if node.memory is None:
+            return
+        new, old = self._signs(node.memory), node.signs
+        if new != old:
+            add_up(node, Signs(*(a - b for a, b in zip(new, old, strict=True))), 0, 0)
+
+    def _remove(self, address: Address) -> None:
+        node = self.nodes.pop(address)
+        add_up(node, Signs(*(-sign for sign in node.signs)), -1, -node.bytes)
+        folder, name = node.parent, node.name
+        while folder is not None:
+            folder.children.pop(name, None)
+            self._forget_orders(folder)
+            if folder.kind != FOLDER or folder.children:
+                break
+            name, folder = folder.name + "/", folder.parent
+
+    def _forget_orders(self, node: Node | None) -> None:
+        while node is not None:
+            node.forget_order()
+            node = node.parent if self.sort != "name" else None
+
+    # Making rows
+
+    def _plant(self) -> None:
+        """Make the nodes of groups and roots."""
+        self.top = Node("top", (), "", None)
+        self.homes = {}
+        for group in groups(self._roots.values(), self.others.roots.values(), by_agent=self.by_agent):
+            self._plant_group(group)
+
+    def _plant_group(self, group: Group) -> None:
+        single = len(group.roots) == 1 and not group.others
+        kind = OTHERS if group.others else SCOPE
+        node = Node(kind, group.key, group.name, self.top, root=group.roots[0].id if single else "")
+        self.top.children[group.name] = node
+        if single:
+            self.homes[group.roots[0].id] = node
+            return
+        for root in group.roots:
+            child = Node(ROOT, (ROOT, root.id), self._root_name(root, group), node, root=root.id)
+            node.children[root.id] = child
+            self.homes[root.id] = child
+        if group.others:
+            self._projects[group.key[1]] = len({child.name for child in node.children.values()})
+
+    def _root_name(self, root: Root, group: Group) -> str:
+        other = self.others.get(root.id) if group.others else None
+        if other is not None:
+            return other.place
+        return root_words(root, self.names, group.says)
+
+    def _folder(self, node: Node, path: str) -> Node:
+        """Find or make the folder of a path that ends in `/`, or is empty."""
+        start = 0
+        while (slash := path.find("/", start)) >= 0:
+            name = path[start:slash]
+            child = node.children.get(name + "/")
+            if child is None:
+                child = Node(FOLDER, (FOLDER, node.root, path[:slash]), name, node, root=node.root)
+                node.children[name + "/"] = child
+                node.forget_order()
+            node, start = child, slash + 1
+        return node
+
+    def _hang(self, folder: Node, name: str, memory: Memory) -> Node:
+        """Add a memory to its folder, without counting it above."""
+        leaf = Node(MEMORY, (), name, folder, root=folder.root)
+        leaf.memory = memory
+        leaf.files, leaf.bytes = 1, memory.bytes
+        if memory.pinned or memory.unseen or self._drafts:
+            leaf.signs = self._signs(memory)
+        folder.children[name] = self.nodes[memory.address] = leaf
+        return leaf
+
+    def _signs(self, memory: Memory) -> Signs:
+        draft = self._drafts.get(memory.address)
+        conflict = draft is not None and draft.base_sha256 != memory.sha256
+        return Signs(int(memory.pinned), int(memory.unseen), int(conflict), int(draft is not None))
+
+    def put_away(self, node: Node) -> bool:
+        """Whether a row at the top is not shown at all."""
+        return not self.instructions and node.key == INSTRUCTIONS_KEY
+
+    def shows(self, address: Address) -> bool:
+        """Whether a memory of this root would have a row: not one of a project nobody wants to see now."""
+        return not self.others.hides(address.root)
+
+    # Words
+
+    def root(self, root_id: str) -> Root | None:
+        """Return a root by its id."""
+        found = self._roots.get(root_id)
+        if found is None and (other := self.others.get(root_id)) is not None:
+            return other.root
+        return found
+
+    @property
+    def roots(self) -> Mapping[str, Root]:
+        """Every root by its id, whose memories can be shown; of other projects those that were read."""
+        if not self.others.read:
+            return self._roots
+        known = self.others.roots
+        return {**self._roots, **{root_id: known[root_id] for root_id in known if root_id in self.others.read}}
+
+    def label(self, node: Node) -> str:
+        """Return the words of a group's or root's row."""
+        if node.kind == OTHERS:
+            return node.name.upper()
+        if node.kind != SCOPE:
+            return node.name
+        root = self._roots.get(node.root)
+        words = [node.name.upper(), self.names.get(node.name, "")]
+        if root is not None and node.key != (SCOPE, root.scope):
+            words.append(root_words(root, self.names, "" if node.key == INSTRUCTIONS_KEY else "agent"))
+        elif root is not None and root.agent != "memtui":
+            words.append(root.label)
+        return " ".join(word for word in words if word)
+
+    def shown(self, address: Address) -> str:
+        """Name a memory for the eye: by the short name of its root, or the short path of another project."""
+        return f"{self._short(address.root) or f'{address.root}/'}{address.path}"
+
+    def named(self, text: str) -> str:
+        """Name memories for the eye, as `shown` does, wherever their addresses stand in a text."""
+        return _ADDRESS.sub(lambda found: self._short(found[0][:-1]) or found[0], text)
+
+    def _short(self, root_id: str) -> str:
+        """What stands before a memory's path in place of its root; empty for what is no root, or stays as it is."""
+        root, other = self._roots.get(root_id), self.others.get(root_id)
+        if other is not None:
+            return f"{other.place}: "
+        return f"{min((root.id, *root.aliases), key=len)}/" if root is not None else ""
+
+    def projects_in(self, node: Node) -> int:
+        """How many projects a row of other projects holds."""
+        return self._projects.get(node.key[1], 0) if node.kind == OTHERS else 0
+
+    # Looking
+
+    def rows(self) -> list[Node]:
+        """Return the rows to show, from top to bottom; the same list until something changes."""
+        if self._shown is None:
+            self._shown = []
+            self._matched = 0
+            for node in self._sorted(self.top):
+                if not self.put_away(node):
+                    self._list(node, self._shown)
+        return self._shown
+
+    @property
+    def matched(self) -> int:
+        """How many memories pass the filter."""
+        self.rows()
+        return self._matched if self.filtered else len(self.nodes)
+
+    @property
+    def filtered(self) -> bool:
+        """Whether some memories are held back."""
+        return bool(self.words or self.only)
+
+    def _list(self, node: Node, shown: list[Node]) -> bool:
+        """Add a node and what is open below it; say whether a memory in it passes the filter."""
+        if node.kind == MEMORY:
+            if self.filtered:
+                if not self.passes(node):
+                    return False
+                self._matched += 1
+            shown.append(node)
+            return True
+        if not self.filtered:
+            shown.append(node)
+            if self.is_open(node):
+                for child in self._sorted(node):
+                    self._list(child, shown)
+            return True
+        place = len(shown)
+        shown.append(node)
+        found = [self._list(child, shown) for child in self._sorted(node)]
+        if not any(found):
+            del shown[place:]
+        elif self.folds.is_closed(node):
+            del shown[place + 1 :]
+        return any(found)
+
+    def passes(self, node: Node) -> bool:
+        """Whether a memory is not held back."""
+        signs, memory = node.signs, node.memory
+        if "unseen" in self.only and not signs.unseen:
+            return False
+        if "pinned" in self.only and not signs.pinned:
+            return False
+        if "conflicts" in self.only and not signs.conflict:
+            return False
+        if self.words and memory is not None:
+            text = f"{memory.address}\n{memory.description}".casefold()
+            return all(word in text for word in self.words)
+        return True
+
+    def _sorted(self, node: Node) -> list[Node]:
+        if node is self.top:
+            return list(node.children.values())
+        if node.kind == SCOPE and not node.root:
+            return list(node.children.values())
+        return node.ordered(self._sort_key, reverse=self.reverse)
+
+    def _sort_key(self, node: Node) -> tuple[float, str]:
+        name = _DIGITS.sub(lambda digits: digits.group().zfill(12), node.name.casefold())
+        if self.sort == "name":
+            return (0, name)
+        values = [sort_value(self.sort, leaf.memory) for leaf in node.memories() if leaf.memory is not None]
+        total = max(values, default=0.0) if self.sort in ("age", "edited") else sum(values)
+        return (-total, name)
+
+    # Choosing what is shown
+
+    def sort_by(self, sort: str) -> None:
+        """Sort; by the same again reverses."""
+        self.reverse = not self.reverse if sort == self.sort else False
+        self.sort = sort
+        stack = [self.top]
+        while stack:
+            node = stack.pop()
+            node.forget_order()
+            stack.extend(node.children.values())
+        self._shown = None
+
+    def set_filter(self, text: str) -> None:
+        """Show only memories with all these words in address or description."""
+        words = tuple(text.casefold().split())
+        if words != self.words:
+            self.words = words
+            self._shown = None
+
+    def toggle_only(self, what: str) -> None:
+        """Show only `unseen`, `pinned` or `conflicts`, or stop doing so."""
+        self.only = self.only ^ {what}
+        self._shown = None
+
+    def group_by_agent(self, *, by_agent: bool) -> None:
+        """Group by agent, or by scope."""
+        self.by_agent = by_agent
+        self._plant_again()
+
+    def show_instructions(self, *, wanted: bool) -> None:
+        """Show the files people write for agents, or put them away."""
+        self.instructions = wanted
+        self._shown = None
+
+    def learn_others(self, roots: Iterable[Root], home: str | None) -> None:
+        """Give the roots of other projects their rows; memories of theirs that are here stay."""
+        self.others.learn(roots, home)
+        for root_id in self.others.roots.keys() & self._roots.keys():
+            del self._roots[root_id]
+        self._plant_again()
+
+    def _plant_again(self) -> None:
+        memories = [node.memory for node in self.nodes.values() if node.memory is not None]
+        self.load(self._roots.values(), memories)
+
+    def clear_filters(self) -> None:
+        """Show everything."""
+        self.words, self.only, self._shown = (), frozenset(), None
+
+    def is_open(self, node: Node) -> bool:
+        """Whether what is below a row is shown."""
+        return self.folds.is_open(node, len(self.nodes))
+
+    def set_open(self, node: Node, *, open: bool, below: bool = False) -> None:  # noqa: A002
+        """Open or close a row, or also everything below it."""
+        self.folds.set_open(node, wide=open, below=below)
+        self._shown = None
+
+    def holds(self, node: Node) -> bool:
+        """Whether a row, perhaps from before an update, is still about something that is there."""
+        if node.memory is not None:
+            return node.memory.address in self.nodes
+        if node.kind != FOLDER:
+            return True
+        lead = node.folder
+        return any(address.root == node.root and address.path.startswith(lead) for address in self.nodes)
+
+    def reveal(self, address: Address) -> Node | None:
+        """Open every folder above a memory, and return its row."""
+        node = self.nodes.get(address)
+        above = node.parent if node is not None else None
+        while above is not None and above is not self.top:
+            if self.put_away(above):
+                self.show_instructions(wanted=True)
+            if not self.is_open(above):
+                self.set_open(above, open=True)
+            above = above.parent
+        return node
+
+    @property
+    def totals(self) -> Signs:
+        """How many of each sign there are in all."""
+        return self.top.signs

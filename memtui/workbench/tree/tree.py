@@ -1,0 +1,334 @@
+"""The tree on the screen: the rows of a forest, a cursor that stays with its memory, and marks.
+
+It takes a `Forest` and posts where the cursor went; it decides nothing. A change on disk never moves what the user
+looks at: the cursor and the rows around it stay where they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from textual.message import Message
+
+from memtui.engine.model import Address
+from memtui.ui.draw.spans import Run
+from memtui.ui.widgets.rowlist import RowList
+from memtui.workbench.tree.cells import Columns, Look, columns_for, row_runs
+from memtui.workbench.tree.nodes import MEMORY, Key, Node
+from memtui.workbench.tree.rows import Effect, Forest
+
+REBUILT = Effect(rebuilt=True, touched=frozenset())
+
+
+class MemoryTree(RowList):
+    """Scopes, roots, folders and memories."""
+
+    HELP = """The tree of every memory found, by scope: yours everywhere, this project's, this workspace's. Folders show
+how many memories are below and how many of them need you."""
+
+    class CursorMoved(Message):
+        """The cursor stands on another row, or on the same one after a change."""
+
+        def __init__(self, node: Node | None, *, by_user: bool) -> None:
+            """Say where, and whether a key or click brought it there."""
+            super().__init__()
+            self.node = node
+            self.by_user = by_user
+
+    class MarksChanged(Message):
+        """Other rows are marked."""
+
+    class Unfolded(Message):
+        """The user opened a row, whose memories may not be read yet."""
+
+        def __init__(self, node: Node, *, below: bool) -> None:
+            """Say which, and whether everything below it was opened as well."""
+            super().__init__()
+            self.node = node
+            self.below = below
+
+    def __init__(
+        self,
+        forest: Forest,
+        clock: Callable[[], int],
+        *,
+        ascii_only: bool = False,
+        below: Callable[[], list[list[Run]]] = list,
+    ) -> None:
+        """Take the rows; `below` gives lines to show below the last one: what to do when there is nothing."""
+        super().__init__(id="tree")
+        self.forest = forest
+        self.marks: set[Address] = set()
+        self.placeholder: list[list[Run]] = []
+        self._below = below
+        self._clock = clock
+        self._ascii = ascii_only
+        self._rows: list[Node] = []
+        self._started = False
+        self._anchor: int | None = None
+        self._range_base: frozenset[Address] = frozenset()
+
+    # What is on it
+
+    def count(self) -> int:
+        """How many rows are shown."""
+        return len(self._rows)
+
+    def length(self) -> int:
+        """How many lines there are to scroll over: rows, and the placeholder below them."""
+        return len(self._rows) + len(self.placeholder)
+
+    @property
+    def current(self) -> Node | None:
+        """The row under the cursor."""
+        return self._rows[self._cursor] if self._cursor < len(self._rows) else None
+
+    @property
+    def ranging(self) -> bool:
+        """Whether moving marks."""
+        return self._anchor is not None
+
+    def targets(self) -> tuple[Address, ...]:
+        """Return what an operation works on: all marks, else the cursor's memory, or what is shown of its folder."""
+        if self.marks:
+            return tuple(sorted(self.marks))
+        node = self.current
+        return self._meant(node) if node is not None else ()
+
+    def _meant(self, node: Node) -> tuple[Address, ...]:
+        """The memories at or below a row that the filter lets through: nobody means what they do not see."""
+        leaves = (leaf for leaf in node.memories() if self.forest.passes(leaf))
+        return tuple(leaf.memory.address for leaf in leaves if leaf.memory is not None)
+
+    @property
+    def has_targets(self) -> bool:
+        """Whether an operation would have anything to work on."""
+        return bool(self.marks) or (self.current is not None and self.current.files > 0)
+
+    def apply(self, effect: Effect, *, by_user: bool = False) -> None:
+        """Show the forest as it is now; without a key of the user the rows under their eyes stay where they are."""
+        below = self._below()
+        if below != self.placeholder:
+            self.placeholder = below
+            self.repaint()
+        if not effect.rebuilt:
+            if effect.touched:
+                self.repaint()
+                if self.current is not None and self.current.key in effect.touched:
+                    self.post_message(self.CursorMoved(self.current, by_user=False))
+            return
+        before, offset = self.current, self._cursor - self.top
+        self._rows = self.forest.rows()
+        self._cursor = self._find(before) if before is not None else 0
+        self.marks &= self.forest.nodes.keys()
+        if self.is_mounted and self.size.height:
+            self.scroll_to_row(max(self._cursor - offset, 0))
+            self.keep_in_view()
+            self.repaint()
+        now = self.current
+        if before is None or now is None or now is not before or now.key in effect.touched:
+            self.post_message(self.CursorMoved(now, by_user=by_user))
+
+    def _find(self, node: Node) -> int:
+        """Where a row is now; else the folder that hides it; else the same place."""
+        places = {row.key: index for index, row in enumerate(self._rows)}
+        if node.key in places:
+            return places[node.key]
+        above = node.parent if self.forest.holds(node) else None
+        while above is not None and above.key:
+            if above.key in places:
+                return places[above.key]
+            above = above.parent
+        return max(min(self._cursor, len(self._rows) - 1), 0)
+
+    # Moving
+
+    def go(self, index: int) -> None:
+        """Put the cursor on a row; in a range that marks what lies between."""
+        super().go(index)
+        if self._anchor is not None:
+            self._mark_range()
+
+    def start_at_memory(self) -> None:
+        """Put the cursor on the first memory, unless the user has moved it."""
+        if self._started or self._cursor:
+            return
+        for index, node in enumerate(self._rows):
+            if node.kind == MEMORY:
+                self._started = True
+                self._cursor = index
+                self.keep_in_view()
+                self.repaint()
+                self.post_message(self.CursorMoved(node, by_user=False))
+                return
+
+    def return_to(self, key: Key, above: int) -> bool:
+        """Put the cursor on the row with this key, with so many rows in view above it; False when it is not shown."""
+        place = next((index for index, node in enumerate(self._rows) if node.key == key), -1)
+        if place < 0:
+            return False
+        self._started = True
+        self._cursor = place
+        self.scroll_to_row(max(place - above, 0))
+        self.keep_in_view()
+        self.repaint()
+        self.post_message(self.CursorMoved(self.current, by_user=False))
+        return True
+
+    def moved(self, *, by_user: bool) -> None:
+        """Tell where the cursor is."""
+        self._started = True
+        self.post_message(self.CursorMoved(self.current, by_user=by_user))
+
+    def go_to(self, key: Key) -> bool:
+        """Put the cursor on the row with this key; False when it is not shown."""
+        for index, node in enumerate(self._rows):
+            if node.key == key:
+                self.go(index)
+                return True
+        return False
+
+    def jump_group(self, step: int) -> None:
+        """Go to the next (1) or previous (-1) folder, root or scope."""
+        index = self._cursor + step
+        while 0 <= index < len(self._rows):
+            if self._rows[index].kind != MEMORY:
+                self.go(index)
+                return
+            index += step
+
+    def toggle(self) -> None:
+        """Open or close the row under the cursor."""
+        node = self.current
+        if node is not None and node.kind != MEMORY:
+            self._unfold(node, wide=not self.forest.is_open(node))
+
+    def toggle_all(self) -> None:
+        """Open everything below the cursor, or close it when all is open."""
+        node = self.current
+        if node is not None and node.kind == MEMORY:
+            node = node.parent
+        if node is None:
+            return
+        stack, closed = [node], False
+        while stack and not closed:
+            one = stack.pop()
+            if one.kind != MEMORY:
+                closed = not self.forest.is_open(one)
+                stack.extend(one.children.values())
+        self._unfold(node, wide=closed, below=True)
+
+    def left(self) -> None:
+        """Close the row, or go to the one above it."""
+        node = self.current
+        if node is None:
+            return
+        if node.kind != MEMORY and self.forest.is_open(node):
+            self._unfold(node, wide=False)
+        elif node.parent is not None and node.parent.key:
+            self.go_to(node.parent.key)
+
+    def right(self) -> None:
+        """Open the row, or go to its first child."""
+        node = self.current
+        if node is None or node.kind == MEMORY:
+            return
+        if self.forest.is_open(node):
+            self.move(1)
+        else:
+            self._unfold(node, wide=True)
+
+    def _unfold(self, node: Node, *, wide: bool, below: bool = False) -> None:
+        self.forest.set_open(node, open=wide, below=below)
+        self.apply(REBUILT, by_user=True)
+        if wide:
+            self.post_message(self.Unfolded(node, below=below))
+
+    def reveal(self, address: Address) -> bool:
+        """Open what hides a memory and put the cursor on it."""
+        node = self.forest.reveal(address)
+        if node is None:
+            return False
+        self.apply(REBUILT, by_user=True)
+        return self.go_to(node.key)
+
+    def reveal_root(self, root_id: str) -> bool:
+        """Open what hides the row of a root and put the cursor on it."""
+        node = self.forest.homes.get(root_id)
+        above = node.parent if node is not None else None
+        while above is not None and above.key:
+            self.forest.set_open(above, open=True)
+            above = above.parent
+        self.apply(REBUILT, by_user=True)
+        return node is not None and self.go_to(node.key)
+
+    # Marking
+
+    def toggle_mark(self) -> None:
+        """Mark the memory, or everything in the folder, or take the marks away again; then move down."""
+        node = self.current
+        if node is None:
+            return
+        here = set(self._meant(node))
+        self.set_marks(self.marks - here if here <= self.marks else self.marks | here)
+        if node.kind == MEMORY:
+            self.move(1)
+
+    def mark_shown(self) -> None:
+        """Mark every memory shown, or none when all are."""
+        here = {node.memory.address for node in self._rows if node.memory is not None}
+        self.set_marks(set() if here <= self.marks else self.marks | here)
+
+    def toggle_range(self) -> None:
+        """Start or end a range."""
+        if self._anchor is not None:
+            self._anchor = None
+            self.post_message(self.MarksChanged())
+            return
+        self._anchor, self._range_base = self._cursor, frozenset(self.marks)
+        self._mark_range()
+
+    def extend(self, by: int) -> None:
+        """Mark this row and the one moved to."""
+        before = self.current
+        self.move(by)
+        ends = [row.memory.address for row in (before, self.current) if row is not None and row.memory is not None]
+        self.set_marks(self.marks.union(ends))
+
+    def _mark_range(self) -> None:
+        if self._anchor is None:
+            return
+        first, last = sorted((self._anchor, self._cursor))
+        rows = self._rows[first : last + 1]
+        marks = {node.memory.address for node in rows if node.memory is not None}
+        self.set_marks(marks | self._range_base, in_range=True)
+
+    def leave_marked(self, failed: Iterable[Address]) -> None:
+        """Of what was marked leave what an operation failed for, so that it can be tried again."""
+        if self.marks:
+            self.set_marks(self.marks.intersection(failed))
+
+    def set_marks(self, marks: set[Address], *, in_range: bool = False) -> None:
+        """Mark these and no others."""
+        if not in_range:
+            self._anchor = None
+        self.marks = marks
+        self.repaint()
+        self.post_message(self.MarksChanged())
+
+    # Drawing
+
+    @property
+    def columns(self) -> Columns:
+        """The columns at this width."""
+        return columns_for(max(self.room, 10))
+
+    def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
+        """Draw a row, or a line of the placeholder below the rows."""
+        if index >= len(self._rows):
+            index -= len(self._rows)
+            return self.placeholder[index] if index < len(self.placeholder) else ()
+        node = self._rows[index]
+        marked = node.memory is not None and node.memory.address in self.marks
+        look = Look(self._clock(), self._ascii)
+        return row_runs(node, self.forest, self.columns, look, cursor=cursor, marked=marked)

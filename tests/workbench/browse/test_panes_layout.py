@@ -1,0 +1,46 @@
+"""Which panes there are, at every size."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.workbench.browse.panes import REST, layout_for
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "left", "right", "info", "detail", "activity"),
+    [
+        (40, 10, REST, False, False, False, False),
+        (59, 24, REST, False, False, False, False),
+        (80, 14, REST, False, False, False, False),
+        (80, 24, REST, False, False, True, False),
+        (99, 40, REST, False, False, True, False),
+        (100, 24, 57, True, False, False, False),
+        (120, 40, 57, True, False, False, True),
+        (159, 31, 57, True, False, False, False),
+        (200, 60, 65, True, True, False, True),
+    ],
+)
+def test_sizes(width: int, height: int, left: int, right: bool, info: bool, detail: bool, activity: bool) -> None:
+    now = layout_for(width, height)
+    assert (now.left, now.right, now.info, now.detail, now.activity) == (left, right, info, detail, activity)
+
+
+def test_text_over_the_tree_hides_it() -> None:
+    now = layout_for(80, 24, over=True)
+    assert (now.left, now.right, now.detail, now.border) == (0, True, False, False)
+
+
+def test_zoom_gives_one_pane_everything() -> None:
+    assert layout_for(200, 60, zoom="left")[:2] == (REST, False)
+    right = layout_for(200, 60, zoom="right")
+    assert (right.left, right.right, right.info, right.activity) == (0, True, False, False)
+
+
+@given(st.integers(1, 300), st.integers(1, 100), st.booleans(), st.sampled_from(["", "left", "right"]), st.booleans())
+def test_something_is_always_shown(width: int, height: int, over: bool, zoom: str, info: bool) -> None:
+    now = layout_for(width, height, over=over, zoom=zoom, info=info)
+    assert now.left or now.right
+    assert not (now.info and now.about)

@@ -1,0 +1,110 @@
+"""Marks and operations are one stack of undo and redo, in the order of time, on a real engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Done, PassedOver, Root
+from memtui.errors import NotFoundError
+from memtui.workbench.browse.undo import SeenSteps, Step
+
+ME, CLAUDE = Actor("tui"), Actor("agent:claude")
+A, C = Address("here", "a.md"), Address("here", "c.md")
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    """A folder with a memory that an agent wrote."""
+    with Engine.open([Root("here", str(tmp_path / "here"))], state_dir=str(tmp_path / "state")) as opened:
+        opened.memories.create(C, "c\n", actor=ME)
+        opened.watch.reconcile()
+        opened.memories.create(A, "a\n", actor=CLAUDE)
+        yield opened
+
+
+def save(engine: Engine, text: str) -> None:
+    engine.save(C, text, expected_sha256=engine.read(C).sha256, actor=ME)
+
+
+def label(step: Done | Step | PassedOver) -> str:
+    assert not isinstance(step, PassedOver)
+    return "seen" if isinstance(step, Step) else step.label.removeprefix("undo ").removeprefix("redo ")
+
+
+def unseen(engine: Engine) -> list[Address]:
+    return [change.address for change in engine.changes.unseen()]
+
+
+def test_redo_does_again_what_was_undone_last_and_no_older_mark(engine: Engine) -> None:
+    steps = SeenSteps()
+    steps.mark(engine, engine.changes.unseen())
+    assert label(steps.undo(engine, ME)) == "seen"
+    save(engine, "mine\n")
+    assert label(steps.undo(engine, ME)) == "save here/c.md"
+    assert label(steps.redo(engine, ME)) == "save here/c.md"
+    assert engine.read(C).bytes == b"mine\n"
+    assert unseen(engine) == [A]
+    with pytest.raises(NotFoundError):
+        steps.redo(engine, ME)
+    assert unseen(engine) == [A]
+
+
+def test_a_mark_ends_what_could_be_done_again(engine: Engine) -> None:
+    steps = SeenSteps()
+    save(engine, "mine\n")
+    steps.undo(engine, ME)
+    steps.mark(engine, engine.changes.unseen())
+    with pytest.raises(NotFoundError) as caught:
+        steps.redo(engine, ME)
+    assert caught.value.code == "E_NOTHING_TO_UNDO"
+    assert engine.read(C).bytes == b"c\n"
+    assert label(steps.undo(engine, ME)) == "seen"
+    assert label(steps.redo(engine, ME)) == "seen"
+
+
+def test_operations_and_marks_go_back_and_forth_in_the_order_of_time(engine: Engine) -> None:
+    steps = SeenSteps()
+    save(engine, "one\n")
+    steps.mark(engine, engine.changes.unseen())
+    save(engine, "two\n")
+    order = ["save here/c.md", "seen", "save here/c.md"]
+    for _ in range(3):
+        assert [label(steps.undo(engine, ME)) for _ in order] == order
+        assert (engine.read(C).bytes, unseen(engine)) == (b"c\n", [A])
+        assert [label(steps.redo(engine, ME)) for _ in order] == order
+        assert (engine.read(C).bytes, unseen(engine)) == (b"two\n", [])
+
+
+def test_an_older_change_is_only_taken_back_when_asked_twice(tmp_path: Path) -> None:
+    folders = [Root(name, str(tmp_path / name)) for name in ("here", "there")]
+    state = str(tmp_path / "state")
+    with Engine.open(folders, state_dir=state) as engine:
+        for path in ("here/a.md", "here/b.md", "there/c.md"):
+            engine.memories.create(Address.parse(path), "text\n", actor=ME)
+    steps = SeenSteps()
+    with Engine.open(folders[:1], state_dir=state) as engine:
+        told = steps.undo(engine, ME)
+        assert told == ("create here/b.md", "create there/c.md", str(tmp_path / "there"))
+        assert (tmp_path / "here" / "b.md").exists()
+        done = steps.undo(engine, ME)
+        assert isinstance(done, Done)
+        assert (done.label, done.left) == ("create here/b.md", "")
+        assert label(steps.undo(engine, ME)) == "create here/a.md"  # told once
+        assert label(steps.redo(engine, ME)) == "create here/a.md"
+    with Engine.open(folders, state_dir=state) as engine:
+        engine.memories.create(Address.parse("there/d.md"), "text\n", actor=ME)
+    with Engine.open(folders[:1], state_dir=state) as engine:
+        assert isinstance(steps.undo(engine, ME), PassedOver)  # something newer again
+        engine.memories.create(Address.parse("here/e.md"), "text\n", actor=ME)
+        assert label(steps.undo(engine, ME)) == "create here/e.md"
+
+
+def test_an_undo_before_the_start_can_be_done_again(engine: Engine) -> None:
+    save(engine, "mine\n")
+    engine.undo.undo(actor=ME)
+    SeenSteps().redo(engine, ME)
+    assert engine.read(C).bytes == b"mine\n"
