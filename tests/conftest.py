@@ -6,6 +6,7 @@ environment, and so that a set-up that quietly points at nothing fails at once.
 
 import gc
 import os
+import shutil
 import signal
 import socket
 from collections.abc import Callable, Iterator
@@ -40,6 +41,14 @@ for _ignored in (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
 with suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as _title:
     _title.write("tmux: server")
 
+# Tests write and sync hundreds of thousands of small files, of which nothing is kept: in memory, where there is room
+# and nobody chose another place.
+MEMORY, ROOM = "/dev/shm", 2 << 30
+if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+    os.environ["TMPDIR"] = MEMORY
+
+gc.disable()  # until all tests are collected: nothing of what that makes goes before the end
+
 settings.register_profile("memtui", max_examples=examples(100), deadline=None, database=None, print_blob=True)
 settings.load_profile("memtui")
 
@@ -55,8 +64,8 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Have no test pay for going over what ten thousand collected tests hold, again and again."""
-    gc.collect()
     gc.freeze()
+    gc.enable()
 
 
 class Clock:

@@ -3,32 +3,20 @@
 A static tool cannot see an import that happens inside a function, so these run the code.
 """
 
-import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Sequence
+
+SCREEN = frozenset({"textual", "rich"})
 
 EACH_MODULE = """
-import json, os, sys
+import sys
+screen = set(sys.argv.pop(1).split())
 for name in sys.argv[1:]:
-    reader, writer = os.pipe()
-    child = os.fork()
-    if not child:
-        before = set(sys.modules)
-        try:
-            __import__(name)
-            said = "\\n".join(sorted(set(sys.modules) - before))
-        except BaseException as error:
-            said = f"failed: {type(error).__name__}: {error}"
-        os.close(reader)
-        with open(writer, "w") as pipe:
-            pipe.write(said)
-        os._exit(0)
-    os.close(writer)
-    with open(reader) as pipe:
-        print(json.dumps([name, pipe.read().split("\\n")]))
-    os.waitpid(child, 0)
+    __import__(name)
+    if screen & sys.modules.keys():
+        print(name)
+        break
 """
 
 ONE_COMMAND = """
@@ -45,17 +33,10 @@ sys.exit(main())
 """
 
 
-@cache
-def loaded_by_import(*modules: str) -> Mapping[str, frozenset[str]]:
-    """Import each module in an interpreter that has imported nothing else, and say what that loaded.
-
-    Each import runs in a child of one bare interpreter, so sixty of them cost as much as two or three programs.
-    """
-    command = [sys.executable, "-c", EACH_MODULE, *modules]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=100)
-    answers = dict(json.loads(line) for line in done.stdout.splitlines())
-    assert answers.keys() == set(modules), done.stderr
-    return {name: frozenset(found) for name, found in answers.items()}
+def loads_a_screen(*modules: str) -> str:
+    """Import the modules one after the other in a new interpreter; name the first that loads a screen, if any does."""
+    command = [sys.executable, "-c", EACH_MODULE, " ".join(SCREEN), *modules]
+    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, timeout=100).stdout.strip()
 
 
 def loaded_by_command(arguments: Sequence[str], report: str) -> tuple[subprocess.CompletedProcess[str], frozenset[str]]:

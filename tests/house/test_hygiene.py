@@ -5,10 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.interpreter import loaded_by_command, loaded_by_import
+from tests.house.interpreter import SCREEN, loaded_by_command, loads_a_screen
 from tests.house.source import sources
-
-SCREEN = frozenset({"textual", "rich"})
 
 SLOW = frozenset(
     {
@@ -26,28 +24,21 @@ SLOW = frozenset(
 )
 """What a command that reads one memory has no use for; together they would cost several times its own work."""
 
-HEADLESS = [source.module for source in sources("memtui") if source.room not in ("ui", "workbench", "__main__")]
-
 
 def tops(modules: frozenset[str]) -> frozenset[str]:
     return frozenset(name.partition(".")[0] for name in modules)
 
 
-@pytest.mark.parametrize("module", HEADLESS)
-def test_a_module_without_a_screen_loads_none(module: str) -> None:
-    loaded = loaded_by_import(*HEADLESS)[module]
-    assert module in loaded, loaded
-    assert not tops(loaded) & SCREEN
+def test_modules_without_a_screen_load_none() -> None:
+    rooms = ("ui", "workbench", "__main__")
+    assert not loads_a_screen(*(source.module for source in sources("memtui") if source.room not in rooms))
 
 
 def test_a_deferred_screen_would_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "guilty.py").write_text("def act():\n    __import__('rich.text')\nact()\n")
-    (tmp_path / "broken.py").write_text("raise OSError('no')\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    loaded = loaded_by_import("guilty", "broken", "json")
-    assert "rich" in tops(loaded["guilty"])
-    assert loaded["broken"] == {"failed: OSError: no"}
-    assert not tops(loaded["json"]) & SCREEN
+    assert loads_a_screen("json", "guilty", "csv") == "guilty"
+    assert not loads_a_screen("json", "csv")
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine.look.scan import Tree
 from tests.cli.conftest import Cli, Result
 
 INDEX = "- [Role](role.md) — knows SQL\n"
@@ -162,8 +163,13 @@ def test_what_comes_from_another_agent_is_shown_translated_first(cli: Cli, tmp_p
     assert held() == {"MEMORY.md": INDEX, "role.md": "SQL.\n"}
 
 
-def test_a_root_of_any_size_goes_into_a_bundle_and_is_searched_whole(machines: Machines, tmp_path: Path) -> None:
-    count = 20_001
+def test_a_root_of_any_size_goes_into_a_bundle_and_is_searched_whole(
+    machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = Tree.__init__.__kwdefaults__ or {}
+    assert usual["max_files"] == 20_000
+    monkeypatch.setitem(usual, "max_files", 40)
+    count = 50
     for number in range(count):
         (machines.base / f"here/{number:05}.md").write_bytes(b"x")
     (machines.base / "here/zz.md").write_bytes(b"needle\n")

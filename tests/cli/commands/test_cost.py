@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents import session_start
+from memtui.agents import reader, session_start
 from tests.cli.conftest import Cli
 
 
@@ -62,13 +62,20 @@ def test_memories_that_are_switched_off_are_told_together_with_the_file_that_say
     assert [one["why"] for one in items if one["mark"] == "skipped"] == [why] * 3
 
 
-def test_hundreds_that_are_switched_off_take_one_row_and_are_all_counted(machine: Cli, home: Path) -> None:
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So few files of a folder are looked at, and so few are listed of a source that is not loaded."""
+    monkeypatch.setattr(reader, "NAMES", 30)
+    monkeypatch.setattr(session_start, "LISTED", 20)
+
+
+def test_many_that_are_switched_off_take_one_row_and_are_all_counted(machine: Cli, home: Path, few: None) -> None:
     folder = home / ".codex" / "memories"
     folder.mkdir()
-    for number in range(session_start.LISTED + 40):
+    count = session_start.LISTED + 4
+    for number in range(count):
         (folder / f"{number:03}.md").write_text("v1\n")
     (home / ".codex" / "config.toml").write_text("[features]\nmemories = false\n")
-    count = session_start.LISTED + 40
     shown = machine("cost", "--agent", "codex", terminal=True)
     assert f"{count} files" in shown.out
     assert "001.md" not in shown.out
@@ -79,8 +86,8 @@ def test_hundreds_that_are_switched_off_take_one_row_and_are_all_counted(machine
     assert sum("skipped" in line for line in machine("cost", "--agent", "codex").lines) == session_start.LISTED + 1
 
 
-def test_what_is_not_listed_is_said_once(machine: Cli, home: Path) -> None:
-    for number in range(1_500):
+def test_what_is_not_listed_is_said_once(machine: Cli, home: Path, few: None) -> None:
+    for number in range(45):
         (home / ".claude" / "rules" / f"{number:04}.md").write_text("x")
     shown = machine("cost", "--agent", "claude-code", terminal=True).err.replace("\n", " ")
     assert shown.count(", not counted: ") == 1
@@ -129,16 +136,16 @@ def test_a_bomb_in_one_rule_ends_nothing(machine: Cli, home: Path) -> None:
     assert [line.split("\t")[0] for line in machine("cost").lines] == ["claude-code", "codex", "memtui"]
 
 
-def test_what_is_left_out_is_a_row_everywhere(machine: Cli, home: Path) -> None:
-    for number in range(1_500):
+def test_what_is_left_out_is_a_row_everywhere(machine: Cli, home: Path, few: None) -> None:
+    for number in range(45):
         (home / ".claude" / "rules" / f"{number:04}.txt").touch()
         (home / ".claude" / "rules" / f"{number:04}.md").write_text("x")
     piped = machine("cost", "--agent", "claude-code")
-    assert [line.split("\t")[2:] for line in piped.lines][-1] == ["user rule", "and 501 more, not counted", "skipped"]
+    assert [line.split("\t")[2:] for line in piped.lines][-1] == ["user rule", "and 16 more, not counted", "skipped"]
     items: list[dict[str, object]] = machine("cost", "--agent", "claude-code", "--json").json["items"]  # type: ignore[assignment]
-    assert str(items[-1]["why"]).startswith("and 501 more, not counted")
+    assert str(items[-1]["why"]).startswith("and 16 more, not counted")
     shown = machine("cost", "--agent", "claude-code", terminal=True)
-    assert "and 501 more, not counted" in shown.out
+    assert "and 16 more, not counted" in shown.out
 
 
 def test_an_agent_that_fails_is_said(machine: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
