@@ -384,6 +384,12 @@ class Done(NamedTuple):
     also: str = ""
     """For undo: what came back besides, such as the draft a merge was made of; one sentence."""
 
+    @property
+    def addresses(self) -> set[Address]:
+        """Everything the operation touched, under its old and its new name."""
+        found = {outcome.address for outcome in self.outcomes}
+        return found | {outcome.new_address for outcome in self.outcomes if outcome.new_address is not None}
+
 
 class AuditRecord(NamedTuple):
     """One audited change."""

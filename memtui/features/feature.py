@@ -4,39 +4,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from memtui.ui.action import MOVES, PANES, Action
+from memtui.ui.action import Action, View
 from memtui.wire.verb import Verb
-
-
-class View(NamedTuple):
-    """One view of the workbench."""
-
-    id: str
-    """Its action is `view_<id>`."""
-    key: str
-    """Its digit; empty for a view that lies over the one it was opened from, and has no tab."""
-    name: str
-    """Its tab."""
-    help: str
-    """One sentence, for help, palette and docs."""
-    screen: str = ""
-    """Its screen as `module:Class`, loaded when first opened; empty for the main screen."""
-    own: tuple[str, ...] = ()
-    """Ids of the actions that work in it beside those of every list and every view, in the order of its help page."""
-    footer: tuple[str, ...] = ()
-    """Ids of those of them that the footer shows, the most important first."""
-    short: str = ""
-    """What says best what it is where its name does not fit; empty: the first word of the name."""
-
-    @property
-    def action(self) -> str:
-        """The id of the action that opens it."""
-        return f"view_{self.id}"
-
-    @property
-    def actions(self) -> tuple[str, ...]:
-        """Ids of its own actions, and of those of every list with a text beside it."""
-        return (*self.own, *PANES, *MOVES) if self.screen else self.own
 
 
 class Feature(NamedTuple):

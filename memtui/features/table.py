@@ -8,7 +8,8 @@ them.
 from collections.abc import Mapping
 from functools import cache
 
-from memtui.features.feature import Feature, View, load
+from memtui.features.feature import Feature, load
+from memtui.ui.action import View
 from memtui.wire.verb import Verb
 
 FEATURES: Mapping[str, tuple[str, ...]] = {

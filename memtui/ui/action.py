@@ -32,6 +32,41 @@ PANES = ("next_pane", "previous_pane", "preview_down", "preview_up")
 """Ids of the actions of every list with a text beside it."""
 
 
+COMMON = (*("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo", "search_all", "zoom", "themes"),)
+"""Actions that work in every view; their keys come after the view's own."""
+
+
+class View(NamedTuple):
+    """One view of the workbench."""
+
+    id: str
+    """Its action is `view_<id>`."""
+    key: str
+    """Its digit; empty for a view that lies over the one it was opened from, and has no tab."""
+    name: str
+    """Its tab."""
+    help: str
+    """One sentence, for help, palette and docs."""
+    screen: str = ""
+    """Its screen as `module:Class`, loaded when first opened; empty for the main screen."""
+    own: tuple[str, ...] = ()
+    """Ids of the actions that work in it beside those of every list and every view, in the order of its help page."""
+    footer: tuple[str, ...] = ()
+    """Ids of those of them that the footer shows, the most important first."""
+    short: str = ""
+    """What says best what it is where its name does not fit; empty: the first word of the name."""
+
+    @property
+    def action(self) -> str:
+        """The id of the action that opens it."""
+        return f"view_{self.id}"
+
+    @property
+    def actions(self) -> tuple[str, ...]:
+        """Ids of its own actions, and of those of every list with a text beside it."""
+        return (*self.own, *PANES, *MOVES) if self.screen else self.own
+
+
 def action(id: str, keys: str, label: str, help: str, room: str, **rest: bool | int) -> Action:  # noqa: A002
     """Make an action from one line.
 

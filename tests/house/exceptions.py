@@ -78,7 +78,7 @@ FOLDERS: Mapping[str, int] = {
     "memtui/workbench/browse": 19,
     "memtui/workbench/edit": 22,
     "memtui/workbench/merge": 15,
-    "memtui/workbench/views": 43,
+    "memtui/workbench/views": 41,
 }
 """Modules of a folder."""
 
@@ -224,14 +224,12 @@ ARROWS_UP: Collection[str] = (
     "memtui.workbench.bridge -> memtui.workbench.views.activity_rows",
     "memtui.workbench.browse.browser -> memtui.workbench.edit.drafts",
     "memtui.workbench.browse.browser -> memtui.workbench.edit.intents",
-    "memtui.workbench.browse.browser -> memtui.workbench.views.tabs",
     "memtui.workbench.browse.browser -> memtui.workbench.views.view",
     "memtui.workbench.browse.bundles -> memtui.workbench.views.difference",
     "memtui.workbench.browse.chrome -> memtui.workbench.views.activity_rows",
     "memtui.workbench.browse.copies -> memtui.workbench.views.difference",
     "memtui.workbench.browse.health -> memtui.workbench.views.health_rows",
     "memtui.workbench.browse.operations -> memtui.workbench.merge.deleted",
-    "memtui.workbench.browse.panes -> memtui.workbench.views.tabs",
     "memtui.workbench.browse.parts -> memtui.workbench.edit.host",
     "memtui.workbench.browse.parts -> memtui.workbench.views.switching",
     "memtui.workbench.browse.parts -> memtui.workbench.views.viewing",

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.features.feature import View
-from memtui.ui.action import keymap_of
-from memtui.workbench.actions import BY_ID, COMMON, ROOMS, VIEW, VIEWS
+from memtui.ui.action import COMMON, View, keymap_of
+from memtui.workbench.actions import BY_ID, ROOMS, VIEW, VIEWS
 from memtui.workbench.keys.overrides import with_overrides
 
 

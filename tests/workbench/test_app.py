@@ -13,11 +13,11 @@ from textual import events
 
 from memtui.engine.model import Address, Draft
 from memtui.safe_text import cell_width
-from memtui.ui.action import Action, in_room, keymap_of, shown_key, shown_keys
+from memtui.ui.action import COMMON, Action, in_room, keymap_of, shown_key, shown_keys
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.rowlist import RowList
 from memtui.ui.widgets.scroller import Scroller
-from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, COMMON, VIEW
+from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, VIEW
 from memtui.workbench.views.view import ViewScreen
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown

@@ -25,7 +25,7 @@ from memtui.__main__ import main
 sys.exit(main())
 """
 
-SHOWN = frozenset({"memtui.workbench.views", "memtui.workbench.views.tabs"})
+SHOWN = frozenset({"memtui.workbench.views", "memtui.ui.widgets.tabs"})
 """The line of tabs is on the first frame."""
 LATER = (
     "memtui.agents.known.claude_code",

@@ -1,7 +1,7 @@
 """The entry in the table of features: everything that was done, by anybody, and taking it back."""
 
-from memtui.features.feature import Feature, View
-from memtui.ui.action import action
+from memtui.features.feature import Feature
+from memtui.ui.action import View, action
 from memtui.wire.params import LIMIT
 from memtui.wire.verb import Param, Verb
 

@@ -1,7 +1,7 @@
 """The entry in the table of features: what others changed since you looked."""
 
-from memtui.features.feature import Feature, View
-from memtui.ui.action import action
+from memtui.features.feature import Feature
+from memtui.ui.action import View, action
 from memtui.wire.params import ADDRESSES, AGENT, SCOPE
 from memtui.wire.verb import Param, Verb
 

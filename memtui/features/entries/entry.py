@@ -1,7 +1,7 @@
 """The entry in the table of features: files that hold many entries, changed one at a time."""
 
-from memtui.features.feature import Feature, View
-from memtui.ui.action import action
+from memtui.features.feature import Feature
+from memtui.ui.action import View, action
 from memtui.wire.params import ADDRESS, DASH, FILE
 from memtui.wire.verb import Param, Verb
 

@@ -1,8 +1,8 @@
 """The entry in the table of features: what is wrong with the indexes agents load."""
 
-from memtui.features.feature import Feature, View
+from memtui.features.feature import Feature
 from memtui.features.health.model import BY_NAME, ONE_BY_ONE
-from memtui.ui.action import action
+from memtui.ui.action import View, action
 from memtui.wire.verb import Param, Verb
 
 _VERBS = (

@@ -1,7 +1,7 @@
 """The entry in the table of features: what agents are given without asking."""
 
-from memtui.features.feature import Feature, View
-from memtui.ui.action import action
+from memtui.features.feature import Feature
+from memtui.ui.action import View, action
 from memtui.wire.verb import Param, Verb
 
 _VERBS = (

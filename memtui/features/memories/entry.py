@@ -1,6 +1,7 @@
 """The entry in the table of features: memories on disk: listed, read, made, changed, moved to the trash."""
 
-from memtui.features.feature import Feature, View
+from memtui.features.feature import Feature
+from memtui.ui.action import View
 from memtui.wire.params import ADDRESS, ADDRESSES, AGENT, ALONE, DASH, FILE, NAMES, SCOPE
 from memtui.wire.verb import Param, Verb
 

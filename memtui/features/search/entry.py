@@ -1,7 +1,7 @@
 """The entry in the table of features: finding memories by their names, descriptions and texts."""
 
-from memtui.features.feature import Feature, View
-from memtui.ui.action import action
+from memtui.features.feature import Feature
+from memtui.ui.action import View, action
 from memtui.wire.params import AGENT, LIMIT, SCOPE
 from memtui.wire.verb import Param, Verb
 

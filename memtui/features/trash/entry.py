@@ -1,6 +1,7 @@
 """The entry in the table of features: what was deleted, and bringing it back."""
 
-from memtui.features.feature import Feature, View
+from memtui.features.feature import Feature
+from memtui.ui.action import View
 from memtui.wire.params import ADDRESS, ALONE
 from memtui.wire.verb import Param, Verb
 

@@ -51,3 +51,20 @@ def count_words(count: int, word: str) -> str:
     """Say `1 file`, `9 files`, `2 memories`."""
     plural = word[:-1] + "ies" if word.endswith("y") else word + "s"
     return f"{count:,} {word if count == 1 else plural}"
+
+
+def size_words(size: int) -> str:
+    """Say a size: `912 B`, `2.1 kB`, `88 kB`, `1.4 MB`."""
+    if size < 1000:
+        return f"{size} B"
+    for unit in ("kB", "MB", "GB"):
+        size_in = size / 1000
+        if size_in < 1000 or unit == "GB":
+            return f"{size_in:.1f} {unit}" if size_in < 10 else f"{size_in:.0f} {unit}"
+        size //= 1000
+    return ""
+
+
+def below_home(path: str, home: str | None) -> str:
+    """Write a path below the user's home folder with `~`."""
+    return "~" + path[len(home) :] if home and path.startswith(home + "/") else path

@@ -7,9 +7,8 @@ imports nothing that draws, so that tests, docs and the command line can read it
 
 from collections.abc import Mapping
 
-from memtui.features.feature import View
 from memtui.features.table import entries, views
-from memtui.ui.action import Action
+from memtui.ui.action import Action, View
 from memtui.workbench.actions import questions, texts, tree
 
 VIEWS = tuple(view for view in views() if view.key)
@@ -17,9 +16,6 @@ VIEWS = tuple(view for view in views() if view.key)
 
 VIEW: Mapping[str, View] = {view.id: view for view in views()}
 """Every view by its id."""
-
-COMMON = (*("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo", "search_all", "zoom", "themes"),)
-"""Actions that work in every view; their keys come after the view's own."""
 
 ROOMS = {
     "everywhere": "Everywhere (in text: only those with ctrl or an f-key)",

@@ -25,6 +25,7 @@ from memtui.ui.keys.fence import MOMENT, Hold, fence_of
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
+from memtui.ui.widgets.tabs import Tabs
 from memtui.workbench import messages
 from memtui.workbench.actions import BROWSER_ROOMS
 from memtui.workbench.bridge import WRITE, Bridge
@@ -40,7 +41,6 @@ from memtui.workbench.tree.nodes import SORTS
 from memtui.workbench.tree.roots import worth_showing
 from memtui.workbench.tree.rows import Effect, Forest
 from memtui.workbench.tree.tree import MemoryTree
-from memtui.workbench.views.tabs import Tabs
 
 if TYPE_CHECKING:
     from memtui.ui.widgets.prompts import Prompt, Question

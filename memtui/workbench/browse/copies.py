@@ -345,13 +345,13 @@ class Translating:
 
     def do(self, wanted: Plan) -> None:
         """Do what was shown, and tell it."""
-        from memtui.workbench.browse.operations import addresses_of, where
+        from memtui.workbench.browse.operations import where
 
         screen, bridge = self._screen, self._screen.bridge
         pairs = tuple((item.old, item.new) for item in wanted.going)
 
         def done(result: Done) -> None:
-            bridge.refresh(addresses_of(result) | {one.address for one in wanted.indexes})
+            bridge.refresh(result.addresses | {one.address for one in wanted.indexes})
             past = "moved" if wanted.moving else "copied"
             screen.verbs.report(result, past, after=f" to {where(pairs)}; u takes it back")
             screen.go_when_there(pairs[0][1])

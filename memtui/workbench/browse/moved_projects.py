@@ -12,9 +12,8 @@ from memtui.errors import MemtuiError
 from memtui.features.moved_projects.orphans import SURE, Orphan, where
 from memtui.features.moved_projects.repoint import Plan, apply, plan
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.words import below_home, count_words
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.tree.cells import below_home
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root

@@ -55,7 +55,7 @@ class Verbs:
         bridge = self._screen.bridge
 
         def done(result: Done) -> None:
-            bridge.refresh(addresses_of(result), shows=bridge.hold(what, MOMENT))
+            bridge.refresh(result.addresses, shows=bridge.hold(what, MOMENT))
             report(result)
 
         bridge.run(job, done, what=what, lane=WRITE, doing=doing)
@@ -149,7 +149,7 @@ class Verbs:
                 words = f"The newest change is in {folder}, not open here; u again undoes: {result.label}."
                 self._screen.say(words, "warning")
             elif isinstance(result, Done):
-                self._screen.projects.touched(addresses_of(result))
+                self._screen.projects.touched(result.addresses)
                 self._screen.bridge.refresh_drafts()  # a merge that is taken back is a draft again
                 self._report_step(result, verb)
             else:
@@ -308,7 +308,7 @@ class Verbs:
 
         def moved(done: Done) -> None:
             self._screen.close_prompt()
-            self._screen.bridge.refresh(addresses_of(done))
+            self._screen.bridge.refresh(done.addresses)
             self.report(done, "moved", after=f" to {where(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 
@@ -393,12 +393,6 @@ def stopped_at(done: Done) -> str:
     if not any(one.error is not None and one.error.code == "E_STOPPED" for one in done.outcomes):
         return ""
     return f"{sum(one.ok for one in done.outcomes):,} of {count_words(len(done.outcomes), 'memory')}"
-
-
-def addresses_of(done: Done) -> set[Address]:
-    """Everything an operation touched."""
-    found = {outcome.address for outcome in done.outcomes}
-    return found | {outcome.new_address for outcome in done.outcomes if outcome.new_address is not None}
 
 
 def where(pairs: tuple[tuple[Address, Address], ...]) -> str:

@@ -12,7 +12,8 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from memtui.ui.widgets.lines import Lines
-from memtui.workbench.views.tabs import Tabs
+from memtui.ui.widgets.tabs import Tabs
+from memtui.workbench.actions import VIEWS
 
 if TYPE_CHECKING:
     from memtui.workbench.browse.browser import BrowserScreen
@@ -59,7 +60,7 @@ class Panes:
         )
         yield Lines(chrome.header, id="header", ground="bar")
         if now.tabs:
-            yield Tabs("memories", chrome.counts)
+            yield Tabs(VIEWS, "memories", chrome.counts)
         yield Container(left, right, *([self._info()] if now.info else []), id="body")
         if now.detail:
             yield Lines(chrome.detail, id="detail")
@@ -81,7 +82,7 @@ class Panes:
         if now.info and not screen.query("#info"):
             screen.query_one("#body").mount(self._info())
         if now.tabs and not screen.query("#tabs"):
-            screen.mount(Tabs("memories", chrome.counts), after="#header")
+            screen.mount(Tabs(VIEWS, "memories", chrome.counts), after="#header")
         if now.detail and not screen.query("#detail"):
             screen.mount(Lines(chrome.detail, id="detail"), before="#footer")
         if now.activity and not screen.query("#activity"):

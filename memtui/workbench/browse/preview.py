@@ -22,7 +22,7 @@ from memtui.ui.draw.pages import (
     text_page,
     words_page,
 )
-from memtui.workbench.tree.cells import below_home
+from memtui.ui.draw.words import below_home
 
 if TYPE_CHECKING:
     from memtui.features.entries.fullness import Usage

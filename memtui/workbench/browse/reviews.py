@@ -16,11 +16,10 @@ from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends, count_words
+from memtui.ui.draw.words import both_ends, count_words, size_words
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.plan_screen import AskedList, AskingScreen
-from memtui.workbench.tree.cells import size_words
 from memtui.workbench.tree.nodes import MEMORY
 from memtui.workbench.views.difference import Look, compare
 

@@ -14,11 +14,11 @@ from memtui.engine.model import Address, Memory
 from memtui.matching import Literal
 from memtui.ui.draw.pages import Page, PageLine, fields_page
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.times import Look, since
+from memtui.ui.draw.words import below_home, count_words, size_words
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.browse import preview
 from memtui.workbench.tree import cells
-from memtui.workbench.tree.cells import Look, below_home, since, size_words
 from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, SCOPE, Node
 
 if TYPE_CHECKING:

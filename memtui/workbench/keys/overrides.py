@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
-from memtui.ui.action import Action, in_room, shown_keys
-from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, COMMON, TEXT_ROOMS, VIEW, VIEWS
+from memtui.ui.action import COMMON, Action, in_room, shown_keys
+from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, TEXT_ROOMS, VIEW, VIEWS
 
 NAMED = frozenset(
     (

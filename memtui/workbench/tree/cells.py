@@ -6,7 +6,7 @@ is made safe here, before measuring.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from memtui.engine.model import BROUGHT, Health, Memory, Problem
@@ -15,7 +15,8 @@ from memtui.ui.action import Action
 from memtui.ui.draw.bars import spread
 from memtui.ui.draw.pages import fold
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words, end_of_line, fit
+from memtui.ui.draw.times import Look, ago, since
+from memtui.ui.draw.words import count_words, end_of_line, fit, size_words
 from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, Node, Signs
 from memtui.workbench.tree.rows import Forest
 
@@ -51,50 +52,6 @@ def columns_for(width: int) -> Columns:
         return Columns(width, rest, signs, 0, uses, age)
     name = 32 if width < 100 else 40
     return Columns(width, name, signs, rest - name, uses, age)
-
-
-class Look(NamedTuple):
-    """How things are drawn here."""
-
-    now: int
-    """Milliseconds since the epoch."""
-    ascii: bool = False
-    named: Callable[[str], str] = str
-    """Names memories in a text for the eye; see `Forest.named`."""
-
-
-def ago(then: int, now: int) -> str:
-    """Say how long ago in at most four cells: `now`, `12m`, `2h`, `31d`, `14mo`, `3y`."""
-    seconds = max(0, now - then) // 1000
-    if seconds < 60:
-        return "now"
-    for size, unit, limit in ((60, "m", 60), (3600, "h", 24), (86_400, "d", 100), (2_629_800, "mo", 24)):
-        if seconds // size < limit:
-            return f"{seconds // size}{unit}"
-    return f"{min(seconds // 31_557_600, 999)}y"
-
-
-def since(then: int, now: int) -> str:
-    """Say when: `just now`, `12m ago`."""
-    words = ago(then, now)
-    return "just now" if words == "now" else f"{words} ago"
-
-
-def size_words(size: int) -> str:
-    """Say a size: `912 B`, `2.1 kB`, `88 kB`, `1.4 MB`."""
-    if size < 1000:
-        return f"{size} B"
-    for unit in ("kB", "MB", "GB"):
-        size_in = size / 1000
-        if size_in < 1000 or unit == "GB":
-            return f"{size_in:.1f} {unit}" if size_in < 10 else f"{size_in:.0f} {unit}"
-        size //= 1000
-    return ""
-
-
-def below_home(path: str, home: str | None) -> str:
-    """Write a path below the user's home folder with `~`."""
-    return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
 
 
 def row_runs(node: Node, forest: Forest, columns: Columns, look: Look, *, cursor: bool, marked: bool) -> list[Run]:

@@ -12,8 +12,9 @@ from textual.message import Message
 
 from memtui.engine.model import Address
 from memtui.ui.draw.spans import Run
+from memtui.ui.draw.times import Look
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.tree.cells import Columns, Look, columns_for, row_runs
+from memtui.workbench.tree.cells import Columns, columns_for, row_runs
 from memtui.workbench.tree.nodes import MEMORY, Key, Node
 from memtui.workbench.tree.rows import Effect, Forest
 

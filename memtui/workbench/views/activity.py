@@ -15,8 +15,8 @@ from memtui.safe_text import visible
 from memtui.ui.action import PANES, Action
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.times import Look as Clock
 from memtui.ui.widgets.prompts import Question
-from memtui.workbench.tree.cells import Look as Clock
 from memtui.workbench.views import activity_jobs
 from memtui.workbench.views.activity_jobs import BATCH, PAGE, Drawn, Loaded, Wish
 from memtui.workbench.views.activity_rows import Item, Steps, actor_words, item_runs, where

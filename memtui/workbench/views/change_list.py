@@ -11,8 +11,8 @@ from textual.message import Message
 
 from memtui.engine.model import Change
 from memtui.ui.draw.spans import Run
+from memtui.ui.draw.times import Look
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.tree.cells import Look
 from memtui.workbench.views.inbox import BURST, Inbox, Item
 from memtui.workbench.views.inbox_rows import row_runs
 

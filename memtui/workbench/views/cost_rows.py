@@ -15,8 +15,7 @@ from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.marking import fitted
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.workbench.tree.cells import size_words
+from memtui.ui.draw.words import count_words, end_of_line, fit, size_words
 
 AGENT, ALL, ITEM, CUT = "agent", "all", "item", "cut"
 """What a row is: an agent; everything one agent loads; a file; the line below a file of which not all is loaded."""

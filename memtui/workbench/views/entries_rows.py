@@ -13,8 +13,7 @@ from memtui.features.entries.fullness import Usage
 from memtui.features.entries.model import Entry, EntryFile
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import fit
-from memtui.workbench.tree.cells import size_words
+from memtui.ui.draw.words import fit, size_words
 
 WIDE = 58
 """Cells from which on a row says its tags apart."""

@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING, ClassVar
 
 from memtui.engine.model import Address, Conflict, Unchanged
 from memtui.errors import MemtuiError
+from memtui.features.actors import who_words
 from memtui.pointers import restore
 from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.times import Look as Clock
+from memtui.ui.draw.times import since
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.operations import put_on_clipboard
-from memtui.workbench.tree.cells import Look as Clock
-from memtui.workbench.tree.cells import since
 from memtui.workbench.views import history_jobs
 from memtui.workbench.views.difference import Look
 from memtui.workbench.views.history_rows import DISK, DRAFT, GONE, VERSION, Entry, Past, before, entry_runs
-from memtui.workbench.views.inbox_rows import who_words
 from memtui.workbench.views.listed import ListedScreen
 from memtui.workbench.views.redacting import Redacting
 

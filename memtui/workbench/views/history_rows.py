@@ -9,12 +9,11 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memtui.engine.model import Address, AuditRecord, Draft, Version, is_person
+from memtui.features.actors import who_words
 from memtui.safe_text import one_line, visible
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import fit
-from memtui.workbench.tree.cells import Look, ago, size_words
-from memtui.workbench.views.inbox_rows import who_words
-from memtui.workbench.views.times import SHORT, both, full, stamp
+from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
+from memtui.ui.draw.words import fit, size_words
 
 VERSION, DRAFT, DISK, GONE = "version", "draft", "disk", "gone"
 """What a row is: a text in history; unsaved text; a text on disk that is not in history yet; a deletion."""

@@ -13,8 +13,7 @@ from memtui.safe_text import cell_width, one_line
 from memtui.ui.draw import bars
 from memtui.ui.draw.marking import fitted
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words, end_of_line
-from memtui.workbench.tree.cells import size_words
+from memtui.ui.draw.words import count_words, end_of_line, size_words
 
 ALL, ITEM, CUT, LEFT, ROOT, INDEX = "all", "item", "cut", "left", "root", "index"
 """What a row is: everything that is given; a memory that is; the line below them; a memory that is not; a root that

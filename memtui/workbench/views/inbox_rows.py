@@ -6,29 +6,19 @@ import os.path
 from collections import Counter
 from collections.abc import Mapping
 
-from memtui.engine.model import Address, Change, is_person
+from memtui.engine.model import Address, Change
+from memtui.features.actors import who_words
 from memtui.features.changes.bursts import Burst
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
+from memtui.ui.draw.times import Look, ago, since
 from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.workbench.tree.cells import Look, ago, since
 from memtui.workbench.views.difference import KINDS
 from memtui.workbench.views.inbox import Item
 
 KIND_STYLES = {"modified": "agent", "created": "add", "deleted": "del", "renamed": "agent"}
-OWN_FOLDERS = ("files", "memtui", "")
-"""Agents that say nothing about who wrote into a folder."""
-
 Counts = Mapping[Change, tuple[int, int]]
 """Lines that came and went, where they were counted."""
-
-
-def who_words(actor: str, agent: str = "") -> str:
-    """Name a writer: `claude`; `outside (codex)` for an unknown one in an agent's folder; `you`."""
-    if is_person(actor):
-        return "you"
-    name = actor.removeprefix("agent:")
-    return f"{name} ({agent})" if actor == "outside" and agent not in OWN_FOLDERS else name
 
 
 def row_runs(item: Item, width: int, look: Look, *, opened: bool, counts: Counts) -> list[Run]:

@@ -16,6 +16,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from memtui.engine.model import Address, Change
+from memtui.features.actors import who_words
 from memtui.safe_text import visible
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import PageLine, words_page
@@ -27,7 +28,7 @@ from memtui.workbench.views import inbox_jobs
 from memtui.workbench.views.change_list import ChangeList
 from memtui.workbench.views.difference import KINDS, Look, Shown
 from memtui.workbench.views.inbox import Inbox, Item, Loaded
-from memtui.workbench.views.inbox_rows import burst_words, who_words
+from memtui.workbench.views.inbox_rows import burst_words
 from memtui.workbench.views.view import ViewScreen
 
 if TYPE_CHECKING:

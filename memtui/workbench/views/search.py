@@ -20,10 +20,10 @@ from memtui.matching import Query
 from memtui.ui.action import MOVES, Action, beside_text
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
+from memtui.ui.draw.times import Look
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.tree.cells import Look
 from memtui.workbench.views import search_reading
 from memtui.workbench.views.search_line import SearchLine
 from memtui.workbench.views.search_rows import HitList, Item, More, items_of, label_of

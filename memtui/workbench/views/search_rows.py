@@ -13,9 +13,9 @@ from memtui.matching import Query
 from memtui.safe_text import cell_width
 from memtui.ui.draw.marking import fitted, marked
 from memtui.ui.draw.spans import Run
+from memtui.ui.draw.times import Look, ago
 from memtui.ui.draw.words import end_of_line, fit
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.tree.cells import Look, ago
 
 
 class Group(NamedTuple):

@@ -12,7 +12,6 @@ from memtui.engine.model import APPROVALS, Done
 from memtui.safe_text import visible
 from memtui.ui.draw.spans import Line
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.operations import addresses_of
 from memtui.workbench.views import activity_jobs
 from memtui.workbench.views.activity_rows import Item, closed_folders
 
@@ -87,7 +86,7 @@ class Stepping:
         name = activity_jobs.step_name(chosen, screen.steps.operation(chosen.step))
 
         def done(result: Done) -> None:
-            screen.browser.projects.touched(addresses_of(result))
+            screen.browser.projects.touched(result.addresses)
             failed = [outcome for outcome in result.outcomes if not outcome.ok]
             if failed:
                 lines = activity_jobs.outcome_lines(result)

@@ -11,7 +11,6 @@ from memtui.diff.hunks import take_back
 from memtui.engine.model import Change, Conflict, Done, Saved, Unchanged
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.operations import addresses_of
 from memtui.workbench.views import inbox_jobs
 
 if TYPE_CHECKING:
@@ -102,7 +101,7 @@ class TakingBack:
                 bridge.refresh([result.change.address])
                 self._refused(result)
                 return
-            bridge.refresh(addresses_of(result))
+            bridge.refresh(result.addresses)
             screen.inbox.let_go(one.address for one in result.outcomes if one.ok)
             screen.inbox.marks.clear()
             self._report(result, name)

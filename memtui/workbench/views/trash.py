@@ -14,13 +14,13 @@ from memtui.pointers import restore
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.times import Look
 from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import fence_of
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.new_memory import rename_target
-from memtui.workbench.browse.operations import addresses_of, put_on_clipboard
-from memtui.workbench.tree.cells import Look
+from memtui.workbench.browse.operations import put_on_clipboard
 from memtui.workbench.views.listed import ListedScreen
 from memtui.workbench.views.trash_rows import Bin, entry_runs, free_name, heading, key, wanted
 
@@ -258,7 +258,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         hold = bridge.hold(f"restore {name}") if len(asked) == 1 else None
 
         def done(result: Done) -> None:
-            bridge.refresh(addresses_of(result))
+            bridge.refresh(result.addresses)
             self._report(result, entries, name, may_ask=hold is None or not hold.dropped)
             self.load(awaited=hold is not None)
             end()

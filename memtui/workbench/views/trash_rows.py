@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from memtui.engine.model import Address, Restoring, TrashEntry, is_person
+from memtui.features.actors import who_words
 from memtui.safe_text import cell_width
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.workbench.tree.cells import Look, ago, size_words
-from memtui.workbench.views.inbox_rows import who_words
-from memtui.workbench.views.times import SHORT, both, full, stamp
+from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
+from memtui.ui.draw.words import count_words, end_of_line, fit, size_words
 
 WIDE = 84
 """Cells from which on a row says more."""

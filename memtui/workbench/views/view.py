@@ -14,15 +14,15 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from memtui.ui.action import Action, keymap_of, shown_keys
+from memtui.ui.action import COMMON, Action, keymap_of, shown_keys
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
 from memtui.ui.keys.keyed import READ_ONLY, KeyedScreen
 from memtui.ui.keys.prefix import Sequences
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.scroller import Scroller
-from memtui.workbench.actions import COMMON, VIEW, VIEWS
-from memtui.workbench.views.tabs import Tabs
+from memtui.ui.widgets.tabs import Tabs
+from memtui.workbench.actions import VIEW, VIEWS
 
 if TYPE_CHECKING:
     from memtui.engine.model import Address
@@ -108,7 +108,7 @@ class ViewScreen(KeyedScreen[None]):
     def compose(self) -> ComposeResult:
         """Header, tabs, body, keys."""
         yield Lines(self.browser.chrome.header, id="view-header", ground="bar")
-        yield Tabs(self.ID, self.browser.chrome.counts)
+        yield Tabs(VIEWS, self.ID, self.browser.chrome.counts)
         yield from self.body()
         yield Lines(self._footer, id="view-footer", ground="bar")
 

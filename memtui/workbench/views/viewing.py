@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from memtui.workbench.tree.cells import ago
+from memtui.ui.draw.times import ago
 from memtui.workbench.views.picker import Content, PickScreen, text_content
 
 if TYPE_CHECKING:

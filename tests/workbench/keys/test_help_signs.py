@@ -12,6 +12,7 @@ from memtui.features.health.model import DANGLING, Fix
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import text_page
 from memtui.ui.draw.spans import Run
+from memtui.ui.draw.times import Look
 from memtui.workbench.actions import ACTIONS, SIGNS
 from memtui.workbench.browse import health
 from memtui.workbench.edit.file_state import FileState, title_note
@@ -20,7 +21,7 @@ from memtui.workbench.merge.rows import SIGNS as CHANGES
 from memtui.workbench.merge.session import MergeSession
 from memtui.workbench.merge.view import FileText
 from memtui.workbench.tree import cells
-from memtui.workbench.tree.cells import Look, columns_for, row_runs
+from memtui.workbench.tree.cells import columns_for, row_runs
 from memtui.workbench.tree.nodes import Signs
 from memtui.workbench.tree.rows import Forest
 from memtui.workbench.views import cost_rows, health_rows, hot_rows

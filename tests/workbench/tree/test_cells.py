@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Memory, Problem, Root, RootStatus
 from memtui.safe_text import cell_width
-from memtui.ui.draw.words import both_ends, count_words, fit
-from memtui.workbench.tree.cells import Look, ago, columns_for, description, row_runs, size_words
+from memtui.ui.draw.times import Look, ago
+from memtui.ui.draw.words import both_ends, count_words, fit, size_words
+from memtui.workbench.tree.cells import columns_for, description, row_runs
 from memtui.workbench.tree.rows import Forest
 
 NOW = 1_767_225_600_000

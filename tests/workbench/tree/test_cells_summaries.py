@@ -9,9 +9,9 @@ from memtui.safe_text import cell_width
 from memtui.ui.action import in_room
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
+from memtui.ui.draw.times import Look
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID
 from memtui.workbench.tree import cells
-from memtui.workbench.tree.cells import Look
 from memtui.workbench.tree.nodes import NO_SIGNS, Signs
 
 NOW = 1_767_225_600_000

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, AuditRecord, Operation
 from memtui.safe_text import cell_width
-from memtui.workbench.tree.cells import Look
+from memtui.ui.draw.times import Look
 from memtui.workbench.views.activity_rows import (
     TOGETHER_MS,
     Item,

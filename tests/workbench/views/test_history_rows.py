@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, AuditRecord, Draft, Version
 from memtui.safe_text import cell_width
-from memtui.workbench.tree.cells import Look
+from memtui.ui.draw.times import Look
 from memtui.workbench.views.history_rows import (
     DISK,
     DRAFT,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from memtui.engine.model import Address, Found, Hit, Memory, Root, Version
 from memtui.matching import typed
 from memtui.safe_text import cell_width
-from memtui.workbench.tree.cells import Look
+from memtui.ui.draw.times import Look
 from memtui.workbench.views.search_rows import Group, More, hit_runs, items_of, label_of, name_room
 
 LOOK = Look(1_000_000)

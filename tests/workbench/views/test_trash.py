@@ -13,8 +13,8 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Policy
 from memtui.pointers import carry
-from memtui.ui.action import MOVES
-from memtui.workbench.actions import ACTIONS, BY_ID, COMMON, VIEW, VIEWS
+from memtui.ui.action import COMMON, MOVES
+from memtui.workbench.actions import ACTIONS, BY_ID, VIEW, VIEWS
 from memtui.workbench.views.trash import TrashScreen
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real
 

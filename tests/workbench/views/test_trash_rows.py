@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Restoring, TrashEntry
 from memtui.safe_text import cell_width
-from memtui.workbench.tree.cells import Look
+from memtui.ui.draw.times import Look
 from memtui.workbench.views.trash_rows import Bin, entry_runs, free_name, heading, key, wanted
 
 NOW = 1_767_225_600_000

@@ -6,12 +6,39 @@ Relative times alone cannot be matched with an agent's log, and absolute ones al
 from __future__ import annotations
 
 import time
-
-from memtui.workbench.tree.cells import since
+from collections.abc import Callable
+from typing import NamedTuple
 
 SHORT, LONG = 6, 16
 """Cells of the two columns."""
 UNKNOWN = "?"
+
+
+class Look(NamedTuple):
+    """How things are drawn here."""
+
+    now: int
+    """Milliseconds since the epoch."""
+    ascii: bool = False
+    named: Callable[[str], str] = str
+    """Names memories in a text for the eye; as the tree names them."""
+
+
+def ago(then: int, now: int) -> str:
+    """Say how long ago in at most four cells: `now`, `12m`, `2h`, `31d`, `14mo`, `3y`."""
+    seconds = max(0, now - then) // 1000
+    if seconds < 60:
+        return "now"
+    for size, unit, limit in ((60, "m", 60), (3600, "h", 24), (86_400, "d", 100), (2_629_800, "mo", 24)):
+        if seconds // size < limit:
+            return f"{seconds // size}{unit}"
+    return f"{min(seconds // 31_557_600, 999)}y"
+
+
+def since(then: int, now: int) -> str:
+    """Say when: `just now`, `12m ago`."""
+    words = ago(then, now)
+    return "just now" if words == "now" else f"{words} ago"
 
 
 def stamp(at: int, now: int) -> str:

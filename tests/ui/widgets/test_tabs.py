@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 from textual.geometry import Offset
 
+from memtui.ui.widgets.tabs import Tabs, tab_runs
 from memtui.workbench.actions import VIEWS
-from memtui.workbench.views.tabs import Tabs, tab_runs
 from tests.workbench.shown import shown
 
 
 def text(current: str, counts: dict[str, int], width: int) -> str:
-    return "".join(words for words, _ in tab_runs(current, counts, width)[0])
+    return "".join(words for words, _ in tab_runs(VIEWS, current, counts, width)[0])
 
 
 def test_the_current_view_is_in_brackets_and_what_waits_is_counted() -> None:
@@ -24,7 +24,7 @@ def test_the_current_view_is_in_brackets_and_what_waits_is_counted() -> None:
 
 @pytest.mark.parametrize("width", [5, 20, 40, 80, 120, 200])
 def test_it_fits_and_places_are_where_the_words_are(width: int) -> None:
-    runs, places = tab_runs("memories", {"changes": 3}, width)
+    runs, places = tab_runs(VIEWS, "memories", {"changes": 3}, width)
     line = "".join(words for words, _ in runs)
     assert len(line.rstrip()) <= width
     for start, end, view in places:
@@ -42,7 +42,7 @@ def test_a_tab_says_what_it_is_where_its_first_word_would_not() -> None:
 def test_every_tab_is_there_from_eighty_cells_on(current: str) -> None:
     for counts in ({}, {"changes": 72, "health": 37}):
         for width in (80, 100, 120, 200):
-            _, places = tab_runs(current, counts, width)
+            _, places = tab_runs(VIEWS, current, counts, width)
             assert [view for _, _, view in places] == [view.id for view in VIEWS]
 
 
@@ -53,7 +53,7 @@ def test_names_are_whole_where_there_is_room() -> None:
 
 async def test_a_click_opens_a_view() -> None:
     async with shown() as screen:
-        _, places = tab_runs("memories", {}, 120)
+        _, places = tab_runs(VIEWS, "memories", {}, 120)
         start = next(start for start, _, view in places if view == "changes")
         await screen.pilot.click(Tabs, offset=Offset(start + 2, 0))
         await screen.until(lambda: screen.browser.views.current == "changes")

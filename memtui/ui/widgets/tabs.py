@@ -5,16 +5,15 @@ The same line in every view and on the main screen, so that a digit is never a g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from textual import events
 from textual.message import Message
 
-from memtui.features.feature import View
 from memtui.safe_text import cell_width
+from memtui.ui.action import View
 from memtui.ui.draw.spans import Run
 from memtui.ui.widgets.lines import Lines
-from memtui.workbench.actions import VIEWS
 
 Counts = Mapping[str, int]
 """View id to how much waits there; views with nothing are left out."""
@@ -24,10 +23,13 @@ SHORT = 4
 """Letters that are left of a name where not all tabs fit otherwise."""
 
 
-def tab_runs(current: str, counts: Counts, width: int) -> tuple[list[Run], list[tuple[int, int, str]]]:
+def tab_runs(
+    views: Sequence[View], current: str, counts: Counts, width: int
+) -> tuple[list[Run], list[tuple[int, int, str]]]:
     """Write the line of tabs; where they do not fit, blanks and then names give way before a tab does.
 
     Args:
+        views: those with a tab.
         current: the id of the view that is shown; it stands in brackets.
         counts: how much waits in each view.
         width: cells there are.
@@ -35,16 +37,18 @@ def tab_runs(current: str, counts: Counts, width: int) -> tuple[list[Run], list[
     Returns:
         The runs; and for each tab its first cell, the cell after its last, and its view, for the mouse.
     """
-    tried = [_tabs(current, counts, width, closeness) for closeness in range(4)]
-    return next((found for found in tried if len(found[1]) == len(VIEWS)), tried[-1])
+    tried = [_tabs(views, current, counts, width, closeness) for closeness in range(4)]
+    return next((found for found in tried if len(found[1]) == len(views)), tried[-1])
 
 
-def _tabs(current: str, counts: Counts, width: int, closeness: int) -> tuple[list[Run], list[tuple[int, int, str]]]:
+def _tabs(
+    views: Sequence[View], current: str, counts: Counts, width: int, closeness: int
+) -> tuple[list[Run], list[tuple[int, int, str]]]:
     runs: list[Run] = []
     places: list[tuple[int, int, str]] = []
     gap = 1 if width < 100 or closeness else 2
     at = 0
-    for view in VIEWS:
+    for view in views:
         here = view.id == current
         waiting = f"({counts[view.id]:,})" if counts.get(view.id) else ""
         text = f"{_name(view, closeness, here=here or bool(waiting))}{waiting}"
@@ -78,14 +82,15 @@ class Tabs(Lines):
             super().__init__()
             self.view = view
 
-    def __init__(self, current: str, counts: Callable[[], Counts]) -> None:
+    def __init__(self, views: Sequence[View], current: str, counts: Callable[[], Counts]) -> None:
         super().__init__(self._line, id="tabs")
+        self._views = views
         self._current = current
         self._counts = counts
         self._places: list[tuple[int, int, str]] = []
 
     def _line(self, width: int) -> list[list[Run]]:
-        runs, self._places = tab_runs(self._current, self._counts(), width)
+        runs, self._places = tab_runs(self._views, self._current, self._counts(), width)
         return [runs]
 
     def on_click(self, event: events.Click) -> None:
