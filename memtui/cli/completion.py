@@ -10,11 +10,24 @@ from typing import Any
 import shtab
 
 from memtui.features.table import verbs
+from memtui.wire import outcomes
+from memtui.wire.call import Call
 from memtui.wire.params import GLOBALS
 from memtui.wire.verb import Param
 
 _ADDRESSES = "memtui ls --names 2>/dev/null; memtui roots --names 2>/dev/null"
 _ROOTS = "memtui roots --names 2>/dev/null"
+
+
+def completion(call: Call) -> int:
+    """Print a completion script."""
+    shell = call.args.need("shell")
+    text = script(shell)
+    if call.out.json:
+        call.out.document({"shell": shell, "script": text})
+    else:
+        call.out.script(text)
+    return outcomes.DONE
 
 
 def script(shell: str) -> str:

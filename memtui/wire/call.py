@@ -5,6 +5,7 @@ A command that needs no memories (help, completion, config) must not pay for fin
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING
 from memtui.config.settings import Settings, load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Changes, is_reserved
-from memtui.errors import RefusedError, UsageError
+from memtui.errors import NotFoundError, RefusedError, StorageError, UsageError
 from memtui.wire.output import Output
 from memtui.wire.params import GLOBALS
 from memtui.wire.session import Options, Session, acting, approver, open_session
@@ -26,6 +27,8 @@ else:
 LOCK_WAIT = 5.0
 """Seconds to wait for another process that writes to the same root."""
 _ACTOR_LIMIT = 100
+_READ_LIMIT = 4 * 1_048_576
+"""Bytes of input read at all; every root's own limit is lower."""
 
 
 class Key(Protocol):
@@ -238,6 +241,22 @@ class Call:
             raise UsageError("There is no MCP server here.", code="E_DISABLED", hint="Run memtui itself.")
         return self._mcp
 
+    def given_text(self) -> bytes:
+        """Read the text the command is given, from a file or standard input.
+
+        Raises:
+            UsageError: there is none, or there are two.
+            MemtuiError: it cannot be read, or it is too big to be anybody's memory.
+        """
+        file, dash = self.args.text("file"), self.args.text("source")
+        if file is not None and dash is not None:
+            raise UsageError("The text is given twice.", hint="Give either `-` or --file FILE.")
+        if file not in (None, "-"):
+            return _read_file(file)
+        if sys.stdin is None or (file is None and dash is None and sys.stdin.isatty()):
+            raise UsageError("There is no text.", hint="Give --file FILE, or `-` and the text on standard input.")
+        return _limited(sys.stdin.buffer.read(_READ_LIMIT + 1), "The text on standard input")
+
     def need_terminal(self) -> None:
         """Refuse to draw where nobody can see it.
 
@@ -312,3 +331,19 @@ def _actor(name: str | None) -> Actor:
             hint=f"Use 1 to {_ACTOR_LIMIT} visible characters, such as agent:reviewer; `outside` means nobody known.",
         )
     return Actor(name)
+
+
+def _read_file(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return _limited(file.read(_READ_LIMIT + 1), path)
+    except FileNotFoundError:
+        raise NotFoundError(f"There is no file {path}.", hint="Give the file's path with --file.") from None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def _limited(data: bytes, what: str) -> bytes:
+    if len(data) > _READ_LIMIT:
+        raise RefusedError(f"{what} is over {_READ_LIMIT:,} bytes.", code="E_TOO_BIG", details={"limit": _READ_LIMIT})
+    return data

@@ -83,6 +83,13 @@ def version(text: str) -> tuple[str, str | None]:
     return text, None
 
 
+def whole_version(engine: Engine, address: Address, sha: str) -> str:
+    """Return the whole sha for the beginning of one; what no version begins with stays."""
+    if len(sha) == 64:
+        return sha
+    return next((each.sha256 for each in engine.history.of(address) if each.sha256.startswith(sha)), sha)
+
+
 def target(engine: Engine, old: Address, text: str) -> Address:
     """Read where a memory goes; a text that ends in `/`, or names a root, keeps the memory's name.
 

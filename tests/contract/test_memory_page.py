@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from memtui.cli.commands.tool import LONGEST
+from memtui.features.tools.verbs import LONGEST
 from memtui.memory_tool import answers, folder_view
 from memtui.memory_tool.fields import ALIASES, COMMANDS, NUMBERS, OPTIONAL, PATH_ALIASES, REQUIRED, TEXTS, read
 from tests.contract.memory_calls import CASES

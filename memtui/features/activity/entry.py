@@ -23,7 +23,7 @@ _VERBS = (
         "",
         "a list of records: seq, txn, address, new_address, actor, operation, kind (change or approval), before, "
         "after, at, state, note",
-        does="memtui.cli.commands.follow:log",
+        does="memtui.features.activity.verbs:log",
         rank=30,
     ),
     Verb(
@@ -34,7 +34,7 @@ _VERBS = (
         (("memtui undo", "the last one, also after a restart"), ("memtui undo 3", "the last three")),
         "A memory that changed again since then is left alone, and the answer says so.",
         "a list of operations, as mv",
-        does="memtui.cli.commands.change:undo",
+        does="memtui.features.activity.verbs:undo",
         rank=110,
     ),
     Verb(
@@ -45,7 +45,7 @@ _VERBS = (
         (("memtui redo", "the last undone one"),),
         "",
         "a list of operations, as mv",
-        does="memtui.cli.commands.change:redo",
+        does="memtui.features.activity.verbs:redo",
         rank=120,
     ),
 )

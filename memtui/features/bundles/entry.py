@@ -28,7 +28,7 @@ _VERBS = (
         "bytes, pins and uses. With --history it also holds what memories once said; a version that was redacted is "
         "not in it.",
         "one object: file, bytes, sha256, memories, versions, left (address, why)",
-        does="memtui.cli.commands.bundles:export",
+        does="memtui.features.bundles.verbs:export",
         rank=70,
     ),
     Verb(
@@ -66,7 +66,7 @@ _VERBS = (
         "for another agent), items: path, from, address, what (new, newer, merges, conflict, unchanged, older or "
         "stays out), why, pins, changed, notes, diff (from the bundle's text to that in the other shape), and "
         "indexes (address, what, notes, diff)",
-        does="memtui.cli.commands.bundles:import_",
+        does="memtui.features.bundles.verbs:import_",
         rank=80,
     ),
 )

@@ -15,7 +15,7 @@ _VERBS = (
         "",
         "a list of changes: address, kind (created, modified, deleted, renamed), actor, before, after, at, "
         "old_address, writers (everybody who wrote since then, the first one first; actor is the last)",
-        does="memtui.cli.commands.follow:changes",
+        does="memtui.features.changes.verbs:changes",
         rank=10,
     ),
     Verb(
@@ -26,7 +26,7 @@ _VERBS = (
         (("memtui seen memtui:project/decisions.md", "one"), ("memtui seen --all", "everything")),
         "Only a person does this: it asks at the terminal for a typed yes.",
         "one object: seen, the number of memories whose mark changed",
-        does="memtui.cli.commands.follow:seen",
+        does="memtui.features.changes.verbs:seen",
         rank=20,
     ),
     Verb(
@@ -41,7 +41,7 @@ _VERBS = (
         "First comes what changed while nobody watched, if anything, then a line with `health`: from there on nothing "
         "is missed. Each line is written out at once.",
         "one object a line: changes, touched, roots, notices, health",
-        does="memtui.cli.commands.follow:watch",
+        does="memtui.features.changes.verbs:watch",
         rank=40,
     ),
 )

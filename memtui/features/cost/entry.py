@@ -21,7 +21,7 @@ _VERBS = (
         "with --agent one object: agent, title, project, files, bytes, tokens, tokens_by, below_limits, marks, note, "
         "items (what, path, address, mark, why, size, bytes, tokens, below_limits, cut_line, depth); without it a list "
         "of the same without note and items",
-        does="memtui.cli.commands.cost:cost",
+        does="memtui.features.cost.verbs:cost",
         rank=20,
     ),
 )

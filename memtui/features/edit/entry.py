@@ -18,7 +18,7 @@ _VERBS = (
         "merge, open again, keep yours as a version, or stop. A draft that was never saved, of the workbench or of an "
         "edit that was killed, is offered first.",
         "one object: result (saved, unchanged or kept), address, sha256",
-        does="memtui.cli.commands.edit:edit",
+        does="memtui.features.edit.verbs:edit",
         rank=30,
     ),
 )

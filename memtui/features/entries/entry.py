@@ -43,7 +43,7 @@ _VERBS = (
         "list: entries with number, name, line, bytes, sha256, title, tags, and beside items format, characters, "
         "limit, notes; show: one entry with text (null and base64 when it is not UTF-8); add, edit, rm: one object: "
         "result (saved or unchanged), address, sha256, before, txn",
-        does="memtui.cli.commands.entries:entries",
+        does="memtui.features.entries.verbs:entries",
         rank=40,
     ),
 )

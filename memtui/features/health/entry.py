@@ -44,7 +44,7 @@ _VERBS = (
         "a list of findings: kind, index, line, path, memory, text, fix, offered, why; beside it indexes (address, "
         "lines, bytes, units, limits, cut, by, lost_lines, lost_bytes, below, rebuilt, problem, off). With --fix one "
         "object: written, fixes, txn, changes (each: index, fixes, diff, notes)",
-        does="memtui.cli.commands.health:health",
+        does="memtui.features.health.verbs:health",
         rank=80,
     ),
 )

@@ -14,7 +14,7 @@ _VERBS = (
         (("memtui history memtui:project/decisions.md", "who wrote which version, and when"),),
         "",
         "a list of versions: sha256, bytes, actor, at, operation, redacted, note",
-        does="memtui.cli.commands.read:history",
+        does="memtui.features.history.verbs:history",
         rank=50,
     ),
     Verb(
@@ -32,7 +32,7 @@ _VERBS = (
         ),
         "",
         "one object: address, from, to, same, diff (unified, as text)",
-        does="memtui.cli.commands.read:diff",
+        does="memtui.features.history.verbs:diff",
         rank=60,
     ),
     Verb(
@@ -52,7 +52,7 @@ _VERBS = (
         "the agents' own files, git, other machines, exported bundles, snapshots of the file system and blocks the "
         "disk has freed.",
         "one version: sha256, bytes, actor, at, operation, redacted, note; of several a list of them",
-        does="memtui.cli.commands.change:redact",
+        does="memtui.features.history.verbs:redact",
         rank=160,
     ),
 )

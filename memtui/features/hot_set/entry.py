@@ -28,7 +28,7 @@ _VERBS = (
         "one object: text, sha256, masked, index (bytes, tokens, masked, memories, listed, unlisted, limits), hot "
         "(bytes, tokens, masked, text_bytes, limits), items (address, path, place, pinned, heat, uses, size, bytes, "
         "tokens, truncated, masked), left_out (address, path, reason, pinned, heat, uses, size), unreviewed",
-        does="memtui.cli.commands.context:context",
+        does="memtui.features.hot_set.verbs:context",
         rank=10,
     ),
 )

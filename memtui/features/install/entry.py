@@ -37,7 +37,7 @@ _VERBS = (
         _ANSWER
         + "without CLIENT a list: client, title, level, found, state (installed, outdated, absent, taken, unreadable), "
         "hook, context, access, command, runs, paths, problem",
-        does="memtui.cli.commands.install:install",
+        does="memtui.features.install.verbs:install",
         rank=50,
     ),
     Verb(
@@ -52,7 +52,7 @@ _VERBS = (
         "A file that nobody else has edited since gets back exactly what it held; from another, only what is memtui's "
         "goes. Memories stay where they are.",
         _ANSWER.removesuffix("; "),
-        does="memtui.cli.commands.install:uninstall",
+        does="memtui.features.install.verbs:uninstall",
         rank=60,
     ),
 )

@@ -28,7 +28,7 @@ _VERBS = (
         "a list of roots: id, agent, scope, label, path, files, bytes, writable, exists, accepted, in_checkout, "
         "truncated, aliases, project, kind (memories, or instructions people write for the agent), note, "
         "switched_off (where its agent is told to load none of it), problems",
-        does="memtui.cli.commands.list:roots",
+        does="memtui.features.memories.verbs:roots",
         rank=10,
     ),
     Verb(
@@ -59,7 +59,7 @@ _VERBS = (
         "a list of memories: address, scope, agent, root, path, bytes, modified_at, sha256, description, pinned, uses, "
         "heat, last_used_at, last_written_at, unseen, actor, version, missing, trust (local, reviewed or brought; null "
         "outside checkouts), problems",
-        does="memtui.cli.commands.list:ls",
+        does="memtui.features.memories.verbs:ls",
         rank=20,
     ),
     Verb(
@@ -75,7 +75,7 @@ _VERBS = (
         "To a terminal, control and hidden characters are shown as visible signs; piped, the bytes are exactly the "
         "file's.",
         "one object: address, sha256, bytes, modified_at, settled, text (null and base64 when it is not UTF-8)",
-        does="memtui.cli.commands.read:view",
+        does="memtui.features.memories.verbs:view",
         rank=30,
     ),
     Verb(
@@ -89,7 +89,7 @@ _VERBS = (
         ),
         "",
         "one object: result (saved or unchanged), address, sha256, before, txn",
-        does="memtui.cli.commands.change:create",
+        does="memtui.features.memories.verbs:create",
         rank=10,
     ),
     Verb(
@@ -115,7 +115,7 @@ _VERBS = (
         "Somebody else's version there is a conflict (exit 3): the file stays as they left it, and your text is kept "
         "in history under yours_sha256.",
         "one object: result (saved or unchanged), address, sha256, before, txn",
-        does="memtui.cli.commands.change:save",
+        does="memtui.features.memories.verbs:save",
         rank=20,
     ),
     Verb(
@@ -126,7 +126,7 @@ _VERBS = (
         (("memtui rm memtui:project/old.md memtui:project/older.md", "`memtui undo` takes it back"),),
         "Their entries in the indexes of the same root go too; links in the texts of others stay and are named.",
         "one operation, as mv",
-        does="memtui.cli.commands.change:rm",
+        does="memtui.features.memories.verbs:rm",
         rank=90,
     ),
     Verb(
@@ -140,7 +140,7 @@ _VERBS = (
         ),
         "",
         "without rm a list of memories, as ls; with rm one operation, as mv",
-        does="memtui.cli.commands.change:workspace",
+        does="memtui.features.memories.verbs:workspace",
         rank=170,
     ),
 )

@@ -18,7 +18,7 @@ _VERBS = (
         "likely (one folder here fits), several, or unknown. Nothing is changed.",
         "a list of orphans: root, agent, path, files, bytes, sure, reason, projects, moved (path, why); beside it "
         "collisions (root, projects, sure) and worktrees (kind, agent, main, roots, checkouts)",
-        does="memtui.cli.commands.projects:orphans",
+        does="memtui.features.moved_projects.verbs:orphans",
         rank=90,
     ),
     Verb(
@@ -38,7 +38,7 @@ _VERBS = (
         "that is there already gets the pointers of the old one. A memory whose name is taken by another text stays, "
         "and so do the agent's own session files.",
         "one object: written, txn, project, roots (from, to, path), lines (from, to, what, why)",
-        does="memtui.cli.commands.projects:repoint",
+        does="memtui.features.moved_projects.verbs:repoint",
         rank=180,
     ),
 )

@@ -13,7 +13,7 @@ _VERBS = (
         (("memtui pin memtui:global/preferences.md", "the mark lives in memtui's own state, never in the file"),),
         "",
         "one operation, as mv",
-        does="memtui.cli.commands.change:pin",
+        does="memtui.features.pins.verbs:pin",
         rank=130,
     ),
     Verb(
@@ -24,7 +24,7 @@ _VERBS = (
         (("memtui unpin memtui:global/preferences.md", "an ordinary memory again"),),
         "",
         "one operation, as mv",
-        does="memtui.cli.commands.change:unpin",
+        does="memtui.features.pins.verbs:unpin",
         rank=140,
     ),
     Verb(
@@ -44,7 +44,7 @@ _VERBS = (
         "only read.",
         "a list of memories: address, state (pin, pinned, count or same), pinned, uses, kept (pinned, uses, "
         "last_used_at, last_written_at); and written, txn, counted, absent (in roots that are not open), gone",
-        does="memtui.cli.commands.pins:pins",
+        does="memtui.features.pins.verbs:pins",
         rank=150,
     ),
 )

@@ -18,7 +18,7 @@ _VERBS = (
         ),
         "Exit status 7 when a finding is an error, else 0.",
         "a list of findings: level (ok, note, warning, error), topic, text, advice",
-        does="memtui.cli.commands.doctor:doctor",
+        does="memtui.features.setup.doctor:doctor",
         rank=10,
     ),
     Verb(
@@ -29,7 +29,7 @@ _VERBS = (
         (("memtui config", "all settings"), ("memtui config check", "exit 2 when something in the file is wrong")),
         "",
         "a list of settings: name, value, source, default, help",
-        does="memtui.cli.commands.setup:config",
+        does="memtui.features.setup.verbs:config",
         rank=20,
     ),
     Verb(
@@ -40,7 +40,7 @@ _VERBS = (
         (("memtui keys", "by room"), ("memtui keys --test", "why a key does nothing: press it and look")),
         "Keys that the settings change are shown as they are then; what cannot be used is told with its line.",
         "a list of actions: id, keys, label, help, room",
-        does="memtui.cli.commands.setup:keys",
+        does="memtui.features.setup.verbs:keys",
         rank=30,
     ),
     Verb(
@@ -55,7 +55,7 @@ _VERBS = (
         ),
         "",
         "one object: shell, script",
-        does="memtui.cli.commands.setup:completion",
+        does="memtui.cli.completion:completion",
         rank=40,
     ),
     Verb(
@@ -66,7 +66,7 @@ _VERBS = (
         (("memtui demo", "in a throw-away folder; nothing of yours is read or written"),),
         "",
         "nothing: it is a workbench",
-        does="memtui.cli.commands.demo:demo",
+        does="memtui.features.setup.demo:demo",
         rank=50,
     ),
     Verb(
@@ -86,7 +86,7 @@ _VERBS = (
         ),
         "Listens on the loopback address only, wants the token, and refuses other pages. Needs memtui[web].",
         "one object: address, write",
-        does="memtui.cli.commands.web:web",
+        does="memtui.features.setup.verbs:web",
         rank=60,
     ),
     Verb(

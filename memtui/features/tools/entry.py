@@ -23,7 +23,7 @@ _VERBS = (
         "The commands are view, create, str_replace, insert, delete and rename; docs/memory-tool.md says what each "
         "answers. Every call is answered on one line, also one that fails or that is no JSON object.",
         "one object a call: ok, and output or error",
-        does="memtui.cli.commands.tool:tool",
+        does="memtui.features.tools.verbs:tool",
         rank=30,
     ),
     Verb(
@@ -43,7 +43,7 @@ _VERBS = (
         "Offers the tools memory and memory_search, and memories as resources; the client's name stands in history as "
         "mcp:NAME. Needs memtui[mcp].",
         "messages of the protocol, one a line",
-        does="memtui.cli.commands.mcp:mcp",
+        does="memtui.features.tools.verbs:mcp",
         rank=40,
     ),
 )

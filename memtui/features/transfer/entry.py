@@ -34,7 +34,7 @@ _VERBS = (
         "other agent does not read is kept and said, what it may not have is left out and said. Pins, uses and "
         "history stay with the original. One `memtui undo` takes all of it back.",
         ONE_OPERATION,
-        does="memtui.cli.commands.transfer:cp",
+        does="memtui.features.transfer.verbs:cp",
         rank=50,
     ),
     Verb(
@@ -57,7 +57,7 @@ _VERBS = (
         "memory follow, in the same step of undo. To another agent's root it goes as with cp: the front matter is "
         "mapped, and the index there gets a line. Pins and history go along.",
         ONE_OPERATION,
-        does="memtui.cli.commands.transfer:mv",
+        does="memtui.features.transfer.verbs:mv",
         rank=60,
     ),
 )

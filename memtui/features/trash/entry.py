@@ -14,7 +14,7 @@ _VERBS = (
         (("memtui trash", "newest first"),),
         "",
         "a list of deleted memories: address, sha256, bytes, actor, at, txn",
-        does="memtui.cli.commands.list:trash",
+        does="memtui.features.trash.verbs:trash",
         rank=70,
     ),
     Verb(
@@ -29,7 +29,7 @@ _VERBS = (
         "The entries that indexes lost when the memory was deleted come back with it as they were, unless they name it "
         "already.",
         "one object: result (saved or unchanged), address, sha256, before, txn",
-        does="memtui.cli.commands.change:restore",
+        does="memtui.features.trash.verbs:restore",
         rank=100,
     ),
 )

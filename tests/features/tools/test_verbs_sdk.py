@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands.test_tool import START, ask
 from tests.cli.conftest import Cli
+from tests.features.tools.test_verbs import START, ask
 
 
 def calls(*fields: dict[str, object]) -> bytes:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.cli.commands import tool
+from memtui.features.tools import verbs as tool
 from tests.cli.conftest import Cli
 
 VIEW = b'{"command": "view", "path": "/memories/global/a.md"}\n'

@@ -1,4 +1,4 @@
-"""create, save, mv, rm, restore, undo, redo, pin, redact, workspace."""
+"""create, save, rm, workspace, and what all changes have in common."""
 
 import fcntl
 import hashlib
@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.layout import slug
 from memtui.wire import call
-from tests.cli.conftest import Cli, Person
+from tests.cli.conftest import Cli
 
 
 def sha(text: str) -> str:
@@ -141,136 +140,6 @@ def test_what_cannot_be_done_at_all_is_an_error(here: Cli) -> None:
     assert "E_NOT_FOUND" in mixed.err
 
 
-def test_restore_takes_from_the_trash_and_from_history(here: Cli, notes: Path) -> None:
-    here("rm", "notes/bare.md")
-    assert here("restore", "notes/bare.md").status == 0
-    assert (notes / "bare.md").read_text() == "No front matter.\n"
-    old = sha("No front matter.\n")
-    here("save", "notes/bare.md", "-", "--expect", old, stdin=b"new\n")
-    assert here("restore", "notes/bare.md", "--version", old[:10]).status == 0
-    assert (notes / "bare.md").read_text() == "No front matter.\n"
-
-
-def test_undo_and_redo_several_steps(here: Cli, notes: Path) -> None:
-    here("create", "notes/a.md", "-", stdin=b"1")
-    here("mv", "notes/a.md", "notes/b.md")
-    result = here("undo", "2", "--json")
-    assert [item["operation"] for item in result.items] == ["undo", "undo"]
-    assert not (notes / "a.md").exists()
-    assert not (notes / "b.md").exists()
-    assert here("redo", "2").status == 0
-    assert (notes / "b.md").read_text() == "1"
-
-
-def test_undo_past_the_beginning_says_so(here: Cli) -> None:
-    for verb in ("undo", "redo"):
-        nothing = here(verb, "--json")
-        assert (nothing.status, nothing.error["code"]) == (4, "E_NOTHING_TO_UNDO")
-        assert here(verb, "5").status == 4
-    here("create", "notes/a.md", "-", stdin=b"1")
-    here("create", "notes/b.md", "-", stdin=b"1")
-    for verb, word in (("undo", "undone"), ("redo", "redone")):
-        some = here(verb, "5")
-        assert (some.status, some.lines) == (
-            0,
-            [f"{word}\tnotes/{name}.md" for name in ("ba" if word == "undone" else "ab")],
-        )
-        assert some.err == f"2 {word}; there is nothing more to {verb}.\n"
-    as_json = here("undo", "5", "--json")
-    assert (as_json.status, len(as_json.items)) == (0, 2)
-    assert "E_NOTHING_TO_UNDO" not in as_json.err
-
-
-def test_undo_tells_on_the_terminal_what_it_took_back(here: Cli, notes: Path) -> None:
-    here("rm", "notes/bare.md", "notes/plain.md")
-    here("pin", "notes/deep/down.md")
-    assert here("undo", "2", terminal=True).lines == ["undone: pin notes/deep/down.md", "undone: delete 2 memories"]
-    assert here("redo", terminal=True).lines == ["redone: delete 2 memories"]
-    (notes / "bare.md").write_text("somebody else's\n")
-    partly = here("undo", terminal=True)
-    assert partly.lines == ["undone: delete 2 memories (1 of 2)", "undone notes/plain.md"]
-    assert partly.status == 3
-    assert "notes/bare.md" in partly.err
-
-
-def test_a_pin_is_no_part_of_the_file(here: Cli, notes: Path) -> None:
-    before = (notes / "bare.md").stat()
-    assert here("pin", "notes/bare.md", "notes/plain.md").status == 0
-    assert [row["pinned"] for row in here("ls", "--json").items] == [True, False, True]
-    assert here("unpin", "notes/plain.md").status == 0
-    assert [row["pinned"] for row in here("ls", "--json").items] == [True, False, False]
-    assert (notes / "bare.md").stat().st_mtime_ns == before.st_mtime_ns
-
-
-def test_what_is_not_there_cannot_be_pinned(here: Cli) -> None:
-    result = here("pin", "notes/plain.md", "notes/nowhere.md", "--json")
-    assert (result.status, result.error["code"]) == (4, "E_NOT_FOUND")
-    assert not [row for row in here("ls", "--json").items if row["pinned"]]
-    assert here("unpin", "notes/nowhere.md", "--json").error["code"] == "E_NOT_FOUND"
-
-
-def test_redact_clears_an_old_version_and_refuses_the_current_one(here: Cli, person: Person) -> None:
-    person("yes\nyes\n")
-    old, new = sha("token: 123\n"), sha("clean\n")
-    here("create", "notes/a.md", "-", stdin=b"token: 123\n")
-    here("save", "notes/a.md", "-", "--expect", old, stdin=b"clean\n")
-    assert here("redact", f"notes/a.md@{new}", "--reason", "x", "--json").error["code"] == "E_CURRENT_VERSION"
-    result = here("redact", f"notes/a.md@{old[:8]}", "--reason", "held a token", "--json")
-    assert (result.status, result.json["redacted"], result.json["sha256"]) == (0, True, old)
-    assert here("view", f"notes/a.md@{old}", "--json").error["code"] == "E_REDACTED"
-    assert here("redact", "notes/a.md", "--reason", "x").status == 2
-
-
-def shared(here: Cli) -> str:
-    """Two memories that once had the same text; returns it."""
-    old = sha("token: 123\n")
-    for name in ("a", "b"):
-        here("create", f"notes/{name}.md", "-", stdin=b"token: 123\n")
-        here("save", f"notes/{name}.md", "-", "--expect", old, stdin=b"clean\n")
-    return old
-
-
-def test_redact_asks_before_it_takes_a_text_from_another_memory(here: Cli, person: Person) -> None:
-    old = shared(here)
-    words = ("redact", f"notes/a.md@{old}", "--reason", "held a token")
-    person("yes\nno\n")
-    refused = here(*words, "--json").error
-    assert refused["code"] == "E_SHARED"
-    assert "still kept by 1 other: notes/b.md" in str(refused["message"])
-    assert here("view", f"notes/b.md@{old}").raw == b"token: 123\n"
-    person("yes\nyes\n")
-    assert here(*words).status == 0
-    assert here("view", f"notes/b.md@{old}", "--json").error["code"] == "E_REDACTED"
-
-
-def test_redact_takes_many_and_everywhere(here: Cli, person: Person) -> None:
-    person("yes\n" + "yes\nno\n" + "yes\n")
-    old = shared(here)
-    both = [f"notes/{name}.md@{old}" for name in ("a", "b")]
-    assert [row["redacted"] for row in here("redact", *both, "--reason", "x", "--json").items] == [True, True]
-    old = sha("other: 456\n")
-    here("create", "notes/c.md", "-", stdin=b"other: 456\n")
-    here("create", "notes/d.md", "-", stdin=b"other: 456\n")
-    here("rm", "notes/c.md")
-    assert here("redact", f"notes/c.md@{old}", "--reason", "x").status == 5
-    assert here("redact", f"notes/c.md@{old}", "--reason", "x", "--everywhere").status == 0
-
-
-def test_redact_deletes_a_damaged_ledger_when_told_by_name(here: Cli, home: Path, person: Person) -> None:
-    person("yes\nno\n" + "yes\nyes\n" * 3)
-    old = shared(here)
-    (ledger,) = home.rglob("state.db")
-    damaged = ledger.with_name("state.db.damaged-1")
-    damaged.write_bytes(b"token: 123")
-    words = ("redact", f"notes/a.md@{old}", f"notes/b.md@{old}", "--reason", "x")
-    assert "state.db.damaged-1 is damaged, stays, and may hold the text" in here(*words).err
-    assert "Deleted state.db.damaged-1." in here(*words).err
-    assert not damaged.exists()
-    damaged.write_bytes(b"token: 123")
-    assert "Deleted state.db.damaged-1." in here(*words, "--damaged").err
-    assert not damaged.exists()
-
-
 def test_the_workspace_can_be_emptied_and_brought_back(here: Cli) -> None:
     assert here("workspace", "--json").items == []
     assert here("workspace", "rm").status == 4
@@ -305,20 +174,3 @@ def test_mv_and_rm_carry_what_names_the_memory_along(here: Cli, notes: Path) -> 
     assert alone.json["also"] == ""
     assert here("rm", "notes/other.md", "--alone").err == ""
     assert (notes / "links.md").read_bytes() == b"See [bare](bare.md) and [[bare]].\r\n"
-
-
-def test_restore_brings_the_line_of_an_index_back(cli: Cli, home: Path) -> None:
-    folder = home / ".claude/projects" / slug(str(Path.cwd())) / "memory"
-    folder.mkdir(parents=True)
-    index = b"- [A](a.md) - one\n- [B](b.md)\n"
-    (folder / "MEMORY.md").write_bytes(index)
-    (folder / "a.md").write_bytes(b"a\n")
-    (folder / "b.md").write_bytes(b"b\n")
-    assert cli("rm", "claude-code:project/a.md").status == 0
-    assert cli("restore", "claude-code:project/a.md", terminal=True).err.strip() == "1 pointer brought back."
-    assert (folder / "MEMORY.md").read_bytes() == index
-    assert cli("undo").status == 0
-    assert (folder / "MEMORY.md").read_bytes() == b"- [B](b.md)\n"
-    assert not (folder / "a.md").exists()
-    assert cli("restore", "claude-code:project/a.md", "--alone").err == ""
-    assert (folder / "MEMORY.md").read_bytes() == b"- [B](b.md)\n"

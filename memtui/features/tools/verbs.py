@@ -1,4 +1,4 @@
-"""The memory tool on standard input and output: a call a line, an answer a line, for hosts that speak no protocol."""
+"""The memory tool for programs: a JSON object a line in and one a line out, or the MCP server."""
 
 import sys
 from contextlib import contextmanager, suppress
@@ -233,3 +233,12 @@ class Ending:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+def mcp(call: Call) -> int:
+    """Serve one client on standard input and output, until it goes."""
+    if call.out.interactive:
+        call.out.say("memtui mcp talks to a program, not to you: an MCP client starts it and speaks JSON on its input.")
+    context = "none" if call.args.flag("no_context") else "short" if call.args.flag("short_context") else "full"
+    # Settings that cannot be read are said to the client: one whose server ends at once cannot tell its user why.
+    return call.mcp.serve(call.reload, call.given, access=call.args.text("access"), context=context)

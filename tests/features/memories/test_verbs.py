@@ -1,4 +1,4 @@
-"""roots, ls, search, trash."""
+"""roots and ls."""
 
 import errno
 import os
@@ -179,53 +179,3 @@ def test_a_memory_of_an_unreviewed_root_is_marked(cli: Cli, tmp_path: Path, pers
     cli("roots", "--accept", "memtui:project")
     assert "unreviewed" not in cli("ls").out
     assert cli("roots", "--accept", "memtui:nope", "--json").error["hint"] == "No root waits for a review."
-
-
-def test_search_finds_and_says_where(here: Cli) -> None:
-    result = here("search", "use", "TABS", "--json")
-    (hit,) = result.items
-    assert hit["address"] == "notes/plain.md"
-    match = {"field": "body", "line": 4, "snippet": "Use tabs.", "column": 1, "marks": [[0, 3], [4, 8]], "places": 2}
-    assert hit["match"] == match
-    assert "notes/plain.md" in here("search", "tabs", terminal=True).out
-    assert here("search", "nowhere", terminal=True).err == "Nothing found.\n"
-
-
-def test_search_for_nothing_is_a_usage_error(here: Cli) -> None:
-    assert here("search", " ", "--json").error["code"] == "E_QUERY"
-    assert here("search", " ").status == 2
-
-
-def test_search_takes_phrases_and_exclusions(here: Cli) -> None:
-    assert [row["path"] for row in here("search", '"use tabs"', "--json").items] == ["plain.md"]
-    assert here("search", '"tabs use"', "--json").items == []
-    assert here("search", "use -tabs", "--json").items == []
-
-
-def test_search_finds_old_versions_on_request(here: Cli) -> None:
-    before = here("view", "notes/bare.md").raw
-    sha = str(here("ls", "notes/bare.md", "--json").items[0]["sha256"])
-    assert here("save", "notes/bare.md", "-", "--expect", sha, stdin=b"needle one\n").status == 0
-    sha = str(here("ls", "notes/bare.md", "--json").items[0]["sha256"])
-    assert here("save", "notes/bare.md", "-", "--expect", sha, stdin=before).status == 0
-    assert here("search", "needle", "--json").items == []
-    (hit,) = here("search", "needle", "--versions", "--json").items
-    found_in = hit["found_in"]
-    assert isinstance(found_in, dict)
-    assert (hit["address"], found_in["sha256"]) == ("notes/bare.md", sha)
-    shown = here("search", "needle", "--versions")
-    assert shown.out == f"notes/bare.md@{sha[:12]}\t1\tneedle one\n"
-    assert here("view", f"notes/bare.md@{sha[:12]}").raw == b"needle one\n"
-
-
-def test_search_respects_its_limit(here: Cli) -> None:
-    result = here("search", "md", "--limit", "1", "--json")
-    assert (len(result.items), result.json["truncated"]) == (1, True)
-
-
-def test_the_trash_lists_what_was_deleted(here: Cli) -> None:
-    assert here("trash", "--json").items == []
-    assert here("rm", "notes/bare.md").status == 0
-    (row,) = here("trash", "--json").items
-    assert (row["address"], row["actor"]) == ("notes/bare.md", "cli")
-    assert "notes/bare.md" in here("trash").out

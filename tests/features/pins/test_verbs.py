@@ -108,3 +108,19 @@ def test_nothing_is_written_read_only(cli: Cli, app: Path) -> None:
     refused = cli("--read-only", "pins", "mux", "--write", "--json")
     assert refused.error["code"] == "E_READ_ONLY"
     assert marks(cli) == before
+
+
+def test_a_pin_is_no_part_of_the_file(here: Cli, notes: Path) -> None:
+    before = (notes / "bare.md").stat()
+    assert here("pin", "notes/bare.md", "notes/plain.md").status == 0
+    assert [row["pinned"] for row in here("ls", "--json").items] == [True, False, True]
+    assert here("unpin", "notes/plain.md").status == 0
+    assert [row["pinned"] for row in here("ls", "--json").items] == [True, False, False]
+    assert (notes / "bare.md").stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_what_is_not_there_cannot_be_pinned(here: Cli) -> None:
+    result = here("pin", "notes/plain.md", "notes/nowhere.md", "--json")
+    assert (result.status, result.error["code"]) == (4, "E_NOT_FOUND")
+    assert not [row for row in here("ls", "--json").items if row["pinned"]]
+    assert here("unpin", "notes/nowhere.md", "--json").error["code"] == "E_NOT_FOUND"

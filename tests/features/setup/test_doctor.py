@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.cli.commands import doctor as module
 from memtui.errors import StorageError
+from memtui.features.setup import doctor as module
 from tests.cli.conftest import Cli, Result
 
 

@@ -1,17 +1,13 @@
-"""What others do: changes, seen marks, the audit, the watch."""
+"""What others change: listed, marked as seen, watched."""
 
-from memtui.clients.names import nearest
 from memtui.engine import now_ms
-from memtui.engine.model import APPROVALS, Change, Changes, Health
+from memtui.engine.model import Change, Changes, Health
 from memtui.errors import UsageError
 from memtui.features.changes.writers import in_words, writers
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
-from memtui.wire.times import parse_time, rfc3339
-
-_NAMED = 10
-"""Actors that are named when somebody looked for one that is none of them."""
+from memtui.wire.times import rfc3339
 
 
 def changes(call: Call) -> int:
@@ -67,74 +63,6 @@ def seen(call: Call) -> int:
     count = call.engine.changes.mark_seen(chosen)
     call.out.fact({"seen": count}, f"{count} marked as seen")
     return outcomes.DONE
-
-
-def log(call: Call) -> int:
-    """List the audit."""
-    args = call.args
-    text = args.text("since")
-    since = None if text is None else parse_time(text, now_ms())
-    if text is not None and since is None:
-        raise UsageError(f"{text!r} is not a time.", hint="Write 2h, 3d, 2026-11-20 or 2026-11-20T09:30:00Z.")
-    address = args.text("address")
-    limit = args.number("limit", 200)
-    records = call.engine.history.audit(
-        actor=args.text("actor"),
-        since=since,
-        address=None if address is None else call.engine.roots.resolve(address),
-        limit=limit + 1,
-    )
-    truncated, records = len(records) > limit, records[:limit]
-    if not records:
-        _tell_actors(call, args.text("actor"))
-    if call.out.json:
-        call.out.document(values.listing(map(values.audit, records), truncated=truncated))
-        return outcomes.DONE
-    if not records and call.out.terminal and not args.text("actor"):
-        call.out.say("Nothing recorded.")
-    call.out.table(
-        (
-            Column("AGE", "age"),
-            Column("BY"),
-            Column("WHAT"),
-            Column("END"),
-            Column("ADDRESS"),
-            Column("FROM", "sha", optional=True),
-            Column("TO", "sha", optional=True),
-            Column("NOTE", flexible=True, optional=True),
-        ),
-        [
-            (
-                each.at,
-                each.actor,
-                f"approval: {each.operation}" if each.operation in APPROVALS else each.operation,
-                each.state,
-                f"{each.address} -> {each.new_address}" if each.new_address else str(each.address).removesuffix("/"),
-                each.before,
-                each.after,
-                each.note,
-            )
-            for each in records
-        ],
-    )
-    if truncated:
-        call.out.say("There is more; --limit shows it.")
-    return outcomes.DONE
-
-
-def _tell_actors(call: Call, wanted: str | None) -> None:
-    """Say which actors there are when one was asked for by a name that nobody has."""
-    if wanted is None:
-        return
-    known = call.engine.history.actors()
-    if wanted in known:
-        call.out.say(f"Nothing of {wanted} is recorded there.")
-    elif not known:
-        call.out.say("Nothing is recorded yet.")
-    else:
-        near = nearest(wanted, known)
-        more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
-        call.out.say(f"No actor is called {wanted!r}. There are: {', '.join(near[:_NAMED])}{more}.")
 
 
 def watch(call: Call) -> int:

@@ -1,4 +1,4 @@
-"""changes, seen, log, watch."""
+"""changes, seen, watch."""
 
 import json
 import os
@@ -45,33 +45,6 @@ def test_who_made_a_memory_is_not_who_wrote_it_last(here: Cli) -> None:
 def test_seen_wants_to_know_what(here: Cli) -> None:
     assert here("seen").status == 2
     assert here("seen", "notes/bare.md", "--all").status == 2
-
-
-def test_the_log_can_be_narrowed(here: Cli) -> None:
-    here("create", "notes/a.md", "-", stdin=b"1")
-    here("create", "notes/b.md", "-", "--actor", "me", stdin=b"2")
-    assert [row["address"] for row in here("log", "--json").items][:2] == ["notes/b.md", "notes/a.md"]
-    assert [row["address"] for row in here("log", "--actor", "me", "--json").items] == ["notes/b.md"]
-    assert here("log", "--since", "9999-01-01", "--json").items == []
-    limited = here("log", "--limit", "1", "--json")
-    assert (len(limited.items), limited.json["truncated"]) == (1, True)
-    assert here("log", "--since", "sometime").status == 2
-    assert "notes/a.md" in here("log", "--since", "1h", terminal=True).out
-
-
-def test_a_name_that_nobody_has_is_answered_with_those_there_are(here: Cli) -> None:
-    assert "Nothing is recorded yet." in here("log", "--actor", "codex").err
-    here("create", "notes/a.md", "-", stdin=b"1")
-    here("create", "notes/b.md", "-", "--actor", "mcp:codex-mcp-client", stdin=b"2")
-    for terminal in (False, True):
-        found = here("log", "--actor", "mcp:codex", terminal=terminal)
-        assert (found.status, found.out) == (0, "")
-        assert found.err == "No actor is called 'mcp:codex'. There are: mcp:codex-mcp-client, cli.\n"
-    as_json = here("log", "--actor", "mcp:codex", "--json")
-    assert as_json.items == []
-    assert "mcp:codex-mcp-client" in as_json.err
-    assert here("log", "--actor", "cli", "--since", "9999-01-01").err == "Nothing of cli is recorded there.\n"
-    assert here("log", "--actor", "cli").err == ""
 
 
 @pytest.fixture

@@ -1,9 +1,9 @@
-"""Pins and counts that an agent keeps beside its memories: shown, and taken over once the user agrees."""
+"""Pins: set, taken off, and taken over from an agent that keeps its own."""
 
 from typing import NamedTuple
 
 from memtui.agents.known.mux import Kept, kept
-from memtui.engine.model import Address, Memory, Usage
+from memtui.engine.model import BROUGHT, Address, Memory, Usage
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
@@ -126,3 +126,24 @@ def _tell(call: Call, fresh: int, risen: int, absent: int, gone: int) -> None:
         out.say(f"Of other projects, or of workspaces that are not open: {absent}. --all-projects opens them.")
     if gone:
         out.say(f"Of memories that are no longer there: {gone}.")
+
+
+def pin(call: Call) -> int:
+    """Pin memories."""
+    return _set_pinned(call, pinned=True)
+
+
+def unpin(call: Call) -> int:
+    """Take the pin off."""
+    return _set_pinned(call, pinned=False)
+
+
+def _set_pinned(call: Call, *, pinned: bool) -> int:
+    addresses = [call.engine.roots.resolve(text) for text in call.args.texts("addresses")]
+    rows = [call.engine.rows.get(address) for address in addresses]  # a mistyped name is said
+    status = results.done(call.out, call.engine.pins.set(addresses, pinned, actor=call.actor))
+    for root in dict.fromkeys(row.address.root for row in rows if pinned and row.trust == BROUGHT):
+        call.out.say(
+            f"Agents are given no text before you review it: g a in the workbench, or memtui roots --accept {root}"
+        )
+    return status

@@ -1,60 +1,12 @@
-"""One memory's text and its versions: view, history, diff."""
+"""The versions of a memory: listed, compared, and redacted."""
 
-from memtui.engine.model import Address
-from memtui.errors import NotFoundError
+import os
+
+from memtui.engine.model import Address, Version
+from memtui.errors import RefusedError, UsageError
 from memtui.wire import outcomes, places, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
-
-_AGENTS = ("agent:", "mcp:", "http:")
-
-
-def view(call: Call) -> int:
-    """Print a memory, or a version of one."""
-    text = call.args.need("address")
-    bare, sha = places.version(text)
-    if sha is not None:
-        address = call.engine.roots.resolve(bare)
-        try:
-            data = call.engine.history.read(address, sha)
-        except NotFoundError:
-            if call.out.json or not _named(call, text):
-                raise
-        else:
-            return _show(
-                call, data, {"address": str(address), "sha256": _whole(call, address, sha), "bytes": len(data)}
-            )
-    snapshot = call.engine.read(call.engine.roots.resolve(text))
-    if call.options.actor.name.startswith(_AGENTS):
-        call.engine.pins.record_use(snapshot.address, actor=call.options.actor)
-    if call.out.json:
-        call.out.document(values.content(snapshot))
-        return outcomes.DONE
-    return _show(call, snapshot.bytes, {})
-
-
-def _named(call: Call, text: str) -> bool:
-    """Whether a memory's own name ends like a version."""
-    address = call.engine.roots.resolve(text)
-    return any(row.address == address for row in call.engine.rows.list((address.root,)).items)
-
-
-def _whole(call: Call, address: Address, sha: str) -> str:
-    """Return the whole sha for the beginning of one."""
-    if len(sha) == 64:
-        return sha
-    return next((each.sha256 for each in call.engine.history.of(address) if each.sha256.startswith(sha)), sha)
-
-
-def _show(call: Call, data: bytes, fields: dict[str, object]) -> int:
-    if call.out.json:
-        call.out.document(fields | values.text_or_base64(data))
-    elif call.out.terminal:
-        text = data.decode("utf-8", "surrogateescape")
-        call.out.text(text if text.endswith("\n") or not text else text + "\n")
-    else:
-        call.out.raw(data)
-    return outcomes.DONE
 
 
 def history(call: Call) -> int:
@@ -96,9 +48,9 @@ def diff(call: Call) -> int:
         snapshot = engine.read(address)
         new, after = snapshot.sha256, snapshot.bytes
     else:
-        new, after = _whole(call, address, newer), engine.history.read(address, newer)
+        new, after = places.whole_version(call.engine, address, newer), engine.history.read(address, newer)
     older = call.args.text("from") or _before(call, address, new)
-    old = _whole(call, address, older) if older else None
+    old = places.whole_version(call.engine, address, older) if older else None
     before = engine.history.read(address, old) if old else b""
     lines = _unified(before, after, f"{address}@{old[:12] if old else 'nothing'}", f"{address}@{new[:12]}")
     if call.out.json:
@@ -136,3 +88,55 @@ def _unified(before: bytes, after: bytes, old_name: str, new_name: str) -> list[
         else:
             shown.append(line)
     return shown
+
+
+def redact(call: Call) -> int:
+    """Clear the texts of stored versions."""
+    versions = [_version(call, text) for text in call.args.texts("addresses")]
+    cleared = _redact(call, versions)
+    rows = [values.version(one) for one in cleared]
+    if call.out.json:
+        call.out.document(rows[0] if len(rows) == 1 else values.listing(rows))
+    else:
+        for (address, _), one in zip(versions, cleared, strict=True):
+            call.out.line(f"redacted {address}@{one.sha256[:12]}")
+    _finish_redacting(call)
+    return outcomes.DONE
+
+
+def _version(call: Call, text: str) -> tuple[Address, str]:
+    bare, sha = places.version(text)
+    if sha is None:
+        raise UsageError("memtui redact needs ADDRESS@SHA.", hint=f"`memtui history {bare}` lists the versions.")
+    return call.engine.roots.resolve(bare), sha
+
+
+def _redact(call: Call, versions: list[tuple[Address, str]]) -> tuple[Version, ...]:
+    """Clear them; when something else keeps a text, only with one more yes."""
+    reason, actor = call.args.need("reason"), call.actor
+    names = [f"{address}@{sha[:12]}" for address, sha in versions]
+    what = f"{', '.join(names[:3])} and {len(names) - 3} more" if len(names) > 3 else ", ".join(names)
+    where = f"in the workbench in the versions of {versions[0][0]} (H) by the key X"
+    call.approve("redact a version", f"Clear the text of {what} for good?", where)
+    try:
+        return call.engine.redaction.redact_all(
+            versions, reason=reason, actor=actor, everywhere=call.args.flag("everywhere")
+        )
+    except RefusedError as error:
+        if error.code != "E_SHARED" or not call.agrees(f"{error.message} Clear it there, too?"):
+            raise
+    return call.engine.redaction.redact_all(versions, reason=reason, actor=actor, everywhere=True)
+
+
+def _finish_redacting(call: Call) -> None:
+    """Say what redacted texts may still be in, and delete damaged ledgers one by one when that is wanted."""
+    left = call.engine.redaction.unerased()
+    if left.pending:
+        call.out.say("Pending: freed bytes of the ledger are not overwritten yet; the next start of memtui does it.")
+    for path in left.damaged:
+        name = os.path.basename(path)
+        if call.args.flag("damaged") or call.agrees(f"{name} is damaged and may hold the text, too. Delete it?"):
+            call.engine.redaction.drop_damaged(path)
+            call.out.say(f"Deleted {name}.")
+        else:
+            call.out.say(f"{name} is damaged, stays, and may hold the text: --damaged deletes it.")

@@ -1,8 +1,10 @@
-"""Lists: roots, memories, search results, the trash."""
+"""Roots and memories: listed, read, made, saved, moved to the trash."""
 
-from memtui.engine.model import BROUGHT, Hit, Memory, RootStatus
+import os
+
+from memtui.engine.model import BROUGHT, Memory, RootStatus
 from memtui.errors import NotFoundError
-from memtui.wire import outcomes, places, values
+from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
 
@@ -201,54 +203,98 @@ def marks(row: Memory, *, readable: bool) -> str:
     return ", ".join([*said, *(_WORDS.get(code, code.replace("-", " ")) for code in codes)])
 
 
-def search(call: Call) -> int:
-    """Find memories."""
-    args, limit = call.args, call.args.number("limit", 50)
-    call.engine.rows.lift_limits()
-    hits, truncated = call.engine.search.once(
-        " ".join(args.texts("query")),
-        scope=args.text("scope"),
-        agent=args.text("agent"),
-        limit=limit,
-        versions=args.flag("versions"),
-    )
+_AGENTS = ("agent:", "mcp:", "http:")
+
+
+def view(call: Call) -> int:
+    """Print a memory, or a version of one."""
+    text = call.args.need("address")
+    bare, sha = places.version(text)
+    if sha is not None:
+        address = call.engine.roots.resolve(bare)
+        try:
+            data = call.engine.history.read(address, sha)
+        except NotFoundError:
+            if call.out.json or not _named(call, text):
+                raise
+        else:
+            return _show(
+                call,
+                data,
+                {
+                    "address": str(address),
+                    "sha256": places.whole_version(call.engine, address, sha),
+                    "bytes": len(data),
+                },
+            )
+    snapshot = call.engine.read(call.engine.roots.resolve(text))
+    if call.options.actor.name.startswith(_AGENTS):
+        call.engine.pins.record_use(snapshot.address, actor=call.options.actor)
     if call.out.json:
-        call.out.document(values.listing(map(values.hit, hits), truncated=truncated))
+        call.out.document(values.content(snapshot))
         return outcomes.DONE
-    if not hits and call.out.terminal:
-        call.out.say("Nothing found.")
-    call.out.table(
-        (_ADDRESS, Column("LINE", "number"), Column("FOUND", flexible=True)),
-        [(_where(hit), hit.line, hit.snippet) for hit in hits],
-    )
-    if truncated:
-        more = len(hits) >= limit
-        call.out.say("There is more; --limit shows it." if more else "Not everything was searched; see `memtui roots`.")
+    return _show(call, snapshot.bytes, {})
+
+
+def _named(call: Call, text: str) -> bool:
+    """Whether a memory's own name ends like a version."""
+    address = call.engine.roots.resolve(text)
+    return any(row.address == address for row in call.engine.rows.list((address.root,)).items)
+
+
+def _show(call: Call, data: bytes, fields: dict[str, object]) -> int:
+    if call.out.json:
+        call.out.document(fields | values.text_or_base64(data))
+    elif call.out.terminal:
+        text = data.decode("utf-8", "surrogateescape")
+        call.out.text(text if text.endswith("\n") or not text else text + "\n")
+    else:
+        call.out.raw(data)
     return outcomes.DONE
 
 
-def _where(hit: Hit) -> str:
-    """The address as `memtui view` takes it."""
-    address = str(hit.memory.address)
-    return address if hit.version is None else f"{address}@{hit.version.sha256[:12]}"
+def create(call: Call) -> int:
+    """Make a new memory."""
+    address = call.engine.roots.resolve(call.args.need("address"))
+    text = call.given_text()
+    return results.saved(call.out, call.engine.memories.create(address, text, actor=call.actor), word="created")
 
 
-def trash(call: Call) -> int:
-    """List what can be restored."""
-    entries = call.engine.trash.entries()
-    if call.out.json:
-        call.out.document(values.listing(map(values.trash, entries)))
-        return outcomes.DONE
-    if not entries and call.out.terminal:
-        call.out.say("The trash is empty.")
-    call.out.table(
-        (
-            _ADDRESS,
-            Column("VERSION", "sha"),
-            Column("BY"),
-            Column("SIZE", "size", optional=True),
-            Column("DELETED", "age"),
-        ),
-        [(str(entry.address), entry.sha256, entry.actor, entry.bytes, entry.at) for entry in entries],
+def save(call: Call) -> int:
+    """Save a memory, compare-and-set."""
+    address = call.engine.roots.resolve(call.args.need("address"))
+    expected = call.args.need("expect")
+    text = call.given_text()
+    return results.saved(
+        call.out,
+        call.engine.save(address, text, expected_sha256=None if expected == "absent" else expected, actor=call.actor),
     )
-    return outcomes.DONE
+
+
+def rm(call: Call) -> int:
+    """Move memories to the trash."""
+    addresses = [call.engine.roots.resolve(text) for text in call.args.texts("addresses")]
+    if call.args.flag("alone"):
+        with call.followed():
+            done = call.engine.memories.delete(addresses, actor=call.actor)
+        return results.done(call.out, done)
+    from memtui.pointers import carry
+
+    with call.followed():
+        done = carry.trash(call.engine, addresses, actor=call.actor)
+    return results.done(call.out, done)
+
+
+def workspace(call: Call) -> int:
+    """Show or remove the workspace's memories."""
+    mine = tuple(root.id for root in call.engine.roots.all() if root.agent == "memtui" and root.scope == "workspace")
+    found = call.engine.rows.list(mine)
+    if call.args.text("action") is None:
+        return show(call, list(found.items), truncated=found.truncated)
+    addresses = [row.address for row in found.items]
+    if not addresses:
+        raise NotFoundError(
+            f"There are no memories in the workspace {os.path.basename(call.engine.roots.find(mine[0]).path)!r}.",
+            hint="Run it in the checkout, or name the workspace with MEMTUI_WORKSPACE.",
+        )
+    return results.done(call.out, call.engine.memories.delete(addresses, actor=call.actor))

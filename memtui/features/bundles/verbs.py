@@ -4,7 +4,6 @@ import os
 import sys
 from hashlib import sha256
 
-from memtui.cli.commands import transfer
 from memtui.config.directories import expand_user
 from memtui.diff.merge import merged_alone
 from memtui.engine import now_ms
@@ -14,6 +13,7 @@ from memtui.features.bundles import as_json, bundle, bundle_file, carry_out, imp
 from memtui.features.bundles.export import Exported, collect
 from memtui.features.bundles.tarball import MOST_BYTES, too_big
 from memtui.features.transfer import as_json as transfer_json
+from memtui.features.transfer.verbs import tell_notes
 from memtui.wire import outcomes, places
 from memtui.wire.call import Call
 from memtui.wire.output import Column, count
@@ -177,7 +177,7 @@ def _shown(wanted: import_plan.Plan) -> tuple[import_plan.Arrival, ...]:
 
 
 def _tell_notes(call: Call, wanted: import_plan.Plan) -> None:
-    transfer.tell_notes(call, [(one.packed.path, one.notes) for one in _shown(wanted)], wanted.indexes)
+    tell_notes(call, [(one.packed.path, one.notes) for one in _shown(wanted)], wanted.indexes)
 
 
 def _words(wanted: import_plan.Plan) -> str:

@@ -156,7 +156,7 @@ def test_what_is_said_fits_the_moment(cli: Cli, home: Path, monkeypatch: pytest.
     shown = cli("install", "claude-code").err
     assert "Close Claude Code first" in shown
     assert "look again" not in shown
-    monkeypatch.setattr("memtui.cli.commands.install.server_runs_here", lambda: False)
+    monkeypatch.setattr("memtui.features.install.verbs.server_runs_here", lambda: False)
     for words in ((), ("--access", "ro")):
         version = hashlib.sha256(file.read_bytes()).hexdigest()[:12]
         written = cli("install", "claude-code", *words, "--write").err

@@ -3,10 +3,9 @@
 A number alone never decides what is overwritten or removed: it comes with a check, or with the text that was opened.
 """
 
-from memtui.cli.commands.change import given_text
-from memtui.cli.commands.edit import Flow
 from memtui.engine.model import Address, Snapshot
 from memtui.errors import UsageError
+from memtui.features.edit.verbs import Flow
 from memtui.features.entries import as_json as wire
 from memtui.features.entries import change, fullness, guarded
 from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find, read_name
@@ -70,7 +69,7 @@ def _add(call: Call, address: Address) -> int:
     if call.args.text("entry") == "-":
         call.args.values["source"] = "-"
     guarded.need_format(call.engine, address)
-    result = guarded.add(call.engine, address, given_text(call), actor=call.actor)
+    result = guarded.add(call.engine, address, call.given_text(), actor=call.actor)
     return results.saved(call.out, result, word="added an entry to")
 
 
@@ -85,7 +84,7 @@ def _edit(call: Call, address: Address) -> int:
         finally:
             flow.end()
     _need_check(file, name)
-    result = guarded.replace(call.engine, address, name, given_text(call), actor=call.actor)
+    result = guarded.replace(call.engine, address, name, call.given_text(), actor=call.actor)
     return results.saved(call.out, result)
 
 

@@ -1,1 +1,0 @@
-"""One function per verb, named as the verb: takes a `Call`, answers through its output, returns the exit number."""

@@ -1,0 +1,123 @@
+"""Everything that was done: the audit, and one step after another taken back or made again."""
+
+from memtui.clients.names import nearest
+from memtui.engine import now_ms
+from memtui.engine.model import APPROVALS, Done
+from memtui.errors import MemtuiError, UsageError
+from memtui.wire import outcomes, results, values
+from memtui.wire.call import Call
+from memtui.wire.output import Column
+from memtui.wire.times import parse_time
+
+_NAMED = 10
+"""Actors that are named when somebody looked for one that is none of them."""
+
+
+def log(call: Call) -> int:
+    """List the audit."""
+    args = call.args
+    text = args.text("since")
+    since = None if text is None else parse_time(text, now_ms())
+    if text is not None and since is None:
+        raise UsageError(f"{text!r} is not a time.", hint="Write 2h, 3d, 2026-11-20 or 2026-11-20T09:30:00Z.")
+    address = args.text("address")
+    limit = args.number("limit", 200)
+    records = call.engine.history.audit(
+        actor=args.text("actor"),
+        since=since,
+        address=None if address is None else call.engine.roots.resolve(address),
+        limit=limit + 1,
+    )
+    truncated, records = len(records) > limit, records[:limit]
+    if not records:
+        _tell_actors(call, args.text("actor"))
+    if call.out.json:
+        call.out.document(values.listing(map(values.audit, records), truncated=truncated))
+        return outcomes.DONE
+    if not records and call.out.terminal and not args.text("actor"):
+        call.out.say("Nothing recorded.")
+    call.out.table(
+        (
+            Column("AGE", "age"),
+            Column("BY"),
+            Column("WHAT"),
+            Column("END"),
+            Column("ADDRESS"),
+            Column("FROM", "sha", optional=True),
+            Column("TO", "sha", optional=True),
+            Column("NOTE", flexible=True, optional=True),
+        ),
+        [
+            (
+                each.at,
+                each.actor,
+                f"approval: {each.operation}" if each.operation in APPROVALS else each.operation,
+                each.state,
+                f"{each.address} -> {each.new_address}" if each.new_address else str(each.address).removesuffix("/"),
+                each.before,
+                each.after,
+                each.note,
+            )
+            for each in records
+        ],
+    )
+    if truncated:
+        call.out.say("There is more; --limit shows it.")
+    return outcomes.DONE
+
+
+def _tell_actors(call: Call, wanted: str | None) -> None:
+    """Say which actors there are when one was asked for by a name that nobody has."""
+    if wanted is None:
+        return
+    known = call.engine.history.actors()
+    if wanted in known:
+        call.out.say(f"Nothing of {wanted} is recorded there.")
+    elif not known:
+        call.out.say("Nothing is recorded yet.")
+    else:
+        near = nearest(wanted, known)
+        more = f" and {len(near) - _NAMED} more" if len(near) > _NAMED else ""
+        call.out.say(f"No actor is called {wanted!r}. There are: {', '.join(near[:_NAMED])}{more}.")
+
+
+def undo(call: Call) -> int:
+    """Take back changes."""
+    return _steps(call, back=True)
+
+
+def redo(call: Call) -> int:
+    """Make undone changes again."""
+    return _steps(call, back=False)
+
+
+def _steps(call: Call, *, back: bool) -> int:
+    finished: list[Done] = []
+    try:
+        for _ in range(call.args.number("steps", 1)):
+            _reach(call, "undo" if back else "redo")
+            step = call.engine.undo.undo if back else call.engine.undo.redo
+            with call.followed():
+                finished.append(step(actor=call.actor))
+    except MemtuiError as error:
+        if not finished:
+            raise
+        status = results.all_done(call.out, finished)
+        if error.code == "E_NOTHING_TO_UNDO":
+            count = sum(any(outcome.ok for outcome in value.outcomes) for value in finished)
+            verb = "undo" if back else "redo"
+            call.out.say(f"{count} {'undone' if back else 'redone'}; there is nothing more to {verb}.")
+            return status
+        call.out.error(error)
+        return status or outcomes.exit_code(error)
+    return results.all_done(call.out, finished)
+
+
+def _reach(call: Call, kind: str) -> None:
+    """Open the folders of the next step if it went from one project to another: nobody stands in both."""
+    if next(call.engine.undo.beyond(kind), None) is None:
+        return
+    from memtui.features.moved_projects import repoint
+    from memtui.wire.session import other_projects
+
+    repoint.open_next(call.engine, kind, lambda: other_projects(call.session))

@@ -1,0 +1,41 @@
+"""Deleted memories, and bringing back a memory or an old version."""
+
+from memtui.wire import outcomes, results, values
+from memtui.wire.call import Call
+from memtui.wire.output import Column
+
+
+def trash(call: Call) -> int:
+    """List what can be restored."""
+    entries = call.engine.trash.entries()
+    if call.out.json:
+        call.out.document(values.listing(map(values.trash, entries)))
+        return outcomes.DONE
+    if not entries and call.out.terminal:
+        call.out.say("The trash is empty.")
+    call.out.table(
+        (
+            Column("ADDRESS"),
+            Column("VERSION", "sha"),
+            Column("BY"),
+            Column("SIZE", "size", optional=True),
+            Column("DELETED", "age"),
+        ),
+        [(str(entry.address), entry.sha256, entry.actor, entry.bytes, entry.at) for entry in entries],
+    )
+    return outcomes.DONE
+
+
+def restore(call: Call) -> int:
+    """Bring back a deleted memory or an old version."""
+    address = call.engine.roots.resolve(call.args.need("address"))
+    version = call.args.text("version")
+    if call.args.flag("alone"):
+        value = call.engine.memories.restore(address, version=version, actor=call.actor)
+        return results.saved(call.out, value, word="restored")
+    from memtui.pointers import restore as restoring
+
+    found = restoring.restore(call.engine, address, version=version, actor=call.actor)
+    status = results.saved(call.out, found.result, word="restored")
+    results.beside(call.out, found.also, found.left)
+    return status
