@@ -5,7 +5,7 @@ It exists so that a client's rights are checked where memories are changed, and 
 
 from typing import NamedTuple
 
-from memtui.engine.disk import provenance
+from memtui.engine.disk import git
 from memtui.engine.model import Root
 from memtui.errors import RefusedError
 
@@ -52,7 +52,7 @@ class Access(NamedTuple):
 
 def _in_checkout(root: Root) -> bool:
     """Whether a root lies in a checkout, by what is on disk: memtui's own folder may have been put into one."""
-    return root.in_checkout or (root.path != "" and provenance.checkout_of(root.path) is not None)
+    return root.in_checkout or (root.path != "" and git.checkout_of(root.path) is not None)
 
 
 READ_WRITE = Access("rw")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.approval import Approver
 from memtui.engine.disk import fsio, paths, whole_file
+from memtui.engine.disk.state_file import KeptPlaces
 from memtui.engine.events import Events
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import (
@@ -30,7 +31,6 @@ from memtui.engine.model import (
     Snapshot,
     Unchanged,
 )
-from memtui.engine.places import KeptPlaces
 from memtui.errors import MemtuiError
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from memtui.engine.changes.together import Together
     from memtui.engine.changes.trash import Trash
     from memtui.engine.changes.undo import Undo
-    from memtui.engine.disk.late_writes import Displaced, Grace
     from memtui.engine.doctor import Doctor
     from memtui.engine.drafts import Drafts
     from memtui.engine.find.search import Searcher
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from memtui.engine.library import Library
     from memtui.engine.look.catalog import Catalog
     from memtui.engine.look.row_cache import Remembered
-    from memtui.engine.save.commit import Site
+    from memtui.engine.save.commit import Displaced, Grace, Site
     from memtui.engine.watch.watcher import Watcher
 
 SETTLED_MS = 2_000
@@ -155,7 +154,7 @@ class Engine:
         if self._opened("_ledger"):
             self._ledger.settle()
             if self._ledger.written:
-                self._ledger.versions.keep_house(self._retention)
+                self._ledger.keep_house(self._retention)
             self._ledger.close()
         self.roots.close()
 
@@ -365,7 +364,7 @@ class Engine:
 
     @cached_property
     def _late_writes(self) -> Grace:
-        from memtui.engine.disk.late_writes import Grace
+        from memtui.engine.save.commit import Grace
 
         return Grace(self._late_write)
 

@@ -566,3 +566,32 @@ class Finding(NamedTuple):
     topic: str
     text: str
     advice: str = ""
+
+
+class Write(NamedTuple):
+    """A new text for a memory, or a new memory."""
+
+    address: Address
+    data: bytes
+    expected_sha256: str | None
+    """The version it replaces; None: nothing may have the name."""
+
+
+class Rename(NamedTuple):
+    """Another name for a memory, in its root or another one; pins and history follow."""
+
+    address: Address
+    new: Address
+    expected_sha256: str | None = None
+    """The version it must have; None: whatever it has."""
+
+
+class Remove(NamedTuple):
+    """A memory for the trash."""
+
+    address: Address
+    expected_sha256: str | None = None
+    """The version it must have; None: whatever it has."""
+
+
+Step = Write | Rename | Remove

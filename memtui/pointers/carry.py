@@ -10,8 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import paths
-from memtui.engine.model import Actor, Address, Conflict, Done, Root
-from memtui.engine.steps import Write
+from memtui.engine.model import Actor, Address, Conflict, Done, Root, Write
 from memtui.errors import MemtuiError
 from memtui.pointers.links import may_link
 from memtui.pointers.rest import index_of

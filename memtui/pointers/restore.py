@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Restoring, Saved, Unchanged
-from memtui.engine.steps import Write
+from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Restoring, Saved, Unchanged, Write
 from memtui.errors import MemtuiError
 from memtui.pointers.carry import NO_TEXT, TRIES, is_index, reason_of, untouchable
 from memtui.pointers.carry_back import bring_back

@@ -17,13 +17,14 @@ from memtui.engine.model import (
     FieldEdit,
     Outcome,
     Policy,
+    Rename,
     Restoring,
     Root,
     SeenMark,
     Usage,
     Version,
+    Write,
 )
-from memtui.engine.steps import Rename, Write
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from tests.faults.world import ME, sha
 

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Root, Version
-from memtui.engine.steps import Write
+from memtui.engine.model import Actor, Address, Root, Version, Write
 from memtui.errors import StorageError
 
 ME = Actor("cli")

@@ -9,7 +9,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.ledger import Ledger, creation
-from memtui.engine.ledger.migrations import LATEST, MIGRATIONS
+from memtui.engine.ledger.creation import LATEST, MIGRATIONS
 from memtui.engine.model import Root
 from memtui.errors import MemtuiError, StorageError
 from tests.conftest import Clock

@@ -12,10 +12,8 @@ import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger.creation import MENDED, begin
-from memtui.engine.ledger.database import backup_time
-from memtui.engine.ledger.joins import kind_of
-from memtui.engine.ledger.salvage import read, tables
+from memtui.engine.ledger.creation import MENDED, backup_time, begin
+from memtui.engine.ledger.salvage import kind_of, read, tables
 from memtui.errors import MemtuiError, StorageError
 from tests.conftest import Clock
 from tests.faults import pages

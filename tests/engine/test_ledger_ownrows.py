@@ -4,8 +4,8 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.ledger import memories
+from memtui.engine.ledger.database import MOST_OWN_ROWS, OwnRows
 from memtui.engine.ledger.memories import MemoryTable, Record
-from memtui.engine.ledger.ownrows import MOST_OWN_ROWS, OwnRows
 from memtui.engine.model import Address
 from tests.engine.settling import settle
 from tests.faults.world import ME, World, at, ledger_of

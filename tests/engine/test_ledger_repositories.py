@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.disk.provenance import Repository, repository_of
+from memtui.engine.disk.git import Repository, repository_of
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Root
 from tests.conftest import Clock

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger.migrations import MIGRATIONS
-from memtui.engine.model import Actor, Address, Restoring, Root, Saved
-from memtui.engine.steps import Rename, Write
+from memtui.engine.ledger.creation import MIGRATIONS
+from memtui.engine.model import Actor, Address, Rename, Restoring, Root, Saved, Write
 from memtui.errors import NotFoundError, RefusedError
 from tests.reviews import review
 

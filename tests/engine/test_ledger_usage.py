@@ -8,7 +8,7 @@ import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger import migrations
+from memtui.engine.ledger import creation
 from memtui.engine.model import Actor, Address, Conflict
 from tests.conftest import Clock
 from tests.engine.settling import settle
@@ -166,8 +166,8 @@ def test_a_ledger_of_the_version_before_keeps_all_pins_and_uses(tmp_path: Path, 
     (world.folder() / "a.md").write_bytes(OLD)
     world.state.mkdir()
     database = apsw.Connection(str(world.state / "state.db"))
-    before = next(n for n, step in enumerate(migrations.MIGRATIONS) if "CREATE TABLE usage" in step)
-    for number, step in enumerate(migrations.MIGRATIONS[:before], start=1):
+    before = next(n for n, step in enumerate(creation.MIGRATIONS) if "CREATE TABLE usage" in step)
+    for number, step in enumerate(creation.MIGRATIONS[:before], start=1):
         database.execute(step)
         database.execute(f"INSERT INTO migrations VALUES ({number}, 0)")
         database.execute(f"PRAGMA user_version={number}")

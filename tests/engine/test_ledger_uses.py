@@ -5,7 +5,7 @@ import time
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger import uses
+from memtui.engine.ledger import usage
 from memtui.engine.ledger.database import Database
 from memtui.engine.model import Actor
 from memtui.errors import MemtuiError, StorageError
@@ -17,7 +17,7 @@ A, B = at("a.md"), at("b.md")
 
 @pytest.fixture(autouse=True)
 def _slow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uses, "DELAY", 3_600.0)
+    monkeypatch.setattr(usage, "DELAY", 3_600.0)
 
 
 def used(engine: Engine) -> list[int]:
@@ -48,7 +48,7 @@ def test_others_see_it_with_the_next_change_or_at_the_end(engine: Engine, world:
 
 
 def test_a_second_is_the_longest_wait(engine: Engine, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uses, "DELAY", 0.01)
+    monkeypatch.setattr(usage, "DELAY", 0.01)
     engine.memories.create(A, b"a", actor=ME)
     engine.pins.record_use(A, actor=AGENT, soon=True)
     deadline = time.monotonic() + 20
@@ -89,7 +89,7 @@ def test_a_transaction_that_fails_takes_no_use_along(engine: Engine) -> None:
 
 
 def test_what_waits_is_bounded(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(uses, "MOST", 3)
+    monkeypatch.setattr(usage, "MOST", 3)
     engine.memories.create(A, b"a", actor=ME)
     for _ in range(10):
         engine.pins.record_use(A, actor=AGENT, soon=True)

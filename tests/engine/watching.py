@@ -4,8 +4,8 @@ import threading
 import time
 from collections.abc import Callable
 
+from memtui.engine.events import Pace
 from memtui.engine.model import Change, Changes, Health
-from memtui.engine.save.pace import Pace
 from memtui.engine.watch.hints import Opener, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld

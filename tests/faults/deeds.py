@@ -5,8 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.model import Done
-from memtui.engine.steps import Remove, Rename, Step, Write
+from memtui.engine.model import Done, Remove, Rename, Step, Write
 from memtui.pointers import carry as carrying
 from tests.faults.world import FIRST, ME, SECOND, World, at, new_world, sha
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from memtui.engine import Engine
 from memtui.engine.engine import now_ms
 from memtui.engine.ledger.creation import is_sound
-from memtui.engine.model import Address, Draft, OpenConflict, Wanted
-from memtui.engine.steps import Write
+from memtui.engine.model import Address, Draft, OpenConflict, Wanted, Write
 from tests.faults.report import Result, Tally
 from tests.faults.world import ME, World, at, new_world, sha
 

@@ -15,7 +15,7 @@ import apsw
 
 from memtui.engine import Engine
 from memtui.engine.ledger import database
-from memtui.engine.ledger.migrations import LATEST
+from memtui.engine.ledger.creation import LATEST
 from memtui.engine.model import Draft, Saved
 from memtui.errors import MemtuiError
 from tests.faults import children

@@ -204,9 +204,9 @@ class Step(NamedTuple):
 
 
 STEPS = {
-    "a save": Step(a_save, 26),
-    "an outside write": Step(an_outside_write, 24),
-    "an agent's str_replace": Step(an_agents_edit, 35),
+    "a save": Step(a_save, 23),
+    "an outside write": Step(an_outside_write, 23),
+    "an agent's str_replace": Step(an_agents_edit, 32),
 }
 
 

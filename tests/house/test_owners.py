@@ -37,7 +37,8 @@ OWNERS = {
                 "memtui/engine/watch/hints.py",
                 "*",
             ): "which folders can be watched, and a limit of the system; never a memory",
-            ("memtui/engine/ledger/database.py", "*"): "the ledger's own file and its backups, in the state folder",
+            ("memtui/engine/ledger/database.py", "*"): "the ledger's own file, in the state folder",
+            ("memtui/engine/ledger/ledger.py", "*"): "backups of the ledger, in the state folder",
             ("memtui/engine/ledger/erasure.py", "*"): "the same, and damaged copies of it",
             ("memtui/engine/ledger/creation.py", "*"): "the same",
             ("memtui/engine/ledger/roots.py", "os.path.realpath"): "which folder a root is; opens nothing",
@@ -154,7 +155,7 @@ GOOD = {
         ("memtui/agents/known/mux.py", "open('a')\nopen('a', 'rb')"),
     ],
     "sql": [
-        ("memtui/engine/ledger/pins.py", "import apsw\nrun('SELECT 1')"),
+        ("memtui/engine/ledger/memories.py", "import apsw\nrun('SELECT 1')"),
         ("memtui/cli/x.py", "say('Select a memory'); say('UPDATE: begin here'); say('selected')"),
     ],
     "environment": [

@@ -11,8 +11,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.disk.paths import translate
-from memtui.engine.model import Actor, Address, Done, Policy, Root, Snapshot
-from memtui.engine.steps import Remove, Rename, Step
+from memtui.engine.model import Actor, Address, Done, Policy, Remove, Rename, Root, Snapshot, Step
 from memtui.pointers import carry as carrying
 from memtui.pointers.carry import carry, plan
 from tests.pointers.folder import INDEXED, at, disk

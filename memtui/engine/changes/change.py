@@ -22,13 +22,12 @@ from memtui.engine.model import (
     Saved,
     Unchanged,
 )
-from memtui.engine.save import files, several
-from memtui.engine.save.commit import Siblings, Site, Target
+from memtui.engine.save import files
+from memtui.engine.save.commit import Siblings, Site, StillWritten, Target
 from memtui.engine.save.jobs import (
     CARRIED,
     NEWS_STAYS,
     Job,
-    StillWritten,
     Txn,
     batched,
     calmly,
@@ -259,7 +258,7 @@ class Changer:
             folder = paths.split(next(iter(batch)).path)[:-1]
             wanted = {address: (expected or {}).get(address) for address in batch}
             with self._site(root, actor) as site:
-                found = several.remove_some(site, folder, wanted, job._replace(patient=True))
+                found = files.remove_some(site, folder, wanted, job._replace(patient=True))
             now = self._ledger.clock()
             self._publish(
                 Change(address, "deleted", actor.name, result.before, None, now)
@@ -324,7 +323,7 @@ class Changer:
             self._site(root, job.actor) as site,
             Target(site, paths.split(new.path)[:-1], siblings) as there,
         ):
-            found = several.rename_some(site, paths.split(old.path)[:-1], there, pairs, job._replace(patient=True))
+            found = files.rename_some(site, paths.split(old.path)[:-1], there, pairs, job._replace(patient=True))
         self._publish(
             self._change(wanted[address], "renamed", job.actor, result.before, result.sha256, address)
             for address, result in found.items()

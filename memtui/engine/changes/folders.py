@@ -17,7 +17,7 @@ from memtui.engine.ledger import Ledger
 from memtui.engine.look.folder_listing import FolderItems, look
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
-from memtui.engine.save import files, several
+from memtui.engine.save import files
 from memtui.engine.save.commit import Site
 from memtui.engine.save.jobs import Job, batched, calmly, made_again, transaction
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
@@ -228,7 +228,7 @@ class Folders:
     def _remove_some(self, site: Site, batch: list[Address], job: Job) -> list[Outcome]:
         """Take several memories of one folder away; each that cannot go with the others goes alone."""
         folder, now = paths.split(batch[0].path)[:-1], self._ledger().clock()
-        done = several.remove_some(site, folder, dict.fromkeys(batch), job) if len(batch) > 1 else {}
+        done = files.remove_some(site, folder, dict.fromkeys(batch), job) if len(batch) > 1 else {}
         gone = [(address, result) for address, result in done.items() if isinstance(result, Saved)]
         self._publish([Change(address, "deleted", job.actor.name, one.before, None, now) for address, one in gone])
         outcomes = []

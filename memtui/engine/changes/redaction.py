@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
 
-from memtui.engine import places
 from memtui.engine.changes.rules import Rules
-from memtui.engine.disk import fsio, paths, unsaved, whole_file
+from memtui.engine.disk import fsio, paths, state_file, unsaved, whole_file
 from memtui.engine.find import index
 from memtui.engine.ledger import Ledger
-from memtui.engine.ledger.erasure import Keeper
-from memtui.engine.ledger.quotes import Quotes
+from memtui.engine.ledger.erasure import Keeper, Quotes
 from memtui.engine.look import row_cache
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, Unerased, Version
@@ -89,7 +87,7 @@ class Redaction:
         for _, remove in copies:
             remove()
         row_cache.forget(self._ledger.directory)
-        places.forget(self._ledger.directory, quotes.within)
+        state_file.forget(self._ledger.directory, quotes.within)
         unsaved.forget_bases(self._ledger.directory, partial(_holds, shas, quotes))
         self._ledger.erasure.erase()
         index.empty(self._ledger.directory)

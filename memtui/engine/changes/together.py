@@ -16,11 +16,24 @@ from memtui.engine.changes.undo import Undo
 from memtui.engine.disk import fsio, paths, whole_file
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.roots import Roots
-from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Unchanged
+from memtui.engine.model import (
+    Actor,
+    Address,
+    Change,
+    Conflict,
+    Done,
+    Outcome,
+    Remove,
+    Rename,
+    Root,
+    Saved,
+    Step,
+    Unchanged,
+    Write,
+)
 from memtui.engine.save import files, recovery
-from memtui.engine.save.commit import Site
-from memtui.engine.save.jobs import CARRIED, Job, StillWritten, calmly, joined, made_again, transaction
-from memtui.engine.steps import Remove, Rename, Step, Write
+from memtui.engine.save.commit import Site, StillWritten
+from memtui.engine.save.jobs import CARRIED, Job, calmly, joined, made_again, transaction
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 
 

@@ -12,8 +12,7 @@ from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome,
 from memtui.engine.save import files
 from memtui.engine.save.commit import Siblings, Site
 from memtui.engine.save.jobs import NEWS_STAYS, Job, Txn, calmly, each, made_again, transaction
-from memtui.engine.save.merge_drafts import MergeDrafts
-from memtui.engine.save.merge_note import repeated
+from memtui.engine.save.merge_note import MergeDrafts, repeated
 from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, NotFoundError, StorageError
 
 

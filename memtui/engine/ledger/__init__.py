@@ -1,12 +1,10 @@
 """memtui's own records, and the only SQL: versions, audit, pins, uses, seen marks, drafts, root identities."""
 
-from memtui.engine.ledger.audit import MOVED, Intent
+from memtui.engine.ledger.audit import MOVED, Intent, Step, Transaction
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.memories import Record
-from memtui.engine.ledger.reviews import Trusted
-from memtui.engine.ledger.undo import Step, Transaction
-from memtui.engine.ledger.usage import HALF_LIFE_MS
-from memtui.engine.ledger.uses import decay
+from memtui.engine.ledger.roots import Trusted
+from memtui.engine.ledger.usage import HALF_LIFE_MS, decay
 from memtui.engine.ledger.versions import Observation
 
 __all__ = [

@@ -20,6 +20,8 @@ import apsw
 
 from memtui.engine.disk import fsio
 from memtui.engine.ledger.creation import (
+    LATEST,
+    backup_time,
     begin,
     glimpse,
     has_tables,
@@ -31,10 +33,7 @@ from memtui.engine.ledger.creation import (
     size,
     version_of,
 )
-from memtui.engine.ledger.migrations import LATEST
-from memtui.engine.ledger.ownrows import OwnRows
-from memtui.engine.ledger.troubles import ERRORS, damaged, no_ledger
-from memtui.engine.ledger.uses import Use, Waiting, write
+from memtui.engine.ledger.usage import Use, Waiting, write
 from memtui.errors import BusyError, MemtuiError, MendedError, StorageError
 
 if TYPE_CHECKING:
@@ -46,6 +45,105 @@ if TYPE_CHECKING:
 else:
     Row = tuple
 
+
+class _Errors:
+    """Turns what SQLite raises in a block into errors a person can read; one for all, as it remembers nothing."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if isinstance(error, (apsw.Error, UnicodeDecodeError)):
+            raise _translated(error) from error
+
+
+def no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
+    """Changes are refused, for a reason."""
+    return StorageError(
+        f"Changes are off: {reason}.",
+        code=code,
+        unharmed="Memories stay readable and unchanged.",
+        hint="Run `memtui doctor` to see why.",
+    )
+
+
+ERRORS = _Errors()
+"""For a `with` around what SQLite is asked."""
+
+
+def damaged(error: Exception | str) -> StorageError:
+    """A record makes no sense."""
+    return StorageError(
+        f"A record in the ledger is damaged: {error}.",
+        code="E_STORE_DAMAGED",
+        unharmed="All memories on disk are as they were.",
+        hint="Run `memtui doctor`.",
+    )
+
+
+def _translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
+    if isinstance(error, UnicodeDecodeError):
+        return damaged(error)
+    if isinstance(error, apsw.BusyError):
+        return BusyError(
+            "Another process keeps the ledger busy.", hint="Try again in a moment.", details={"sqlite": str(error)}
+        )
+    if isinstance(error, apsw.FullError):
+        return StorageError(
+            "There is no space left for the ledger, so the version could not be kept first.",
+            code="E_DISK_FULL",
+            unharmed="The memory on disk is as it was.",
+            hint="Free some space, then try again.",
+        )
+    code = "E_IO" if isinstance(error, apsw.IOError) else "E_STORE"
+    return StorageError(
+        f"The ledger answered with an error: {error}.",
+        code=code,
+        unharmed="The memory on disk is as it was.",
+        hint="Run `memtui doctor`.",
+    )
+
+
+MOST_OWN_ROWS = 4_096
+"""Rows this process wrote that are remembered by their ids; beyond that, a table is read whole."""
+
+
+class OwnRows:
+    """Which rows of some tables this process wrote lately, so that nobody need read thousands again for one.
+
+    Rows are counted from the first one ever written. Not safe by itself: the ledger's guard is held.
+    """
+
+    def __init__(self, *tables: str) -> None:
+        """Begin with none."""
+        self._tables = tables
+        self._ids: list[tuple[str, int]] = []
+        self._first = 0
+
+    @property
+    def count(self) -> int:
+        """How many were written so far, lost ones included."""
+        return self._first + len(self._ids)
+
+    def note(self, kind: int, _: str, table: str, row_id: int) -> None:
+        """Take note of a row; what SQLite calls."""
+        if table in self._tables:
+            self._ids.append((table, row_id))
+            if kind == apsw.SQLITE_DELETE or len(self._ids) > MOST_OWN_ROWS:
+                self.forget()
+
+    def forget(self) -> None:
+        """Make sure that nobody relies on what was noted before."""
+        self._first += len(self._ids) + 1
+        self._ids.clear()
+
+    def since(self, count: int) -> set[tuple[str, int]] | None:
+        """The rows written after the first `count`, with their tables; None when they are not known any more."""
+        return set(self._ids[count - self._first :]) if count >= self._first else None
+
+
 BUSY_MS = 10_000
 """How long one statement waits for another process's transaction."""
 CACHE_KIB = 256
@@ -53,8 +151,6 @@ CACHE_KIB = 256
 CHECKPOINT_PAGES = 4_000
 """Pages the log may have before they are moved into the database: 16 MiB; a change writes about fifteen."""
 DAY_MS = 24 * 3_600_000
-BACKUPS = 3
-LARGEST_BACKUP = 512 * 1024 * 1024
 
 _DAMAGE = (apsw.NotADBError, apsw.CorruptError)
 
@@ -413,8 +509,6 @@ class Database:
         Args:
             met: the file in which the damage was met; when it is another one by now, somebody was faster.
         """
-        from memtui.engine.ledger import backup_repair  # seldom needed, and never for reading
-
         with self.alone():
             resume(self.path, self.clock())
             if self._on_disk() != met and is_sound(self.path, BUSY_MS):
@@ -423,7 +517,11 @@ class Database:
             if source is None and not self.backups() and not size(self.path):
                 begin(self.path, self.clock)
                 return
-            self.notices.append(backup_repair.replace(self.path, source, self.clock))
+            self.notices.append(self._rebuild(source))
+
+    def _rebuild(self, source: str | None) -> str:
+        """Make a sound ledger of the damaged one and a backup; says what came of it. `Ledger` knows its tables."""
+        raise NotImplementedError
 
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
@@ -449,61 +547,6 @@ class Database:
         now = self.clock()
         paths = [os.path.join(folder, name) for name in names]
         return sorted(paths, key=lambda path: backup_time(path) <= now)
-
-    def backup_is_due(self) -> bool:
-        """Whether the newest backup is older than a day, or from the future."""
-        newest = self.backups()[-1:]
-        return not newest or not 0 <= self.clock() - backup_time(newest[0]) < DAY_MS
-
-    def back_up(self) -> bool:
-        """Write a backup unless one is younger than a day; keep the newest three.
-
-        Returns:
-            Whether one was written.
-
-        Raises:
-            StorageError: `E_DISK_FULL`, `E_STORE` or `E_IO`; the ledger itself is as it was.
-        """
-        if not self.backup_is_due() or self.mode != "normal":
-            return False
-        folder = os.path.join(self.directory, "backups")
-        target = os.path.join(folder, f"state-{self.clock():015d}.db")
-        part = target + ".part"
-        try:
-            if os.stat(self.path).st_size > LARGEST_BACKUP:
-                return False
-            fsio.make_root(folder)
-            with self.guard, ERRORS:
-                self._retry(lambda: self._copy_out(folder, part, target))
-        except OSError as error:
-            raise StorageError(
-                f"The backup of the ledger failed: {error}.", unharmed="The ledger is as it was."
-            ) from error
-        return True
-
-    def _copy_out(self, folder: str, part: str, target: str) -> None:
-        database = self.connection()
-        with self.alone():  # else it might hold what is redacted meanwhile
-            for name in os.listdir(folder):
-                if name.endswith(".part"):
-                    os.unlink(os.path.join(folder, name))  # of a process that was stopped at it
-            database.execute("VACUUM INTO ?", (part,))
-            os.chmod(part, 0o600)
-            os.replace(part, target)
-            existing = self.backups()
-            for name in existing[: max(0, len(existing) - BACKUPS)]:
-                os.unlink(name)
-
-    def check(self) -> str:
-        """What SQLite's own check says: `ok`, or the first damage found, in a plain sentence."""
-        answer = str((self.row("PRAGMA quick_check(1)") or ("no answer",))[0])
-        page = answer.partition(" page ")[2].partition(" ")[0].rstrip(":")
-        return f"page {page} of it cannot be read" if page.isdigit() else answer.splitlines()[-1]
-
-    def about(self) -> str:
-        """Which SQLite this is and how it writes, in a sentence."""
-        ((version,), (journal,)) = *self.rows("SELECT sqlite_version()"), *self.rows("PRAGMA journal_mode")
-        return f"{version}, journal mode {journal}."
 
 
 class Transaction:
@@ -553,9 +596,3 @@ def _require(rows: list[Row], kinds: str) -> None:
         for number, (found, kind) in enumerate(zip(types, kinds, strict=True)):
             if found not in KINDS[kind.lower()] and not (kind.isupper() and found is type(None)):
                 raise damaged(f"cell {number + 1} of a row is {found.__name__}")
-
-
-def backup_time(path: str) -> int:
-    """When a backup was made, in milliseconds."""
-    digits = os.path.basename(path)[len("state-") : -len(".db")]
-    return int(digits) if digits.isdigit() else 0

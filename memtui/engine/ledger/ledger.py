@@ -5,21 +5,20 @@ from collections.abc import Callable
 
 import apsw
 
-from memtui.engine.ledger.activity import ActivityTable
-from memtui.engine.ledger.audit import AuditTable
-from memtui.engine.ledger.creation import ASIDE, newest_aside
-from memtui.engine.ledger.database import Database
+from memtui.engine.disk import fsio
+from memtui.engine.ledger.audit import ActivityTable, AuditTable, UndoTable
+from memtui.engine.ledger.creation import ASIDE, backup_time, newest_aside
+from memtui.engine.ledger.database import DAY_MS, ERRORS, Database
 from memtui.engine.ledger.drafts import DraftTable
 from memtui.engine.ledger.erasure import ErasureTable
-from memtui.engine.ledger.memories import MemoryTable
-from memtui.engine.ledger.pins import PinTable
-from memtui.engine.ledger.repositories import RepositoryTable
-from memtui.engine.ledger.reviews import ReviewTable
-from memtui.engine.ledger.roots import RootTable
-from memtui.engine.ledger.troubles import ERRORS
-from memtui.engine.ledger.undo import UndoTable
+from memtui.engine.ledger.memories import MemoryTable, PinTable
+from memtui.engine.ledger.roots import RepositoryTable, ReviewTable, RootTable
 from memtui.engine.ledger.versions import VersionTable
-from memtui.errors import StorageError
+from memtui.engine.model import Retention
+from memtui.errors import MemtuiError, StorageError
+
+BACKUPS = 3
+LARGEST_BACKUP = 512 * 1024 * 1024
 
 
 class Ledger(Database):
@@ -45,6 +44,11 @@ class Ledger(Database):
         if self.mode == "normal" and not self.read_only:
             self.erasure.finish(database)
         return database
+
+    def _rebuild(self, source: str | None) -> str:
+        from memtui.engine.ledger import backup_repair  # seldom needed, and never for reading
+
+        return backup_repair.replace(self.path, source, self.clock)
 
     def salvage(self, file: str | None) -> str:
         """Mend the ledger now, or bring back what one that was moved aside still has.
@@ -86,3 +90,72 @@ class Ledger(Database):
             except OSError as error:
                 text = f"{file} cannot be read back: {error.strerror}."
                 raise StorageError(text, unharmed="The ledger is as it was.") from error
+
+    # --- upkeep
+
+    def keep_house(self, retention: Retention) -> None:
+        """Prune and back up when it is time for it.
+
+        No change depends on either, so a failure is told in `notices` and does not undo what was done before.
+        """
+        try:
+            if self._backup_is_due():
+                self.versions.prune(retention)
+            self.back_up()
+        except MemtuiError as error:
+            self.notices.append(f"The ledger could not be pruned and backed up: {error}")
+
+    def _backup_is_due(self) -> bool:
+        """Whether the newest backup is older than a day, or from the future."""
+        newest = self.backups()[-1:]
+        return not newest or not 0 <= self.clock() - backup_time(newest[0]) < DAY_MS
+
+    def back_up(self) -> bool:
+        """Write a backup unless one is younger than a day; keep the newest three.
+
+        Returns:
+            Whether one was written.
+
+        Raises:
+            StorageError: `E_DISK_FULL`, `E_STORE` or `E_IO`; the ledger itself is as it was.
+        """
+        if not self._backup_is_due() or self.mode != "normal":
+            return False
+        folder = os.path.join(self.directory, "backups")
+        target = os.path.join(folder, f"state-{self.clock():015d}.db")
+        part = target + ".part"
+        try:
+            if os.stat(self.path).st_size > LARGEST_BACKUP:
+                return False
+            fsio.make_root(folder)
+            with self.guard, ERRORS:
+                self._retry(lambda: self._copy_out(folder, part, target))
+        except OSError as error:
+            raise StorageError(
+                f"The backup of the ledger failed: {error}.", unharmed="The ledger is as it was."
+            ) from error
+        return True
+
+    def _copy_out(self, folder: str, part: str, target: str) -> None:
+        database = self.connection()
+        with self.alone():  # else it might hold what is redacted meanwhile
+            for name in os.listdir(folder):
+                if name.endswith(".part"):
+                    os.unlink(os.path.join(folder, name))  # of a process that was stopped at it
+            database.execute("VACUUM INTO ?", (part,))
+            os.chmod(part, 0o600)
+            os.replace(part, target)
+            existing = self.backups()
+            for name in existing[: max(0, len(existing) - BACKUPS)]:
+                os.unlink(name)
+
+    def check(self) -> str:
+        """What SQLite's own check says: `ok`, or the first damage found, in a plain sentence."""
+        answer = str((self.row("PRAGMA quick_check(1)") or ("no answer",))[0])
+        page = answer.partition(" page ")[2].partition(" ")[0].rstrip(":")
+        return f"page {page} of it cannot be read" if page.isdigit() else answer.splitlines()[-1]
+
+    def about(self) -> str:
+        """Which SQLite this is and how it writes, in a sentence."""
+        ((version,), (journal,)) = *self.rows("SELECT sqlite_version()"), *self.rows("PRAGMA journal_mode")
+        return f"{version}, journal mode {journal}."

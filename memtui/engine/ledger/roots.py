@@ -1,10 +1,19 @@
-"""The folders that were opened, by an id of the ledger's own, and the folders memtui made or removed in them."""
+"""The folders that were opened: their ids in the ledger, their repositories, and the texts in them that are trusted.
+
+What is known of a memory is known in every worktree of its repository. Texts that were written here, or that a person
+reviewed, are kept by their digests, so that one byte more is another text. Such rows are only ever added, so that what
+is new since an earlier look is found by its number.
+"""
 
 import contextlib
 import os
+from collections.abc import Iterable
+from typing import NamedTuple
 
-from memtui.engine.ledger.database import Database, Row
-from memtui.engine.model import Root
+from memtui.engine.disk.git import Repository
+from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.usage import join, leave
+from memtui.engine.model import LOCAL, REVIEWED, Root
 from memtui.errors import BusyError, StorageError
 
 
@@ -123,3 +132,180 @@ class RootTable:
             "SELECT mode FROM folders WHERE root = ? AND path = ?", (uid, os.fsencode(path)), kinds="i"
         )
         return int(found[0]) if found is not None else None
+
+
+class RepositoryTable:
+    """Repositories, and where the roots are in them."""
+
+    def __init__(self, database: Database) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self._places: dict[int, tuple[int, bytes]] = {}
+        """By root, the repository and the folder in it, as long as that cannot be written down."""
+
+    def bind(self, uid: int, repository: Repository) -> None:
+        """Remember the repository a root belongs to; nothing is written when that is known.
+
+        A repository is found by what tells it apart. One that was copied back from elsewhere is found by its place.
+        Whoever just reads does not wait until it can be written, and knows it for itself.
+        """
+        self._places.pop(uid, None)
+        common, lineage, inside = repository.common, repository.lineage, os.fsencode(repository.inside)
+        place = os.fsencode(repository.path)
+        if self._database.row(
+            "SELECT 1 FROM roots r JOIN repositories p ON p.id = r.repository"
+            " WHERE r.id = ? AND p.common = ? AND p.path = ? AND p.lineage IS ? AND r.inside = ?",
+            (uid, common, place, lineage, inside),
+        ):
+            return
+        found = self._like(common, place)
+        if found is not None:
+            self._places[uid] = (int(found[0]), inside)
+        if self._database.mode != "normal" or self._database.read_only:
+            return
+        with (
+            contextlib.suppress(BusyError, StorageError),
+            self._database.at_once(),
+            self._database.transaction(durable=False) as db,
+        ):
+            found = self._like(common, place)
+            known = (common, place, lineage)
+            if found is None:
+                db.execute("INSERT INTO repositories (common, path, lineage) VALUES (?, ?, ?)", known)
+                found = (db.last_insert_rowid(),)
+            else:
+                db.execute("UPDATE repositories SET common = ?, path = ?, lineage = ? WHERE id = ?", (*known, *found))
+            before = self._written(uid)[0]
+            db.execute("UPDATE roots SET repository = ?, inside = ? WHERE id = ?", (*found, inside, uid))
+            if before not in (None, *found):
+                leave(db, uid)
+            join(db, uid)
+            self._places.pop(uid, None)
+
+    def repository(self, uid: int) -> int | None:
+        """The repository a root belongs to; None when it lies in no checkout."""
+        return self._place(uid)[0]
+
+    def twins(self, uid: int) -> list[int]:
+        """The same root in other worktrees."""
+        return [
+            number
+            for (number,) in self._database.rows(
+                "SELECT id FROM roots WHERE repository = ? AND inside = ? AND id != ?", (*self._place(uid), uid)
+            )
+        ]
+
+    def _place(self, uid: int) -> tuple[int | None, bytes | None]:
+        return self._places.get(uid) or self._written(uid)
+
+    def _written(self, uid: int) -> tuple[int | None, bytes | None]:
+        found = self._database.row("SELECT repository, inside FROM roots WHERE id = ?", (uid,))
+        return (None, None) if found is None else (found[0], found[1])
+
+    def _like(self, common: str, place: bytes) -> Row | None:
+        return self._database.row(
+            "SELECT id FROM repositories WHERE common = ? OR path = ? ORDER BY common = ? DESC, id DESC LIMIT 1",
+            (common, place, common),
+        )
+
+
+class Trusted(NamedTuple):
+    """What may be given to agents unasked in one root."""
+
+    shas: dict[str, str]
+    """By sha-256, `LOCAL` or `REVIEWED`, which counts for more."""
+    last: int
+    """The number of the last row that was looked at."""
+    family: tuple[tuple[int, bool], ...]
+    """The roots whose rows count, and whether those written there do."""
+
+
+class ReviewTable:
+    """Texts that agents may be given unasked although their root lies in a checkout."""
+
+    def __init__(self, database: Database, repositories: RepositoryTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self._repositories = repositories
+
+    def write_local(self, uid: int, sha: str) -> None:
+        """Remember that a text was written here. Call inside a transaction."""
+        with self._database.transaction() as db:
+            db.execute(_TRUST, (uid, bytes.fromhex(sha), LOCAL))
+
+    def review(self, versions: Iterable[tuple[int, str, str]], *, actor: str, note: str = "") -> int:
+        """Remember which texts a person reviewed, each with an audit record of its own.
+
+        Args:
+            versions: (root id, path, sha-256).
+            actor: who.
+            note: where.
+
+        Returns:
+            How many were not reviewed before.
+        """
+        count = 0
+        with self._database.transaction() as db:
+            for uid, path, sha in versions:
+                key = bytes.fromhex(sha)
+                if next(iter(db.execute(f"{_TRUST} RETURNING id", (uid, key, REVIEWED))), None) is None:
+                    continue
+                db.execute(
+                    "INSERT INTO audit (root, path, actor, operation, before, after, at, state, note)"
+                    " VALUES (?1, ?2, ?3, ?4, ?5, ?5, ?6, 'done', ?7)",
+                    (uid, os.fsencode(path), actor, REVIEWED, key, self._database.clock(), note),
+                )
+                count += 1
+        return count
+
+    @checked
+    def trusted(self, uid: int, before: Trusted | None = None) -> Trusted:
+        """The texts of a root that agents may be given unasked, those of its repository's other folders included.
+
+        Args:
+            uid: the root.
+            before: what an earlier call gave, to read only what came since.
+        """
+        repository = self._repositories.repository(uid)
+        rows = self._database.rows(_FAMILY, (uid, repository))
+        family = tuple((int(root), bool(own)) for root, own in rows)
+        ((last,),) = self._database.rows("SELECT coalesce(max(id), 0) FROM trusted")
+        if before is None or before.family != family:
+            before = Trusted({}, 0, family)
+        if before.last == last:
+            return before
+        shas = dict(before.shas)
+        for sha, state in self._database.rows(
+            f"SELECT t.sha, t.state FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
+            " WHERE t.id > ?3 AND (f.own OR t.state = 'reviewed') ORDER BY t.state = 'reviewed'",
+            (uid, repository, before.last),
+        ):
+            if shas.get(sha.hex()) != REVIEWED:
+                shas[sha.hex()] = state
+        return Trusted(shas, last, family)
+
+    @checked
+    def trusts(self, uid: int, sha: str) -> bool:
+        """Whether agents may be given one text of a root unasked."""
+        found = self._database.row(
+            f"SELECT 1 FROM trusted t JOIN ({_FAMILY}) f ON f.root = t.root"
+            " WHERE t.sha = ?3 AND (f.own OR t.state = 'reviewed')",
+            (uid, self._repositories.repository(uid), bytes.fromhex(sha)),
+        )
+        return found is not None
+
+    def was_noted(self, uid: int, sha: str, note: str) -> bool:
+        """Whether a text came into a root by a change with a note."""
+        found = self._database.row(
+            "SELECT 1 FROM audit WHERE root = ? AND after = ? AND note = ? LIMIT 1", (uid, bytes.fromhex(sha), note)
+        )
+        return found is not None
+
+
+_TRUST = "INSERT OR IGNORE INTO trusted (root, sha, state) VALUES (?, ?, ?)"
+_FAMILY = (
+    "SELECT r.id AS root, r.id = ?1 OR r.repository IS ?2 AS own FROM roots r WHERE r.id = ?1 OR r.repository = ?2"
+    " OR r.repository IN (SELECT k.id FROM repositories p JOIN repositories k ON k.lineage = p.lineage WHERE p.id = ?2)"
+)
+"""The folders of one's own repository, and those of clones that say they come from the same place: anybody can say so,
+so only what a person reviewed counts there, because that is about bytes, wherever they are."""

@@ -2,21 +2,27 @@
 
 One scan of a table ends at its first bad page and gives two thirds of it; what lies behind is reached by asking for
 keys from the other end, and between. Nothing here writes to the damaged file.
+
+What a backup has besides is joined by content: the numbers of one ledger mean nothing to another one, so whatever
+refers to a row is translated on its way.
 """
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     Row = tuple[Any, ...]
+    Values = dict[str, Any]
 else:
-    Row = tuple
+    Row, Values = tuple, dict
 
 LAST_KEY = (1 << 63) - 1
 MOST_PROBES = 200_000
@@ -229,3 +235,268 @@ def unique(database: apsw.Connection, table: Table) -> list[tuple[str, ...]]:
 def quoted(name: str) -> str:
     """A name as SQL takes it."""
     return '"' + name.replace('"', '""') + '"'
+
+
+_SAME = {
+    "versions": ("memory", "blob", "actor", "at", "operation"),
+    "txns": ("kind", "operation", "actor", "at", "label"),
+    "audit": ("txn", "root", "path", "actor", "operation", "at"),
+}
+"""What makes rows the same where no two need to differ in anything: what is never changed after they were written."""
+_REFERS = {
+    "txns": {"reverses": "txns"},
+    "audit": {"txn": "txns", "new_root": "roots"},
+    "folders": {"root": "roots"},
+    "days": {"version": "versions", "audit": "audit"},
+}
+"""Columns that hold a number of another table although the schema does not say so."""
+_BLANKS: dict[str, Values] = {"roots": {"root_id": "", "at": 0}, "memories": {}}
+"""Tables whose rows are worth keeping for what hangs on them, and what stands where nothing is known."""
+
+
+class Kind(NamedTuple):
+    """A table, and how its rows are told apart."""
+
+    table: Table
+    same: tuple[tuple[str, ...], ...]
+    """Columns that make rows the same; the first ones that do count. Without any, what points to a row tells."""
+    refers: dict[str, str]
+    """Which of its columns hold numbers of which table."""
+    loose: frozenset[str]
+    """Those of them that may hold nothing instead."""
+
+    @property
+    def number(self) -> str:
+        """The column that only numbers its rows; nothing when the number means something, or there is none."""
+        number = self.table.number
+        return number if number in ("id", "seq", "rowid") and number not in self.refers else ""
+
+
+class Join:
+    """Takes rows of one ledger into another one of the same version."""
+
+    def __init__(self, target: apsw.Connection, source: apsw.Connection) -> None:
+        """Take the ledger that gets the rows, and the one that has them."""
+        self._target = target
+        self._source = source
+        self._ids: dict[str, dict[int, int]] = {}
+        """By table: numbers of the source's rows, and theirs in the target."""
+        self.added: Counter[str] = Counter()
+        """By table: how many rows came."""
+        self.blank: Counter[str] = Counter()
+        """By table: of how many rows only what an index tells is there."""
+        self.whole = 0
+        """How many rows of which an index told a part were made whole."""
+
+    def fill(self, salvaged: dict[str, Salvaged]) -> None:
+        """Take the rows that a damaged ledger has lost, and only those: others are not there because they were removed.
+
+        Args:
+            salvaged: by table, what could not be read.
+        """
+        for kind in kinds(self._target):
+            filling = _Filling(self._target, kind, salvaged[kind.table.name])
+            parts = len(filling.blank)
+            filling.take(self._ids, self._rows(kind), self.added)
+            self.whole += parts - len(filling.blank)
+            self.blank[kind.table.name] += len(filling.blank)
+
+    def overlay(self) -> None:
+        """Take every row; where both have one, the source's state is the newer one, and no pin and no use is lost."""
+        for kind in kinds(self._target):
+            _Overlay(self._target, kind).take(self._ids, self._rows(kind), self.added)
+
+    def _rows(self, kind: Kind) -> Iterator[tuple[int, Values]]:
+        """The source's rows, with numbers of the target in them; those that hang on nothing are left out."""
+        columns = kind.table.columns
+        number = quoted(kind.table.number) if kind.table.number else "0"
+        listed = ", ".join(map(quoted, columns))
+        sql = f"SELECT {number} AS own, {listed} FROM {quoted(kind.table.name)} ORDER BY own"
+        for own, *values in self._source.execute(sql):
+            row = dict(zip(columns, values, strict=True))
+            for column, other in kind.refers.items():
+                if row[column]:
+                    row[column] = self._ids.get(other, {}).get(row[column])
+                    if row[column] is None and column not in kind.loose:
+                        break
+            else:
+                yield own if kind.number else row.get(kind.table.number, 0), row
+
+
+def kinds(database: apsw.Connection) -> list[Kind]:
+    """The tables of a ledger, those that others refer to first."""
+    waiting = [kind_of(database, table) for table in tables(database)]
+    ordered: list[Kind] = []
+    while waiting:
+        names = {kind.table.name for kind in waiting}
+        free = [kind for kind in waiting if not names.intersection(kind.refers.values()) - {kind.table.name}]
+        ordered += free or waiting
+        waiting = [kind for kind in waiting if free and kind not in free]
+    return ordered
+
+
+def kind_of(database: apsw.Connection, table: Table) -> Kind:
+    """How the rows of a table are told apart, and what they refer to."""
+    name = (table.name,)
+    declared = dict(database.execute('SELECT "from", "table" FROM pragma_foreign_key_list(?)', name))
+    bound = {
+        column for (column,) in database.execute('SELECT name FROM pragma_table_info(?) WHERE "notnull" OR pk', name)
+    }
+    kind = Kind(table, (), {**declared, **_REFERS.get(table.name, {})}, frozenset(declared.keys() - bound))
+    if table.name in _SAME:
+        return kind._replace(same=(_SAME[table.name],))
+    return kind._replace(same=tuple(unique(database, table)) if kind.number else (table.keys,))
+
+
+class _Taking:
+    """Rows of one table on their way into the target."""
+
+    def __init__(self, target: apsw.Connection, kind: Kind) -> None:
+        self.target = target
+        self.kind = kind
+        self.name = quoted(kind.table.name)
+        self.known: list[dict[Row, list[int]]] = [defaultdict(list) for _ in kind.same]
+        self.highest = 0
+        self.numbers: set[int] = set()
+        number = quoted(kind.table.number) if kind.table.number else "0"
+        listed = ", ".join([number, *(quoted(column) for same in kind.same for column in same)])
+        for own, *values in target.execute(f"SELECT {listed} FROM {self.name}"):
+            self.highest = max(self.highest, own)
+            self.numbers.add(own)
+            for same, known in zip(kind.same, self.known, strict=True):
+                known[tuple(values[: len(same)])].append(own)
+                del values[: len(same)]
+
+    def take(self, ids: dict[str, dict[int, int]], rows: Iterator[tuple[int, Values]], added: Counter[str]) -> None:
+        """Take rows; learns their numbers in the target."""
+        name = self.kind.table.name
+        mine = ids.setdefault(name, {})
+        for own, row in rows:
+            here = self.there(own, row)
+            if here is not None:
+                self.meet(here, row)
+            else:
+                here = self.place(own, row)
+                if here is None:
+                    continue
+                self.insert(here, row)
+                added[name] += 1
+            mine[own] = here
+
+    def there(self, own: int, row: Values) -> int | None:
+        """The number of the same row in the target; each is given once."""
+        for same, known in zip(self.kind.same, self.known, strict=True):
+            there = known.get(tuple(row[column] for column in same))
+            if there:
+                return there.pop(there.index(own) if own in there else 0)
+        return None
+
+    def meet(self, here: int, row: Values) -> None:
+        """See to a row that is there already."""
+        raise NotImplementedError
+
+    def place(self, own: int, row: Values) -> int | None:
+        """The number under which a row comes in; None when it does not."""
+        raise NotImplementedError
+
+    def insert(self, here: int, row: Values) -> None:
+        """Put a row in."""
+        values = {**row, self.kind.number: here} if self.kind.number else row
+        self.target.execute(
+            f"INSERT OR IGNORE INTO {self.name} ({', '.join(map(quoted, values))})"
+            f" VALUES ({', '.join('?' * len(values))})",
+            tuple(values.values()),
+        )
+
+    def update(self, here: int, row: Values) -> None:
+        """Give a row that is there other values."""
+        number = self.kind.number
+        changed = {column: value for column, value in row.items() if column != number}
+        which = {number: here} if number else {column: row[column] for column in self.kind.same[0]}
+        self.target.execute(
+            f"UPDATE OR IGNORE {self.name} SET {', '.join(f'{quoted(column)} = ?' for column in changed)}"
+            f" WHERE {' AND '.join(f'{quoted(column)} IS ?' for column in which)}",
+            (*changed.values(), *which.values()),
+        )
+
+
+class _Filling(_Taking):
+    """Rows that fill holes."""
+
+    def __init__(self, target: apsw.Connection, kind: Kind, salvaged: Salvaged) -> None:
+        self.salvaged = salvaged
+        self.claimed: dict[tuple[Row, Row], int] = {}
+        """What an index still gives of rows that are lost, and their numbers."""
+        self.blank: set[int] = set()
+        super().__init__(target, kind)
+        for number, part in salvaged.parts.items():
+            self._claim(number, part)
+        self.taken = set(self.claimed.values())
+
+    def _claim(self, number: int, part: Values) -> None:
+        blanks = _BLANKS.get(self.kind.table.name)
+        if blanks is not None:
+            self.insert(number, {**blanks, **part})
+            if self.target.changes():
+                self.blank.add(number)
+        for same, known in zip(self.kind.same, self.known, strict=True):
+            if all(column in part for column in same):
+                key = tuple(part[column] for column in same)
+                self.claimed[same, key] = number
+                if number in self.blank:
+                    known[key].append(number)
+
+    def there(self, own: int, row: Values) -> int | None:
+        """A row of its number is the same where nothing else tells: the backup is one of this ledger."""
+        if not self.kind.same:
+            return own if own in self.numbers else None
+        return super().there(own, row)
+
+    def meet(self, here: int, row: Values) -> None:
+        """What an index still told is made whole."""
+        if here in self.blank:
+            self.update(here, row)
+            self.blank.discard(here)
+
+    def place(self, own: int, row: Values) -> int | None:
+        """A row that was lost comes under its number."""
+        for same in self.kind.same:
+            claimed = self.claimed.get((same, tuple(row[column] for column in same)))
+            if claimed is not None:
+                return claimed
+        return own if self.salvaged.lacks(own) and own not in self.taken else None
+
+
+class _Overlay(_Taking):
+    """Rows of a ledger that went on after another one ended."""
+
+    def meet(self, here: int, row: Values) -> None:
+        """The newer state holds; pins and uses of both are one memory's."""
+        if self.kind.table.name == "memories":
+            ((usage,),) = self.target.execute("SELECT usage FROM memories WHERE id = ?", (here,))
+            if row["usage"] is None:
+                row["usage"] = usage
+            elif usage is not None:
+                self._join(usage, row["usage"])
+        self.update(here, row)
+
+    def _join(self, old: int, new: int) -> None:
+        """Let pins and uses of two rows be those of one: pinned if pinned in one, and the higher count."""
+        self.target.execute(
+            "UPDATE usage SET (uses, heat, heat_at, last_used_at, last_written_at) ="
+            " (SELECT uses, heat, heat_at, last_used_at, last_written_at FROM usage WHERE id = ?1)"
+            " WHERE id = ?2 AND uses < (SELECT uses FROM usage WHERE id = ?1)",
+            (old, new),
+        )
+        self.target.execute(
+            "UPDATE usage SET pinned = max(pinned, (SELECT pinned FROM usage WHERE id = ?1)) WHERE id = ?2", (old, new)
+        )
+        for table in ("memories", "versions"):
+            self.target.execute(f"UPDATE {table} SET usage = ? WHERE usage = ?", (new, old))
+
+    def place(self, own: int, _: Values) -> int | None:
+        """What came later has a higher number, as order is told by it; a number that means something is kept."""
+        if not self.kind.number:
+            return own
+        self.highest = max(own, self.highest + 1)
+        return self.highest

@@ -10,7 +10,7 @@ from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.ledger.usage import usage_for
 from memtui.engine.model import Retention, Version
-from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
+from memtui.errors import NotFoundError, RefusedError, StorageError
 
 _WORTH_PACKING = 256
 RECORDED = (
@@ -407,21 +407,6 @@ class VersionTable:
                 hint="Choose another version.",
             )
         return data
-
-    def keep_house(self, retention: Retention) -> None:
-        """Prune and back up when it is time for it.
-
-        No change depends on either, so a failure is told in `notices` and does not undo what was done before.
-        """
-        try:
-            self.prune_daily(retention)
-            self._database.back_up()
-        except MemtuiError as error:
-            self._database.notices.append(f"The ledger could not be pruned and backed up: {error}")
-
-    def prune_daily(self, retention: Retention) -> int:
-        """Run `prune` unless it ran less than a day ago; the time of the newest backup tells."""
-        return self.prune(retention) if self._database.backup_is_due() else 0
 
     def prune(self, retention: Retention) -> int:
         """Remove versions that no rule keeps, and texts nothing points to.

@@ -7,7 +7,7 @@ was still so when the ledger took it.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from memtui.engine.disk import git_activity
+from memtui.engine.disk import git
 from memtui.engine.disk.paths import split
 from memtui.engine.ledger import Ledger, Observation
 from memtui.engine.look.catalog import Catalog, Shelf
@@ -275,7 +275,7 @@ class RootPass:
         hold = DELETED_MS
         empty = not len(self._shelf.tree)
         if beliefs.gone or any(self._shelf.tree.entry(path) is None for path in looked):
-            if git_activity.at_work(self._root.path, self._tools.clock()):
+            if git.at_work(self._root.path, self._tools.clock()):
                 hold = AT_WORK_MS
             if self._first and empty:
                 last = self._tools.catalog.last_identity(self._root)

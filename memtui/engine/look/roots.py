@@ -8,10 +8,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.access import READ_WRITE, Access
-from memtui.engine.disk import fsio, paths, provenance
+from memtui.engine.disk import fsio, git, paths
 from memtui.engine.disk.paths import RootHandle
+from memtui.engine.events import Pace
 from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
-from memtui.engine.save.pace import Pace
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -356,7 +356,7 @@ class Roots:
             self._generation, known = generation, None
         if known is None or known[0] != identity or known[1] <= 0:
             uid, fresh = self._ledger().roots.root_uid(root, identity)
-            if identity is not None and (repository := provenance.repository_of(root.path)) is not None:
+            if identity is not None and (repository := git.repository_of(root.path)) is not None:
                 self._ledger().repositories.bind(uid, repository)
             known = self._uids[root.id] = (identity, uid, fresh)
         return known[1], known[2]

@@ -1,20 +1,24 @@
 """The steps of a change on disk: write a new file aside, swap it in, look at what came out, let go of it or go back.
 
-A file that loses its name to us may hold a version nobody has stored, and somebody may still be writing it. No step
-here removes a file without having looked: `let_go` is the only way out for one that may be foreign.
+A file that loses its name to us may hold a version nobody has stored, and somebody may still be writing it: nothing is
+removed without a look (`let_go`), and `Grace` looks again until its writer closed it. Several files of a folder share
+the ledger's commits and the syncs of the folder: every text and intent is durable before the first name is touched,
+and the folder is before an end is written down. A kill leaves intents, which recovery settles one by one.
 """
 
 import contextlib
-from collections.abc import Collection
+import threading
+import time
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import fsio, paths, whole_file
-from memtui.engine.disk.late_writes import Displaced, Grace
 from memtui.engine.disk.paths import RootHandle
 from memtui.engine.disk.whole_file import Content
 from memtui.engine.ledger import Ledger
-from memtui.engine.model import Address
-from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.engine.model import Address, Conflict, Saved
+from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -25,6 +29,112 @@ SPARE = "-old"
 OVERTAKEN = "overwritten by its own author"
 _ROUNDS = 16
 _LINKS = ("E_SYMLINK", "E_NOT_REGULAR")
+
+
+FIRST_LOOK = 0.25
+LAST_LOOK = 2.0
+"""Seconds after the commit. A process that ends waits for the last look only when it knows of a writer."""
+_STEP = 0.02
+IDLE = 5.0
+"""Seconds without work after which the thread ends."""
+
+
+class Displaced(NamedTuple):
+    """A file that lost its name to our commit."""
+
+    handle: int
+    address: Address
+    uid: int
+    path: str
+    before: str
+    """The sha-256 it had when it was displaced."""
+    ours: str | None
+    """The sha-256 that took its place; None after a deletion."""
+    actor: str
+
+
+class Grace:
+    """Looks after displaced files on one thread of its own, so that a save does not wait for it."""
+
+    def __init__(self, on_late: Callable[[Displaced, bytes | None], None]) -> None:
+        """Take the callback for a late write.
+
+        Args:
+            on_late: called on the grace thread, or by `drain`, with the displaced file and its final content, or None
+                when that could not be read. It must not raise.
+        """
+        self._on_late = on_late
+        self._guard = threading.Condition()
+        self._looking = threading.Lock()
+        self._waiting: list[tuple[float, Displaced]] = []
+        self._thread: threading.Thread | None = None
+
+    def take(self, displaced: Displaced) -> None:
+        """Take over the handle of a displaced, unlinked file."""
+        with self._guard:
+            self._waiting.append((time.monotonic(), displaced))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="memtui-grace", daemon=True)
+                self._thread.start()
+            else:
+                self._guard.notify_all()
+
+    def drain(self) -> None:
+        """Wait until no displaced file is looked after any more.
+
+        At most two seconds after the last commit, and a quarter of one where the system cannot tell whether there is a
+        writer at all.
+        """
+        self.sweep()
+        with self._looking:
+            known = any(fsio.has_writer(displaced.handle) is not None for _, displaced in self._waiting)
+        with self._guard:
+            self._guard.wait_for(lambda: not self._waiting, timeout=LAST_LOOK + 1.0 if known else FIRST_LOOK)
+        with self._looking:
+            with self._guard:
+                rest, self._waiting = self._waiting, []
+            for _, displaced in rest:
+                self._finish(displaced)
+
+    def _run(self) -> None:
+        while True:
+            with self._guard:
+                if not self._guard.wait_for(lambda: self._waiting, timeout=IDLE):
+                    self._thread = None
+                    return
+            # Not at once: whoever saved is still at it, and most of the time the last look is the first.
+            time.sleep(_STEP)
+            self.sweep()
+
+    def sweep(self) -> None:
+        """Let go of the files nobody writes any more."""
+        with self._looking:
+            finished = {id(entry): entry for entry in list(self._waiting) if self._is_final(*entry)}
+            for _, displaced in finished.values():
+                self._finish(displaced)
+            with self._guard:
+                self._waiting = [entry for entry in self._waiting if id(entry) not in finished]
+                self._guard.notify_all()
+
+    @staticmethod
+    def _is_final(taken: float, displaced: Displaced) -> bool:
+        return fsio.has_writer(displaced.handle) is False or time.monotonic() - taken >= LAST_LOOK
+
+    def _finish(self, displaced: Displaced) -> None:
+        try:
+            try:
+                data = fsio.read_all(displaced.handle, fsio.fstat(displaced.handle).st_size)
+            finally:
+                fsio.close(displaced.handle)
+        except OSError:
+            self._on_late(displaced, None)
+            return
+        if sha256(data).hexdigest() != displaced.before:
+            self._on_late(displaced, data)
+
+
+class StillWritten(Exception):  # noqa: N818
+    """Somebody has the memory open for writing, so what was read of it may be half of a version. Nothing was done."""
 
 
 class Site(NamedTuple):
@@ -337,3 +447,120 @@ def let_go(spot: Spot, name: str, known: Collection[str]) -> None:
     finally:
         if not watched:
             fsio.close(content.handle)
+
+
+class Happened(NamedTuple):
+    """A change that was made on disk."""
+
+    end: Callable[[], None]
+    """Writes it down in the ledger."""
+    folders: tuple[int, ...]
+    """What has to be synced before."""
+
+
+Change = Generator[Happened | None, bool, Saved | Conflict]
+"""Yields nothing when it is announced, and what has to follow when it happened; then it is told whether the ledger
+knows. A sync that failed is thrown into it."""
+
+
+class Ended(NamedTuple):
+    """What became of changes that were made together."""
+
+    results: list[Saved | Conflict | MemtuiError | None]
+    """In their order; None for one that was not even begun, and is to be made alone."""
+    told: bool
+    """Whether the ledger knows; until then folders must stay, because recovery looks into them."""
+
+
+def alone(site: Site, change: Change) -> tuple[Saved | Conflict, bool]:
+    """Make one change in a locked root.
+
+    Returns:
+        What came of it, and whether the ledger knows its end.
+
+    Raises:
+        MemtuiError, StillWritten: it was not made.
+    """
+    try:
+        next(change)
+        happened = next(change)
+    except StopIteration as stop:
+        return stop.value, False
+    assert happened is not None
+    failure = _sync([happened])
+    told = failure is None and _tell(site, [happened])
+    result = _ended(change, told, failure)
+    if isinstance(result, MemtuiError):
+        raise result from failure
+    return result, told
+
+
+def together(site: Site, changes: Sequence[Change]) -> Ended:
+    """Make several changes in a locked root."""
+    results: list[Saved | Conflict | MemtuiError | None] = [None] * len(changes)
+    begun: list[int] = []
+    try:
+        with site.ledger.transaction():
+            for number, change in enumerate(changes):
+                try:
+                    next(change)
+                except StopIteration as stop:
+                    results[number] = stop.value
+                except (NotFoundError, RefusedError, ConflictError, StillWritten):
+                    continue  # alone it waits for its writer, or says why it is refused
+                else:
+                    begun.append(number)
+    except (StorageError, BusyError):
+        for change in changes:
+            change.close()
+        return Ended([None] * len(changes), told=False)
+    made: dict[int, Happened] = {}
+    for number in begun:
+        try:
+            happened = next(changes[number])
+            assert happened is not None
+            made[number] = happened
+        except StopIteration as stop:
+            results[number] = stop.value
+        except MemtuiError as error:
+            results[number] = error
+    failure = _sync(made.values())
+    told = failure is None and _tell(site, made.values())
+    for number in made:
+        results[number] = _ended(changes[number], told, failure)
+    return Ended(results, told)
+
+
+def _sync(made: Iterable[Happened]) -> OSError | None:
+    """Make the names of folders durable; gives what kept it from being so."""
+    try:
+        for folder in dict.fromkeys(folder for one in made for folder in one.folders):
+            fsio.fsync_dir(folder)
+    except OSError as error:
+        return error
+    return None
+
+
+def _tell(site: Site, made: Iterable[Happened]) -> bool:
+    """Write down what happened on disk: when the ledger cannot be told now, recovery does it from the intents."""
+    with contextlib.suppress(StorageError, BusyError):
+        with site.ledger.transaction(durable=False):
+            for one in made:
+                one.end()
+        return True
+    return False
+
+
+def _ended(change: Change, told: bool, failure: OSError | None) -> Saved | Conflict | MemtuiError:
+    """Let a change come to its end."""
+    try:
+        if failure is None:
+            change.send(told)
+        else:
+            change.throw(failure)
+    except StopIteration as stop:
+        result: Saved | Conflict = stop.value
+        return result
+    except MemtuiError as error:
+        return error
+    raise AssertionError("a change goes on after its end")

@@ -8,18 +8,16 @@ temporary file exists, and a displaced version is looked at before it is let go.
 import contextlib
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.engine.disk import fsio, paths, whole_file
-from memtui.engine.disk.late_writes import Displaced
 from memtui.engine.disk.whole_file import Content
 from memtui.engine.model import Address, Conflict, Saved, Unchanged, is_person
-from memtui.engine.save import batches, commit
-from memtui.engine.save.batches import Happened
-from memtui.engine.save.commit import Ours, Site, Spot, Target
-from memtui.engine.save.jobs import CARRIED, NEWS_STAYS, Job, StillWritten
+from memtui.engine.save import commit
+from memtui.engine.save.commit import Displaced, Happened, Ours, Site, Spot, StillWritten, Target
+from memtui.engine.save.jobs import CARRIED, NEWS_STAYS, Job
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 
 REFUSED = "refused: somebody else was first"
@@ -28,10 +26,9 @@ WRITTEN = ("created", "modified")
 
 
 class Lost(NamedTuple):
-    """A commit that found a foreign version where the expected one should have been."""
+    """A commit that found a foreign version, the one it carries, where the expected one should have been."""
 
     theirs: Content | None
-    """What has the name now; None when nothing (or nothing plain) has."""
 
 
 def replace(site: Site, address: Address, data: bytes, expected: str | None, job: Job) -> Saved | Unchanged | Conflict:
@@ -174,13 +171,13 @@ def remove(
     parts = paths.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
         spot = Spot(site, folder, parts[-1], address)
-        result, told = batches.alone(site, removing(spot, expected, job, moved_to))
+        result, told = commit.alone(site, removing(spot, expected, job, moved_to))
     if told:
         site.handle.prune(parts[:-1])
     return result
 
 
-def removing(spot: Spot, expected: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> "batches.Change":
+def removing(spot: Spot, expected: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> commit.Change:
     """The steps of `remove`, for whoever lets it go on."""
     site, address, folder = spot.site, spot.address, spot.folder
     found = _read(spot, job, lambda content: expected in (None, content.sha))
@@ -216,13 +213,13 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
     siblings = job.siblings if parts[:-1] != target[:-1] else None  # the old name would be taken for one still there
     with site.handle.folder(parts[:-1]) as folder, Target(site, target[:-1], siblings) as there:
         spot = Spot(site, folder, parts[-1], address)
-        result, told = batches.alone(site, renaming(spot, there, new, expected, job))
+        result, told = commit.alone(site, renaming(spot, there, new, expected, job))
     if told:
         site.handle.prune(parts[:-1])
     return result
 
 
-def renaming(spot: Spot, there: Target, new: Address, expected: str | None, job: Job) -> "batches.Change":
+def renaming(spot: Spot, there: Target, new: Address, expected: str | None, job: Job) -> commit.Change:
     """The steps of `rename`, for whoever lets it go on."""
     site, address, folder = spot.site, spot.address, spot.folder
     found = _read(spot, job, lambda content: expected in (None, content.sha))
@@ -330,18 +327,10 @@ def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to:
         ledger.audit.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=seen)
 
 
-def _conclude(
-    site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to: tuple[int, str] | None = None
-) -> bool:
-    """As `finish`, for what is on disk: when the ledger cannot be told now, recovery does it from the intent.
-
-    Returns:
-        Whether the ledger knows; until then the folder must stay, because recovery looks into it.
-    """
+def _conclude(site: Site, seq: int, path: str, sha: str, job: Job) -> None:
+    """As `finish`, for what is on disk: when the ledger cannot be told now, recovery does it from the intent."""
     with contextlib.suppress(StorageError, BusyError):
-        finish(site, seq, path, sha, job, moved_to)
-        return True
-    return False
+        finish(site, seq, path, sha, job)
 
 
 def abort(site: Site, seq: int, path: str, sha: str | None, why: str) -> None:
@@ -577,3 +566,35 @@ def _hard_link(address: Address) -> RefusedError:
         code="E_HARDLINK",
         hint="Edit it in place with another program, or break the link first (cp file copy; mv copy file).",
     )
+
+
+def remove_some(
+    site: Site, folder: tuple[str, ...], wanted: Mapping[Address, str | None], job: Job
+) -> dict[Address, Saved | Conflict | MemtuiError]:
+    """Take several names of one folder away together, each with the version it must have; see `remove`.
+
+    A folder of thousands takes one sync and two commits of the ledger for a hundred of them.
+
+    Returns:
+        What became of each; nothing of those that have to be removed alone.
+    """
+    with site.handle.folder(folder) as opened:
+        spots = [Spot(site, opened, address.name, address) for address in wanted]
+        changes = [removing(spot, wanted[spot.address], job) for spot in spots]
+        ended = commit.together(site, changes)
+    if ended.told:
+        site.handle.prune(folder)
+    site.grace.sweep()
+    return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}
+
+
+def rename_some(
+    site: Site, folder: tuple[str, ...], there: Target, wanted: Mapping[Address, tuple[Address, str | None]], job: Job
+) -> dict[Address, Saved | Conflict | MemtuiError]:
+    """Give several names of one folder new names in another one, as `remove_some`; see `rename`."""
+    with site.handle.folder(folder) as opened:
+        spots = [Spot(site, opened, address.name, address) for address in wanted]
+        ended = commit.together(site, [renaming(spot, there, *wanted[spot.address], job) for spot in spots])
+    if ended.told:
+        site.handle.prune(folder)
+    return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}

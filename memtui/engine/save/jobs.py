@@ -8,15 +8,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from functools import wraps
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.engine.events import Pace
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Actor, Outcome
-from memtui.engine.save.pace import Pace
+from memtui.engine.save.commit import Siblings, StillWritten
 from memtui.errors import MemtuiError, MendedError
 
 if TYPE_CHECKING:
     from typing import Any, TypeVar
-
-    from memtui.engine.save.commit import Siblings
 
     Changing = TypeVar("Changing", bound=Callable[..., Any])
     Result = TypeVar("Result")
@@ -96,12 +95,8 @@ class Job(NamedTuple):
     """Raise `StillWritten` rather than change a memory that somebody has open for writing."""
     note: str = ""
     """How it came about, for the audit."""
-    siblings: "Siblings | None" = None
+    siblings: Siblings | None = None
     """What is known of the names in the folder that many memories are put into one by one."""
-
-
-class StillWritten(Exception):  # noqa: N818
-    """Somebody has the memory open for writing, so what was read of it may be half of a version. Nothing was done."""
 
 
 def calmly(job: Job, change: "Callable[[Job], Result]") -> "Result":

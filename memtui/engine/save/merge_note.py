@@ -1,11 +1,14 @@
-"""The audit's sentence about a merge: which four texts were in it and how each place was decided.
+"""The audit's sentence about a merge: its texts and how each place was decided; and what undo does with it.
 
-Undo reads it, so that taking a merge back brings the user's own text back too, and not only what others wrote.
+A merge ends a draft, so taking the merge back must bring the draft back, or the user would be left with the other
+writer's text alone. A draft that was begun since is never touched.
 """
 
 from typing import NamedTuple
 
-from memtui.engine.model import MergeOf
+from memtui.engine.ledger import Ledger, Step
+from memtui.engine.model import Conflict, Draft, MergeOf, Outcome
+from memtui.errors import MemtuiError
 
 _BEGINS = "merge: "
 _MOST = 100
@@ -47,3 +50,65 @@ def repeated(note: str, kind: str) -> str:
     """Write what an undo or redo of a merge says; nothing for anything else."""
     _, found, rest = note.partition(_BEGINS)
     return f"{kind} of {found}{rest}" if found else ""
+
+
+class MergeDrafts:
+    """Gives drafts back and takes them away again."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        """Take where drafts are kept."""
+        self._ledger = ledger
+
+    def follow(self, step: Step, outcome: Outcome, kind: str) -> str:
+        """Do what is due after one step of an undo or redo.
+
+        Args:
+            step: the step that was taken back.
+            outcome: how that went.
+            kind: `undo` or `redo`.
+
+        Returns:
+            One sentence for the user when there is a draft now, else nothing.
+        """
+        merged = read_note(step.note)
+        if merged is None or outcome.error is not None:
+            return ""
+        if isinstance(outcome.result, Conflict):
+            if kind == "undo" and step.before is not None and self._give(step, outcome, step.after, step.before):
+                return "It changed since the merge, so the undo waits as a draft: c merges it."
+        elif kind == "undo":
+            if self._give(step, outcome, merged.base, merged.yours):
+                return "Your text is a draft again."
+        else:
+            self._take(step, merged)
+        return ""
+
+    def _draft(self, step: Step) -> Draft | None:
+        return next(
+            (draft for draft in self._ledger.drafts.all({step.uid: ""}) if draft.address.path == step.path), None
+        )
+
+    def _give(self, step: Step, outcome: Outcome, base: str | None, text: str) -> bool:
+        """Make a stored text a draft again, unless there is one already; False when it cannot be one."""
+        try:
+            data = self._ledger.versions.blob(text)
+        except MemtuiError:
+            return False  # redacted or damaged: history says so where it is looked at
+        if data is None or self._draft(step) is not None:
+            return False
+        try:
+            draft = Draft(outcome.address, base, data.decode(), (0, 0), self._ledger.clock())
+        except UnicodeDecodeError:
+            return False
+        self._ledger.drafts.save(step.uid, draft._replace(address=draft.address._replace(path=step.path)))
+        return True
+
+    def _take(self, step: Step, merged: Merged) -> None:
+        """Take the draft away that the undo gave, unless something was typed in it since."""
+        draft = self._draft(step)
+        if draft is not None and draft.base_sha256 == merged.base and _is(self._ledger, merged.yours, draft.text):
+            self._ledger.drafts.drop(step.uid, step.path)
+
+
+def _is(ledger: Ledger, sha: str, text: str) -> bool:
+    return ledger.versions.blob(sha) == text.encode("utf-8", "surrogatepass")

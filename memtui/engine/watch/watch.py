@@ -9,11 +9,11 @@ import threading
 from collections.abc import Callable
 
 from memtui.engine.disk import fsio
+from memtui.engine.events import Pace
 from memtui.engine.look.catalog import monotonic_ms
 from memtui.engine.look.reconcile import Reconciler
 from memtui.engine.look.root_pass import NOWHERE
 from memtui.engine.model import Changes, Health
-from memtui.engine.save.pace import Pace
 from memtui.engine.watch.hints import (
     COOKIES,
     LIMITS,

@@ -9,14 +9,13 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Usage
-from memtui.engine.steps import Remove, Write
+from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Remove, Usage, Write
 from memtui.errors import ConflictError
 from memtui.features.bundles.import_plan import CONFLICT, DELETED, STAYS, Arrival, Plan
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.steps import Step
+    from memtui.engine.model import Step
 
 
 class Imported(NamedTuple):

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Actor, Address, Conflict
-from memtui.engine.steps import Write
+from memtui.engine.model import Actor, Address, Conflict, Write
 from memtui.errors import ConflictError, NotFoundError, RefusedError
 from memtui.features.health.fixes import pieces_of, preview, rests
 from memtui.features.health.model import IndexFinding, IndexReport, Preview

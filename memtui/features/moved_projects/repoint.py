@@ -15,8 +15,7 @@ from memtui.agents.layout import SLUG_LENGTH, id_part, slug
 from memtui.agents.projects import main_checkout
 from memtui.config.surroundings import find_checkout
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Done, Memory, Root
-from memtui.engine.steps import Remove, Rename, Step, Write
+from memtui.engine.model import Actor, Address, Done, Memory, Remove, Rename, Root, Step, Write
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.moved_projects.orphans import slug_of
 from memtui.pointers.index import parse

@@ -5,8 +5,7 @@ They exist so that every front shows the very bytes that would be written, and s
 
 from typing import NamedTuple
 
-from memtui.engine.model import Address
-from memtui.engine.steps import Step
+from memtui.engine.model import Address, Step
 from memtui.pointers.carry import Left
 
 MAPPED, ADDED, KEPT, LOST, SAID = "mapped", "added", "kept", "left behind", "note"

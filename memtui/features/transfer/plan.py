@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Actor, Address, Done, Outcome, Root
-from memtui.engine.steps import Rename, Step, Write
+from memtui.engine.model import Actor, Address, Done, Outcome, Rename, Root, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
 from memtui.features.transfer import index_lines
 from memtui.features.transfer.fields import Hints, translate

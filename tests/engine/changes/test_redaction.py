@@ -8,8 +8,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.ledger import database
-from memtui.engine.model import Draft, OpenConflict
-from memtui.engine.steps import Write
+from memtui.engine.model import Draft, OpenConflict, Write
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from tests.conftest import Clock
 from tests.faults.erasures import found

@@ -11,9 +11,22 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Changes, Conflict, Done, Policy, Root, Saved, Unchanged
+from memtui.engine.model import (
+    Actor,
+    Address,
+    Changes,
+    Conflict,
+    Done,
+    Policy,
+    Remove,
+    Rename,
+    Root,
+    Saved,
+    Step,
+    Unchanged,
+    Write,
+)
 from memtui.engine.save import jobs
-from memtui.engine.steps import Remove, Rename, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
 from tests.faults.injector import failing, hooked, meddling
 from tests.faults.world import ME, SECOND, World, at, open_intents, sha

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.changes.undo import Undo
-from memtui.engine.model import Address, Conflict, Root, Saved
-from memtui.engine.steps import Write
+from memtui.engine.model import Address, Conflict, Root, Saved, Write
 from memtui.errors import MemtuiError, NotFoundError
 from tests.examples import examples
 from tests.faults.deeds import DEEDS, Deed, stage

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine.events import MANY, Pace
 from memtui.engine.look import root_pass
 from memtui.engine.look.detect import Beliefs
 from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
-from memtui.engine.save.pace import MANY, Pace
 from memtui.engine.watch import schedule, watch
 from memtui.engine.watch.hints import Batch, NoSource, Place, Watchfiles
 from memtui.engine.watch.watch import Watch

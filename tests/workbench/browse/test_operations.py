@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine
+from memtui.engine import Engine, events
 from memtui.engine.model import Address, Done, Outcome, Root
-from memtui.engine.save import pace
 from memtui.errors import StorageError
 from tests.workbench.memories import ME, Memories, failing, stalled, usual_roots
 from tests.workbench.shown import Shown, engine_with, make_app, shown
@@ -407,7 +406,7 @@ async def test_an_undo_that_could_not_be_done_says_what_comes_next(monkeypatch: 
 @pytest.fixture
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a change of a few memories followed as one of many is."""
-    monkeypatch.setattr(pace, "MANY", 3)
+    monkeypatch.setattr(events, "MANY", 3)
 
 
 @pytest.mark.usefixtures("few_are_many")

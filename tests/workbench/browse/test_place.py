@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.engine.disk.state_file import KeptPlaces
 from memtui.engine.model import Address
-from memtui.engine.places import KeptPlaces
 from memtui.workbench.browse import place as place_file
 from memtui.workbench.browse.place import NOWHERE, Place, read_place, written
 from memtui.workbench.edit.bars import QuestionBar

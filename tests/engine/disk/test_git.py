@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.disk import fsio, provenance
+from memtui.engine.disk import fsio, git
 
 
 def test_where_the_file_system_counts_no_generations_the_time_of_birth_tells(
@@ -19,8 +19,8 @@ def test_where_the_file_system_counts_no_generations_the_time_of_birth_tells(
     found = []
     for _ in range(2):
         (tmp_path / "app/.git").mkdir(parents=True)
-        repository = provenance.repository_of(str(tmp_path / "app"))
-        assert repository == provenance.repository_of(str(tmp_path / "app"))
+        repository = git.repository_of(str(tmp_path / "app"))
+        assert repository == git.repository_of(str(tmp_path / "app"))
         assert repository is not None
         found.append(repository.common)
         shutil.rmtree(tmp_path / "app")
@@ -29,10 +29,10 @@ def test_where_the_file_system_counts_no_generations_the_time_of_birth_tells(
 
 def test_the_checkout_a_folder_lies_in(tmp_path: Path) -> None:
     (tmp_path / "a/b/c").mkdir(parents=True)
-    assert provenance.checkout_of(str(tmp_path / "a/b/c")) is None
+    assert git.checkout_of(str(tmp_path / "a/b/c")) is None
     (tmp_path / "a/.git").write_text("gitdir: elsewhere\n")
-    assert provenance.checkout_of(str(tmp_path / "a/b/c")) == str(tmp_path / "a")
-    assert provenance.checkout_of(str(tmp_path / "a")) == str(tmp_path / "a")
-    assert provenance.checkout_of(str(tmp_path / "a/b/not there/yet")) == str(tmp_path / "a")
+    assert git.checkout_of(str(tmp_path / "a/b/c")) == str(tmp_path / "a")
+    assert git.checkout_of(str(tmp_path / "a")) == str(tmp_path / "a")
+    assert git.checkout_of(str(tmp_path / "a/b/not there/yet")) == str(tmp_path / "a")
     os.symlink(tmp_path / "a/b", tmp_path / "link")
-    assert provenance.checkout_of(str(tmp_path / "link/c")) == str(tmp_path / "a")
+    assert git.checkout_of(str(tmp_path / "link/c")) == str(tmp_path / "a")

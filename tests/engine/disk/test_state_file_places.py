@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.disk import fsio
-from memtui.engine.places import KeptPlaces
+from memtui.engine.disk.state_file import KeptPlaces
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.text(max_size=20),

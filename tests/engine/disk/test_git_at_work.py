@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.disk import git_activity
+from memtui.engine.disk.git import STALE_MS, at_work
 
 
 def test_git_at_work_is_told_by_its_files(tmp_path: Path) -> None:
@@ -13,7 +13,7 @@ def test_git_at_work_is_told_by_its_files(tmp_path: Path) -> None:
     git = tmp_path / ".git"
     inside = tmp_path / "deep" / "er"
     inside.mkdir(parents=True)
-    assert not git_activity.at_work(str(inside), now)
+    assert not at_work(str(inside), now)
     git.mkdir()
 
     def put(name: str, age: int) -> Path:
@@ -24,17 +24,17 @@ def test_git_at_work_is_told_by_its_files(tmp_path: Path) -> None:
 
     for name in ("HEAD", "index"):
         put(name, 3_600_000)
-    assert not git_activity.at_work(str(inside), now)
+    assert not at_work(str(inside), now)
     lock = put("index.lock", 1_000)
-    assert git_activity.at_work(str(inside), now)
-    put("index.lock", git_activity.STALE_MS + 1)
-    assert not git_activity.at_work(str(inside), now), "a lock a dead git left must not hold anything for ever"
+    assert at_work(str(inside), now)
+    put("index.lock", STALE_MS + 1)
+    assert not at_work(str(inside), now), "a lock a dead git left must not hold anything for ever"
     lock.unlink()
     put("HEAD", 5_000)
-    assert git_activity.at_work(str(inside), now)
+    assert at_work(str(inside), now)
     put("HEAD", 3_600_000)
     (git / "rebase-merge").mkdir()
-    assert git_activity.at_work(str(inside), now)
+    assert at_work(str(inside), now)
 
 
 def test_a_worktree_s_git_folder_is_found(tmp_path: Path) -> None:
@@ -52,7 +52,7 @@ def test_a_worktree_s_git_folder_is_found(tmp_path: Path) -> None:
         ("gitdir: " + "x" * 5_000, False),
     ):
         (tmp_path / "w" / ".git").write_text(text)
-        assert git_activity.at_work(str(tmp_path / "w"), now) is found, text
+        assert at_work(str(tmp_path / "w"), now) is found, text
 
 
 @pytest.mark.parametrize("kind", ["fifo", "link", "folder loop"])
@@ -64,4 +64,4 @@ def test_a_planted_git_file_delays_nothing(tmp_path: Path, kind: str) -> None:
         place.symlink_to("nowhere")
     else:
         place.symlink_to(".git")
-    assert not git_activity.at_work(str(tmp_path), 1_700_000_000_000)
+    assert not at_work(str(tmp_path), 1_700_000_000_000)

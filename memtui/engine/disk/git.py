@@ -1,7 +1,8 @@
-"""Which repository a folder belongs to: not whatever has its path later.
+"""What git's own files tell: which repository a folder belongs to, and whether git is at work there.
 
-A path says nothing of it, and an inode is used again soon after a folder is removed, so a repository is told apart by
-more than that. Git's own files are read as data; git is never run.
+They are read as data; git is never run. A path does not tell a repository apart, and an inode is used again soon after
+a folder is removed, so more than that does. A checkout takes files away and puts them back; believing the first half
+would tell the user of hundreds of deletions that never were, and the worst a planted file does is a delay.
 """
 
 import os
@@ -138,3 +139,45 @@ def _told_apart(handle: int) -> str:
         born = fsio.born(handle)
     # The number of a device may be another one after the next start, so it only counts where nothing better is known.
     return f"{status.st_ino}, born {born}" if born else f"{status.st_dev}:{status.st_ino}"
+
+
+MOVED_MS = 10_000
+"""Git counts as at work so long after it moved HEAD or wrote its index."""
+STALE_MS = 600_000
+"""A lock this old was left behind by a git that died."""
+_STATES = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD")
+_MOVING = ("HEAD", "index", "ORIG_HEAD")
+
+
+def at_work(path: str, now: int) -> bool:
+    """Tell whether git is, or was a moment ago, changing the files of a checkout.
+
+    Args:
+        path: a folder in it.
+        now: milliseconds since the epoch.
+    """
+    folder = _git_folder(path)
+    if folder is None:
+        return False
+    lock = _changed_at(folder, "index.lock")
+    if lock is not None and now - lock < STALE_MS:
+        return True
+    if any(_changed_at(folder, name) is not None for name in _STATES):
+        return True
+    return any((at := _changed_at(folder, name)) is not None and abs(now - at) < MOVED_MS for name in _MOVING)
+
+
+def _git_folder(path: str) -> str | None:
+    """The folder git keeps its state in: `.git` of the nearest checkout, or what a worktree's `.git` file names."""
+    checkout = checkout_of(path)
+    if checkout is None:
+        return None
+    entry = os.path.join(checkout, ".git")
+    return entry if fsio.is_dir(entry) else _pointer(entry, checkout, b"gitdir:")
+
+
+def _changed_at(folder: str, name: str) -> int | None:
+    try:
+        return fsio.stat_path(os.path.join(folder, name)).st_mtime_ns // 1_000_000
+    except OSError:
+        return None

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.disk import fsio, late_writes
-from memtui.engine.disk.late_writes import Displaced, Grace
+from memtui.engine.disk import fsio
+from memtui.engine.save import commit
+from memtui.engine.save.commit import Displaced, Grace
 from tests.faults.world import at, handles, sha
 
 Late = list[tuple[Displaced, bytes | None]]
@@ -75,7 +76,7 @@ def test_a_text_that_was_never_stored_is_told_whatever_it_is(tmp_path: Path, kee
 def test_a_writer_that_never_ends_is_waited_for_two_seconds_at_most(
     tmp_path: Path, keeper: Grace, late: Late, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(late_writes, "LAST_LOOK", 0.1)
+    monkeypatch.setattr(commit, "LAST_LOOK", 0.1)
     (tmp_path / "a").write_bytes(b"old")
     with (tmp_path / "a").open("r+b", buffering=0) as writer:
         keeper.take(displaced(tmp_path / "a"))
@@ -90,7 +91,7 @@ def test_where_the_system_cannot_tell_a_quarter_of_a_second_is_enough(
     tmp_path: Path, keeper: Grace, late: Late, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fsio, "has_writer", lambda handle: None)
-    monkeypatch.setattr(late_writes, "FIRST_LOOK", 0.05)
+    monkeypatch.setattr(commit, "FIRST_LOOK", 0.05)
     before = handles()
     (tmp_path / "a").write_bytes(b"old")
     with (tmp_path / "a").open("r+b", buffering=0) as writer:

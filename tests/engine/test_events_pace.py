@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.events import MANY, Pace
 from memtui.engine.model import Changes, Done
-from memtui.engine.save.pace import MANY, Pace
 from memtui.errors import BusyError
 from tests.faults import children
 from tests.faults.injector import Call, hooked
