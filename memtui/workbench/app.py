@@ -12,7 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from textual import constants, events, screen
-from textual.screen import Screen
 from textual.scrollbar import ScrollBar
 
 from memtui.ui import heap, signals, themes
@@ -86,15 +85,6 @@ class MemtuiApp(SafeEnd[int]):
         if self._paint is None:
             self._paint = Paint(self.theme_variables, ansi=self.current_theme.ansi, plain=self.plain)
         return self._paint
-
-    @property
-    def _background_screens(self) -> list[Screen[Any]]:
-        """What shows through the screen on top: nothing behind one that is opaque.
-
-        Textual counts the screen below always, and draws the top one anew whenever the hidden one changes.
-        """
-        stack = self._screen_stack
-        return [] if stack and stack[-1].styles.background.a == 1 else super()._background_screens
 
     def get_default_screen(self) -> BrowserScreen:
         """The main screen."""

@@ -7,13 +7,13 @@ hold a terminal sequence from a hostile file.
 from __future__ import annotations
 
 import traceback
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rich.console import RenderableType
 from rich.text import Text
-from textual.app import App
 
 from memtui.safe_text import visible
+from memtui.ui.textual_private import PrivateApp
 
 R = TypeVar("R")
 
@@ -36,7 +36,7 @@ def fault_text(error: BaseException, *, kept: str, debug: bool = False) -> Text:
     return Text("\n".join(visible(line, keep_newlines=True) for line in lines))
 
 
-class SafeEnd(App[R]):
+class SafeEnd(PrivateApp[R]):
     """An app that stores its drafts before it dies of a fault."""
 
     show_faults = False
@@ -55,26 +55,21 @@ class SafeEnd(App[R]):
 
     def panic(self, *renderables: RenderableType) -> None:
         """Textual's way out of what it cannot go on from, such as a terminal that is gone."""
-        self._keep()
+        self.before_fault()
         super().panic(*renderables)
 
-    def _handle_exception(self, error: Exception) -> None:
-        """Textual's last stop for an exception nobody caught."""
-        self._keep()
-        super()._handle_exception(error)
-
-    def _keep(self) -> None:
+    def before_fault(self) -> None:
+        """Store the drafts; what becomes of them is said at the end."""
         try:
             if self.flush_drafts():
                 self._kept = "Your draft is on disk and will be offered again."
         except Exception as second:  # noqa: BLE001 - the process ends; both faults are said
             self._kept = f"A draft could not be stored ({type(second).__name__}); what was stored before is kept."
 
-    def _fatal_error(self) -> None:
-        """Textual's way of printing it."""
+    def print_fault(self, error: BaseException) -> None:
+        """Say what happened, once."""
         if self._told:
             return
         self._told = True
-        error: Any = self._exception or RuntimeError("unknown")
         self.bell()
         self.panic(fault_text(error, kept=self._kept, debug=self.show_faults))

@@ -7,6 +7,8 @@ reason, and an entry that no source needs any more is an offence itself.
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
+from types import FunctionType
 
 from tests.house.source import Offence, Source, dotted, imported_names
 
@@ -135,6 +137,56 @@ def clock_reads(source: Source) -> Iterator[tuple[str, int]]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Attribute | ast.Name) and dotted(node, bound) in CLOCKS:
             yield dotted(node, bound), node.lineno
+
+
+def textual_privates(source: Source) -> Iterator[tuple[str, int]]:
+    """Every import, override and use of a private part of Textual, with its line."""
+    for node in ast.walk(source.tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = getattr(node, "module", None) or ""
+            paths = [f"{module}.{alias.name}".strip(".").split(".") for alias in node.names]
+            yield from ((".".join(one), node.lineno) for one in paths if one[0] == "textual" and _private(one))
+        elif isinstance(node, ast.ClassDef) and node.bases and source.room in SCREENS:
+            yield from _privates_in(node)
+
+
+def _private(path: list[str]) -> bool:
+    return any(part.startswith("_") and not part.startswith("__") for part in path)
+
+
+def _privates_in(node: ast.ClassDef) -> Iterator[tuple[str, int]]:
+    """What a class that stands on another overrides or uses of Textual's, but for fields it gives itself."""
+    inside = list(ast.walk(node))
+    fields = {
+        one.attr
+        for one in inside
+        if isinstance(one, ast.Attribute) and isinstance(one.ctx, ast.Store) and ast.unparse(one.value) == "self"
+    }
+    fields |= {
+        one.target.id for one in node.body if isinstance(one, ast.AnnAssign) and isinstance(one.target, ast.Name)
+    }
+    for one in inside:
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and one.name in _textual_privates():
+            yield one.name, one.lineno
+        elif isinstance(one, ast.Attribute) and one.attr in _textual_privates() - fields:
+            yield one.attr, one.lineno
+
+
+@cache
+def _textual_privates() -> frozenset[str]:
+    """The private methods and properties of what our screens and widgets are made of, and of what they hold."""
+    from textual.app import App
+    from textual.document._wrapped_document import WrappedDocument
+    from textual.screen import ModalScreen
+    from textual.scroll_view import ScrollView
+    from textual.widgets import Input, TextArea
+
+    kinds = (App, ModalScreen, ScrollView, Input, TextArea)
+    found = {name for kind in kinds for name in dir(kind)}
+    for kind in (*kinds, WrappedDocument):
+        made = [vars(above).get("__init__") for above in kind.__mro__]
+        found |= {name for one in made if isinstance(one, FunctionType) for name in one.__code__.co_names}
+    return frozenset(name for name in found if name.startswith("_") and not name.startswith("__"))
 
 
 def offences(

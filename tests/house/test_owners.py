@@ -68,6 +68,12 @@ OWNERS = {
         (),
         {("memtui/engine/engine.py", "time.time_ns"): "now_ms(), what is passed in unless a test says otherwise"},
     ),
+    "textual": Owner(
+        "only memtui/ui/textual_private.py uses a private part of Textual",
+        rules.textual_privates,
+        ("memtui/ui/textual_private.py",),
+        {},
+    ),
     "streams": Owner(
         "only memtui/wire/output.py writes to the terminal",
         rules.stream_uses,
@@ -139,6 +145,13 @@ BAD = {
         ("memtui/cli/main.py", "import sys\nsys.stdout.write('x')"),
         ("memtui/workbench/x.py", "from sys import stderr\nstderr.flush()"),
     ],
+    "textual": [
+        ("memtui/ui/x.py", "from textual._ansi_theme import MONOKAI"),
+        ("memtui/web/x.py", "from textual.keys import _character_to_key as name"),
+        ("memtui/ui/x.py", "class Area(TextArea):\n def load(self): self._set_document('', None)"),
+        ("memtui/workbench/x.py", "class Area(TextArea):\n def _refresh_size(self): pass"),
+        ("memtui/workbench/x.py", "class Area(TextArea):\n def wide(self): return self.wrapped_document._width"),
+    ],
 }
 
 
@@ -164,6 +177,14 @@ GOOD = {
     ],
     "clock": [("memtui/engine/x.py", "import time\ntime.monotonic()\ntime.sleep(1)\nself.time.time")],
     "streams": [("memtui/wire/output.py", "print('x')"), ("memtui/workbench/x.py", "log.print('x')")],
+    "textual": [
+        ("memtui/ui/textual_private.py", "from textual._ansi_theme import MONOKAI"),
+        (
+            "memtui/ui/x.py",
+            "class Own(Widget):\n def take(self): self._ready = 1\n def go(self): self._ready",
+        ),
+        ("memtui/ui/x.py", "from textual import on\nfrom textual.keys import Keys"),
+    ],
 }
 
 

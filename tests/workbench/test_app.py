@@ -420,14 +420,6 @@ def test_what_is_common_works_in_every_view() -> None:
     assert {"zoom", "themes", "help", "palette", "undo"} <= set(COMMON)
 
 
-async def test_what_an_opaque_screen_covers_is_not_drawn() -> None:
-    async with shown() as screen:
-        await screen.press("5")
-        assert screen.app._background_screens == []
-        await screen.press(":")
-        assert screen.app._background_screens == [screen.browser.views.made("activity")]
-
-
 async def test_looking_marks_nothing_as_seen_and_a_draft_waits_when_nothing_may_be_written(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.write("one\n", "two\n")

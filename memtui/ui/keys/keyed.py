@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
 from textual import events, on
-from textual.keys import _character_to_key
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -19,6 +18,7 @@ from memtui.ui.action import Action, keymap, shown_key
 from memtui.ui.draw.spans import Line
 from memtui.ui.keys.letters import Letters, key_named, name_of
 from memtui.ui.keys.prefix import HINT_AFTER, Sequences
+from memtui.ui.textual_private import name_of_character
 from memtui.ui.widgets.lines import Lines
 
 T = TypeVar("T")
@@ -215,7 +215,7 @@ class KeyedScreen(Screen[T]):
         keys = key_named(event.key, self.table) if event.key else ()
         for key in keys:
             character = " " if key == "space" else key if len(key) == 1 else None
-            name = key if character is None or key.isalnum() or key == "space" else _character_to_key(key)
+            name = key if character is None or key.isalnum() or key == "space" else name_of_character(key)
             self.app.post_message(events.Key(name, character))
         if not keys:
             self.clicked(event.line, event.text)

@@ -11,9 +11,9 @@ import codecs
 from collections.abc import Callable, Iterable
 from functools import partial
 
-from textual._xterm_parser import XTermParser
-from textual.drivers import linux_driver
 from textual.message import Message
+
+from memtui.ui.textual_private import KeyParser, read_keys_with
 
 START, END = "\x1b[200~", "\x1b[201~"
 HARMLESS = "\x1a"
@@ -59,7 +59,7 @@ class PasteGuard:
         return text.replace("\x1b", HARMLESS) + end, rest
 
 
-class GuardedParser(XTermParser):
+class GuardedParser(KeyParser):
     """Textual's reader of the keyboard behind a guard."""
 
     def __init__(self, debug: bool = False) -> None:
@@ -77,7 +77,6 @@ def forgiving(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
 
 
-def install(parser: type[XTermParser] = GuardedParser) -> None:
+def install(parser: type[KeyParser] = GuardedParser) -> None:
     """Make Textual read the terminal through the guard, or another parser, whatever bytes it sends."""
-    linux_driver.XTermParser = parser  # type: ignore[attr-defined]
-    linux_driver.getincrementaldecoder = forgiving  # type: ignore[assignment,attr-defined]
+    read_keys_with(parser, forgiving)

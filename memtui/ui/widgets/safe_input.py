@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from rich.text import Text
 from textual import events
 from textual.widgets import Input
 
 from memtui.safe_text import visible
+from memtui.ui.textual_private import DrawnInput
 from memtui.ui.widgets.typed_line import pasted_line, typed_over
 
 
-class SafeInput(Input):
+class SafeInput(DrawnInput, Input):
     """An input that is safe with hostile text."""
 
     closing = ""
@@ -20,18 +20,16 @@ class SafeInput(Input):
         """Hold the cursor still: an idle screen sends nothing."""
         self.cursor_blink = False
 
-    @property
-    def _value(self) -> Text:
-        """The value with a dot for each character that cannot be drawn, so that positions stay true."""
-        drawn = "".join(one if visible(one) == one else "·" for one in self.value)
-        return Text(drawn, no_wrap=True, overflow="ignore", end="")
+    def drawn(self) -> str:
+        """The value with a dot for each character that cannot be drawn."""
+        return "".join(one if visible(one) == one else "·" for one in self.value)
 
     def insert_text_at_cursor(self, text: str) -> None:
         """Take what was typed."""
         super().insert_text_at_cursor(text)
         self.value = typed_over(self.value, self.cursor_position, self.closing)
 
-    def _on_paste(self, event: events.Paste) -> None:
+    def on_paste(self, event: events.Paste) -> None:
         """Take a paste as one line, without what cannot be seen."""
         event.stop()
         event.prevent_default()

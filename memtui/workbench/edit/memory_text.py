@@ -9,13 +9,12 @@ import importlib.util
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.document._document import EditResult
-from textual.document._edit import Edit
 from textual.geometry import Offset
 from textual.message import Message
 from textual.strip import Strip
@@ -24,7 +23,11 @@ from textual.widgets.text_area import LanguageDoesNotExist, Selection
 
 from memtui.matching import Span
 from memtui.ui.draw.paint import Paint
+from memtui.ui.textual_private import WrappedOnce
 from memtui.workbench.edit.text_form import EDIT_BYTES, clean_paste
+
+if TYPE_CHECKING:
+    from memtui.ui.textual_private import Edit, EditResult
 
 CHECKPOINTS = 600
 """Undo steps kept for one open memory."""
@@ -38,7 +41,7 @@ _SIGNS = {"~": "draft", "A": "agent", "!": "conflict"}
 """The marks and the style that repeats them."""
 
 
-class MemoryText(TextArea):
+class MemoryText(WrappedOnce, TextArea):
     """A text area with a column for marks."""
 
     DEFAULT_CSS = """
@@ -165,25 +168,8 @@ class MemoryText(TextArea):
     def edit(self, edit: Edit) -> EditResult:
         """Change the text; one that grows too large loses its colours first."""
         if self.language is not None and not _small(self.text + edit.text):
-            self._lose_colours()
+            self.lose_colours()
         return super().edit(edit)
-
-    def _lose_colours(self) -> None:
-        """Go on with plain text, at the same place and with the same undo."""
-        selection, (x, y) = self.selection, self.scroll_offset
-        self.set_reactive(TextArea.language, None)
-        self._set_document(self.text, None)
-        self.selection = selection
-        self.scroll_to(x, y, animate=False, immediate=True)
-
-    def _rewrap_and_refresh_virtual_size(self) -> None:
-        """Wrap only for another width: a large text takes longer to wrap than to draw, and a load asks three times."""
-        wrapped = self.wrapped_document
-        if wrapped._width == self.wrap_width and wrapped._tab_width == self.indent_width:  # noqa: SLF001 - it tells nobody
-            self._line_cache.clear()
-            self._refresh_size()
-        else:
-            super()._rewrap_and_refresh_virtual_size()
 
     def replace_all(self, text: str) -> None:
         """Make the text another one by the smallest replacement, so that cursor, scroll and undo survive."""
@@ -221,7 +207,7 @@ class MemoryText(TextArea):
 
     # --- pastes
 
-    async def _on_paste(self, event: events.Paste) -> None:
+    async def on_paste(self, event: events.Paste) -> None:
         """Insert what a terminal pastes, without control characters and only as far as there is room."""
         event.prevent_default()
         event.stop()

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 
 import pytest
 from textual.app import App, ComposeResult
-from textual.document._wrapped_document import WrappedDocument
 from textual.widgets.text_area import Selection
 
 from memtui.workbench.edit import memory_text
@@ -151,31 +150,6 @@ def test_the_parser_survives_queries_made_again_and_again() -> None:
     )
     assert done.returncode == 0, f"it ended with {done.returncode}: {done.stderr[-2000:]}"
     assert done.stdout.startswith("alive markdown")
-
-
-async def test_a_large_text_is_wrapped_once_and_again_for_another_width(monkeypatch: pytest.MonkeyPatch) -> None:
-    widths: list[int] = []
-    wrap = WrappedDocument.wrap
-
-    def counted(self: WrappedDocument, width: int, tab_width: int | None = None) -> None:
-        widths.append(width)
-        wrap(self, width, tab_width)
-
-    monkeypatch.setattr(WrappedDocument, "wrap", counted)
-    app = Area()
-    async with app.run_test(size=(80, 24)) as pilot:
-        widths.clear()
-        app.area.open_text("many words " * 20 + "\n" * 200, read_only=False)
-        await pilot.pause()
-        assert [width for width in widths if width] == [app.area.wrap_width]
-        app.area.open_text("short", read_only=False)
-        await pilot.pause()
-        widths.clear()
-        await pilot.resize_terminal(60, 24)
-        await pilot.pause()
-        assert [width for width in widths if width] == [app.area.wrap_width]
-        app.area.insert("x" * 100)
-        assert app.area.wrapped_document.height == 105 // app.area.wrap_width + 1
 
 
 async def test_nothing_blinks() -> None:
