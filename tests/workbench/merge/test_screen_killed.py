@@ -115,8 +115,10 @@ POINTS: dict[str, tuple[Callable[[Terminal], None], tuple[str, ...], tuple[str, 
 """What is done before the death, what the ledger then holds, and what is seen after the next start."""
 
 
-@pytest.mark.parametrize("death", [killed, terminated, hung_up], ids=lambda death: death.__name__)
-@pytest.mark.parametrize("point", POINTS)
+@pytest.mark.parametrize(
+    ("point", "death"),
+    [*((point, killed) for point in POINTS), ("one decided", terminated), ("in the small editor", hung_up)],
+)
 def test_a_death_in_the_conflict_screen_loses_nothing(
     tmp_path: Path, point: str, death: Callable[[Terminal], None]
 ) -> None:
