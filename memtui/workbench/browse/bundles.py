@@ -123,7 +123,6 @@ class Bundling:
         screen, actor, now = self._screen, self._screen.bridge.actor, self._screen.now()
 
         def taken(done: Imported) -> None:
-            screen.bridge.refresh(everything=True)
             screen.bridge.refresh_drafts()
             for one in wanted.arrivals:
                 screen.chrome.remember(f"{name_of(one)}: {one.what}{f' ({one.why})' if one.why else ''}")

@@ -351,7 +351,6 @@ class Translating:
         pairs = tuple((item.old, item.new) for item in wanted.going)
 
         def done(result: Done) -> None:
-            bridge.refresh(result.addresses | {one.address for one in wanted.indexes})
             past = "moved" if wanted.moving else "copied"
             screen.verbs.report(result, past, after=f" to {where(pairs)}; u takes it back")
             screen.go_when_there(pairs[0][1])

@@ -149,11 +149,10 @@ class Projects:
         )
 
     def touched(self, addresses: Iterable[Address]) -> None:
-        """Read what undo or redo changed again, also in a folder that had no memory and so no row."""
-        screen, changed = self._screen, frozenset(addresses)
-        screen.bridge.refresh(changed)
+        """Look for the root of what undo or redo changed, where its folder had no memory and so no row."""
+        screen = self._screen
         known = {root.id for root in screen.facts.roots}
-        if any(one.root not in known and one.root not in screen.forest.others for one in changed):
+        if any(one.root not in known and one.root not in screen.forest.others for one in addresses):
             self.find(again=True)
 
     def _grow(self, own: Iterable[Root]) -> None:

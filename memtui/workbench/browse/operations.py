@@ -55,7 +55,7 @@ class Verbs:
         bridge = self._screen.bridge
 
         def done(result: Done) -> None:
-            bridge.refresh(result.addresses, shows=bridge.hold(what, MOMENT))
+            bridge.refresh(shows=bridge.hold(what, MOMENT))
             report(result)
 
         bridge.run(job, done, what=what, lane=WRITE, doing=doing)
@@ -169,7 +169,6 @@ class Verbs:
             return
         self._screen.bridge.run(
             lambda engine: engine.changes.mark_seen(targets, looked=True),
-            lambda _: self._screen.bridge.refresh(targets),
             what=f"mark {self.name(targets)} as seen",
             lane=WRITE,
         )
@@ -278,7 +277,6 @@ class Verbs:
                 self._screen.say(f"Created {result.address}. u takes it back.", "good")
             else:
                 self._screen.say(f"{result.address} was there already, and is empty.")
-            self._screen.bridge.refresh([result.address])
             self._screen.open_when_there(result.address)
 
         self._screen.bridge.run(
@@ -308,7 +306,6 @@ class Verbs:
 
         def moved(done: Done) -> None:
             self._screen.close_prompt()
-            self._screen.bridge.refresh(done.addresses)
             self.report(done, "moved", after=f" to {where(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 

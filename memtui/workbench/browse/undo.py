@@ -175,7 +175,6 @@ class Seeing:
         targets = tuple(addresses)
 
         def marked(count: int) -> None:
-            self._screen.bridge.refresh(targets)
             words = f"Seen: {count_words(count, 'change')}. u takes it back."
             self._screen.say(words if count else "There was nothing unseen here.")
 
@@ -188,7 +187,6 @@ class Seeing:
 
     def report(self, step: Step, *, undone: bool) -> None:
         """Say what became of a step of marks."""
-        self._screen.bridge.refresh({mark.address for mark in step.marks})
         words = count_words(len(step.marks), "change")
         if undone:
             self._screen.say(f"Undid: {words} seen, unseen again. U does it again.", "good")

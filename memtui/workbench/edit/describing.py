@@ -280,7 +280,6 @@ class OnDisk(Describing):
         )
 
     def _written(self, screen: FormScreen, result: Saved | Unchanged | Conflict, disk: Snapshot | None) -> None:
-        self.bridge.refresh([self.address])
         if isinstance(result, Conflict):
             self._lost_the_race(screen, disk)
             return

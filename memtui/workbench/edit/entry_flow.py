@@ -183,7 +183,6 @@ class EntryFlow(OwnDraft):
 
     def _written(self, screen: EntryScreen, result: Saved | Unchanged | Conflict) -> None:
         assert self._opened is not None
-        self.bridge.refresh([self.address])
         if isinstance(result, Conflict):
             screen.refused(f"Not saved: {self.address} is being written again and again. ctrl+s tries again.")
             return

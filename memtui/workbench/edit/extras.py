@@ -265,8 +265,6 @@ def rename(editing: Editing, value: str) -> None:
             also = f", {done.also}" if done is not None and done.also else ""
             undo = " u in the tree takes it back." if done is not None else ""
             editing.editor.say(f"Renamed to {new}{also}.{undo} {done.left if done is not None else ''}".rstrip())
-        editing.refresh_row(old)
-        editing.refresh_row(new)
         editing.look()
 
     def refused(error: MemtuiError) -> None:
@@ -295,4 +293,4 @@ def mark_seen(editing: Editing) -> None:
     def seen(engine: Engine) -> int:
         return engine.changes.mark_seen([address], looked=True)
 
-    editing.run(seen, lambda _: editing.refresh_row(address), what="mark as seen", lane=WRITE)
+    editing.run(seen, what="mark as seen", lane=WRITE)

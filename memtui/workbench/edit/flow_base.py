@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from memtui.config.settings import Terminal
-from memtui.engine.model import Actor, Address, OpenConflict, Root
+from memtui.engine.model import Actor, OpenConflict, Root
 from memtui.errors import MemtuiError
 from memtui.ui.action import Action
 from memtui.workbench.actions import ACTIONS
@@ -172,7 +172,3 @@ class EditingBase:
         """Say a moment (milliseconds) in words: the time of day, with the date when it was another day."""
         then, today = time.localtime(at / 1000), time.localtime(self.wishes.clock() / 1000)
         return time.strftime("%H:%M" if then[:3] == today[:3] else "%Y-%m-%d %H:%M", then)
-
-    def refresh_row(self, address: Address) -> None:
-        """Have a row of the tree looked at again."""
-        self._bridge.refresh([address])

@@ -56,7 +56,6 @@ def ask_about_name(editing: Editing, new: Address) -> None:
         snapshot = Snapshot(old, data, done.result.sha256, editing.wishes.clock())
         editing.adopt(snapshot, "Saved under the old name; the renamed memory is as they left it.")
         editing.drop(old)
-        editing.refresh_row(old)
 
     def failed(error: MemtuiError) -> None:
         editing.saving = False

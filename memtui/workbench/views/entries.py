@@ -252,7 +252,6 @@ much of it is used."""
             return
 
         def removed(result: Saved | Unchanged | Conflict) -> None:
-            bridge.refresh([address])
             if isinstance(result, Conflict):
                 self.say(f"Not removed: {address} is being written again and again. d t tries again.", "warning")
             else:

@@ -371,11 +371,10 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         bridge = self.bridge
         count = sum(len(one.findings) for one in chosen)
 
-        def done(found: Applied) -> None:
+        def done(_: Applied) -> None:
             self._mine = True
             what = f"Fixed {name}" if count == 1 else f"Fixed {count_words(count, 'finding')} of {name}"
             self.browser.say(f"{what}. u takes it back.", "good")
-            bridge.refresh(found.written)
 
         def failed(error: MemtuiError) -> None:
             self.say(f"{error.message} {error.unharmed} {error.hint}".strip(), "warning")

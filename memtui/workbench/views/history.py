@@ -315,7 +315,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
         def restored(found: restore.Restored) -> None:
             result = found.result
-            bridge.refresh([address])
             if isinstance(result, Conflict):
                 self.say(f"Not restored: {address} changed in that moment, nothing was lost. r tries again.", "warning")
             elif isinstance(result, Unchanged):

@@ -63,7 +63,6 @@ class TakingBack:
             return result
 
         def done(result: Saved | Unchanged | Refused) -> None:
-            bridge.refresh([change.address])
             if isinstance(result, Refused):
                 self._refused(result)
                 return
@@ -98,10 +97,8 @@ class TakingBack:
 
         def done(result: Done | Refused) -> None:
             if isinstance(result, Refused):
-                bridge.refresh([result.change.address])
                 self._refused(result)
                 return
-            bridge.refresh(result.addresses)
             screen.inbox.let_go(one.address for one in result.outcomes if one.ok)
             screen.inbox.marks.clear()
             self._report(result, name)

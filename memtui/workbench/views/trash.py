@@ -258,7 +258,6 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
         hold = bridge.hold(f"restore {name}") if len(asked) == 1 else None
 
         def done(result: Done) -> None:
-            bridge.refresh(result.addresses)
             self._report(result, entries, name, may_ask=hold is None or not hold.dropped)
             self.load(awaited=hold is not None)
             end()
