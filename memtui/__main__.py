@@ -30,14 +30,14 @@ class _Workbench:
 
     def actions(self, settings: "Settings") -> "tuple[Sequence[Key], Sequence[str]]":
         """List its actions with the user's keys, and say which of these cannot be used; loads nothing that draws."""
-        from memtui.workbench.keys.overrides import with_overrides
+        from memtui.workbench.keys import with_overrides
 
         return with_overrides(dict(settings.keys), lines=dict(settings.key_lines))
 
     def test_keys(self, settings: "Settings") -> int:
         """Show what the terminal sends, until escape is pressed twice; returns the exit number."""
         from memtui.ui.keys.keytest import run
-        from memtui.workbench.keys.overrides import with_overrides
+        from memtui.workbench.keys import with_overrides
 
         table, _ = with_overrides(dict(settings.keys))
         return run(table, no_color=settings.terminal.no_color)

@@ -1,32 +1,36 @@
 """The workbench as one program: it puts screen, bridge, themes and signals together, and does nothing else.
 
 Whatever has to happen before the first frame is here, and it is little: a person who opens a tool twenty times a day
-feels every import.
+feels every import. When it ends by a fault of its own, drafts are stored first, and what is printed shows no memory's
+text: Textual prints local variables, which is the text somebody was editing.
 """
 
 from __future__ import annotations
 
 import asyncio
 import gc
+import traceback
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from rich.console import RenderableType
+from rich.text import Text
 from textual import constants, events, screen
 from textual.scrollbar import ScrollBar
 
+from memtui.safe_text import visible
 from memtui.ui import heap, signals, themes
 from memtui.ui.action import Action
 from memtui.ui.draw.paint import Paint
 from memtui.ui.keys import paste_guard
 from memtui.ui.keys.fence import Fence
+from memtui.ui.textual_private import PrivateApp
 from memtui.ui.widgets.lines import Painted
 from memtui.wire.session import acting
-from memtui.workbench import messages
 from memtui.workbench.actions import ACTIONS
-from memtui.workbench.bridge import Bridge
+from memtui.workbench.bridge import Bridge, Failed, Finished
 from memtui.workbench.browse.browser import BrowserScreen, Facts
 from memtui.workbench.browse.place import NOWHERE, read_place
-from memtui.workbench.faults import SafeEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,9 +38,67 @@ if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.wire.session import Session
 
+R = TypeVar("R")
 CALM_FPS = 15
 SETTLED = 1.2
 """Seconds after the first frame when everything was read and shown, and what that took can be given back."""
+
+
+def fault_text(error: BaseException, *, kept: str, debug: bool = False) -> Text:
+    """Say in a few lines what happened, what is unharmed and what to do.
+
+    Args:
+        error: what was raised.
+        kept: what became of the drafts, as a sentence.
+        debug: add where it happened (files, lines and source, never values).
+    """
+    lines = [f"E_INTERNAL: memtui stopped because of a fault of its own: {type(error).__name__}: {error}"]
+    if debug:
+        lines += [line.rstrip("\n") for line in traceback.format_exception(type(error), error, error.__traceback__)]
+    lines += [
+        f"{kept} No memory was changed by this.",
+        "Start memtui again; with MEMTUI_DEBUG=1 it shows where it happened.",
+    ]
+    return Text("\n".join(visible(line, keep_newlines=True) for line in lines))
+
+
+class SafeEnd(PrivateApp[R]):
+    """An app that stores its drafts before it dies of a fault."""
+
+    show_faults = False
+    """Whether to print where a fault happened."""
+    _kept = "There was nothing unsaved."
+    _told = False
+
+    @property
+    def status(self) -> int:
+        """The exit number once it has ended; a fault while it was leaving counts too."""
+        return self.return_code or 0
+
+    def flush_drafts(self) -> int:
+        """Store every draft before returning; returns how many there were. For subclasses."""
+        return 0
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """Textual's way out of what it cannot go on from, such as a terminal that is gone."""
+        self.before_fault()
+        super().panic(*renderables)
+
+    def before_fault(self) -> None:
+        """Store the drafts; what becomes of them is said at the end."""
+        try:
+            if self.flush_drafts():
+                self._kept = "Your draft is on disk and will be offered again."
+        except Exception as second:  # noqa: BLE001 - the process ends; both faults are said
+            self._kept = f"A draft could not be stored ({type(second).__name__}); what was stored before is kept."
+
+    def print_fault(self, error: BaseException) -> None:
+        """Say what happened, once."""
+        if self._told:
+            return
+        self._told = True
+        self.bell()
+        self.panic(fault_text(error, kept=self._kept, debug=self.show_faults))
 
 
 class MemtuiApp(SafeEnd[int]):
@@ -75,7 +137,7 @@ class MemtuiApp(SafeEnd[int]):
         """The actions with the user's keys."""
         if not settings.keys:
             return ACTIONS, ()
-        from memtui.workbench.keys.overrides import with_overrides
+        from memtui.workbench.keys import with_overrides
 
         return with_overrides(dict(settings.keys), lines=dict(settings.key_lines))
 
@@ -117,7 +179,7 @@ class MemtuiApp(SafeEnd[int]):
             for widget in top.query(Painted):
                 widget.forget_drawn()
 
-    def on_finished(self, event: messages.Finished) -> None:
+    def on_finished(self, event: Finished) -> None:
         """Give a result to whoever asked, unless the user stopped it."""
         try:
             if event.then is not None and not (event.hold is not None and event.hold.dropped):
@@ -128,7 +190,7 @@ class MemtuiApp(SafeEnd[int]):
             if self.fence.waiting:
                 self.call_later(self.fence.go_on)
 
-    def on_failed(self, event: messages.Failed) -> None:
+    def on_failed(self, event: Failed) -> None:
         """Give an error to whoever asked, or show it."""
         try:
             if event.otherwise is None or (event.hold is not None and event.hold.dropped):

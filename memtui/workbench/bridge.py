@@ -1,29 +1,44 @@
 """The only file of the workbench that holds the engine: jobs go in, messages come out.
 
 `bridge.run(lambda engine: ..., then=..., what="...")` is the one pattern: the function runs in a thread, `then` gets
-its result on the event loop. So no screen can block, and no thread can touch a widget.
+its result on the event loop. So no screen can block, and no thread can touch a widget. Messages are values, so that a
+test can post any of them by hand.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from textual.message import Message
 
 from memtui.engine import now_ms
-from memtui.engine.model import Actor, Address, Changes, Draft, Health, Listing, Memory, Notice, OpenConflict
+from memtui.engine.model import (
+    Actor,
+    Address,
+    AuditRecord,
+    Changes,
+    Draft,
+    Health,
+    Listing,
+    Memory,
+    Notice,
+    OpenConflict,
+    Operation,
+    Vanished,
+)
 from memtui.errors import InternalError, MemtuiError
 from memtui.ui import heap
 from memtui.ui.keys.fence import MOMENT, OLDEST, Fence, Hold
-from memtui.ui.lanes import Lanes
-from memtui.workbench import messages
 
 if TYPE_CHECKING:
     from memtui.engine import Engine as Engine
     from memtui.engine.watch.watch import Watch
+
 
 T = TypeVar("T")
 
@@ -46,6 +61,87 @@ ACTIVITY = 60
 """How many audit entries the activity strip may want: many of them may be one operation."""
 
 
+@dataclass(eq=False)
+class Finished(Message, bubble=False):
+    """A job ended well; the app calls `then` with its result."""
+
+    then: Callable[[Any], None] | None
+    result: Any
+    hold: Hold | None = None
+    """How keys wait for it."""
+
+
+@dataclass(eq=False)
+class Failed(Message, bubble=False):
+    """A job ended badly; the app calls `otherwise`, or shows the error when there is none."""
+
+    what: str
+    """What was tried, for people: `pin 3 memories`."""
+    error: MemtuiError
+    otherwise: Callable[[MemtuiError], None] | None
+    hold: Hold | None = None
+
+
+@dataclass(eq=False)
+class RowsLoaded(Message, bubble=False):
+    """Every row, fresh from the disk."""
+
+    listing: Listing
+
+
+@dataclass(eq=False)
+class RowsChanged(Message, bubble=False):
+    """Some rows differ."""
+
+    rows: tuple[Memory, ...]
+    gone: tuple[Address, ...]
+
+
+@dataclass(eq=False)
+class DraftsChanged(Message, bubble=False):
+    """Which memories have unsaved text."""
+
+    drafts: tuple[Draft, ...]
+
+
+@dataclass(eq=False)
+class ActivityChanged(Message, bubble=False):
+    """The newest entries of the audit, and what others made disappear that the user has not seen."""
+
+    records: tuple[AuditRecord, ...]
+    deleted: tuple[Address, ...] = ()
+    """Memories others deleted."""
+    vanished: tuple[Vanished, ...] = ()
+    """Roots whose folder is gone."""
+    operations: tuple[Operation, ...] = ()
+    """What is known of the operations of these entries as wholes."""
+    lines: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    """Number of an entry to lines that came and went."""
+    next_undo: str | None = None
+    """The operation that undo would take back."""
+
+
+@dataclass(eq=False)
+class Progressed(Message, bubble=False):
+    """How far a change of many memories is, in words; empty when it ended."""
+
+    words: str
+
+
+@dataclass(eq=False)
+class HealthChanged(Message, bubble=False):
+    """The watcher is up, down, or only polling."""
+
+    health: Health
+
+
+@dataclass(eq=False)
+class NoticesArrived(Message, bubble=False):
+    """Something the user must be told although no call of theirs is waiting for an answer."""
+
+    notices: tuple[Notice, ...]
+
+
 class Target(Protocol):
     """Whatever takes messages from any thread."""
 
@@ -55,7 +151,7 @@ class Target(Protocol):
 
 
 class Bridge:
-    """Runs everything that may block, and turns what happens into messages."""
+    """Runs everything that may block, and turns what happens into"""
 
     def __init__(
         self, engine: Engine, *, actor: Actor, read_only: bool = False, clock: Callable[[], int] = now_ms
@@ -120,7 +216,7 @@ class Bridge:
         ticket = self._take_ticket(latest)
         brief = lane == WRITE and not awaited
         hold = self.hold(what, MOMENT if brief else OLDEST, optional=lane != WRITE) if awaited or brief else None
-        nothing = messages.Finished(None, None, hold)
+        nothing = Finished(None, None, hold)
 
         def work() -> None:
             message: Message = nothing
@@ -128,14 +224,14 @@ class Bridge:
                 if lane == WRITE:
                     self._doing = doing or what[:1].upper() + what[1:]
                 try:
-                    message = messages.Finished(then, job(self._engine), hold)
+                    message = Finished(then, job(self._engine), hold)
                 except MemtuiError as error:
-                    message = messages.Failed(what, error, otherwise, hold)
+                    message = Failed(what, error, otherwise, hold)
                 except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
-                    message = messages.Failed(what, _unexpected(error), otherwise, hold)
+                    message = Failed(what, _unexpected(error), otherwise, hold)
                 if lane == WRITE and self._told_at:
                     self._told_at = 0.0
-                    self._post(self._screen, messages.Progressed(""))
+                    self._post(self._screen, Progressed(""))
             if self._is_newest(latest, ticket):
                 self._post(self._app, message)
             elif hold is not None:
@@ -173,7 +269,7 @@ class Bridge:
 
         def tell(part: T) -> None:
             if not outdated():
-                self._post(self._app, messages.Finished(then, part))
+                self._post(self._app, Finished(then, part))
 
         self.run(
             lambda engine: job(engine, outdated, tell),
@@ -229,7 +325,7 @@ class Bridge:
         try:
             return self._engine.cached()
         except MemtuiError as error:
-            self._post(self._app, messages.Failed("remember the last run", error, None))
+            self._post(self._app, Failed("remember the last run", error, None))
             return None
 
     def start(self) -> None:
@@ -313,7 +409,7 @@ class Bridge:
         self._app = self._screen = None
 
     def _first_rows(self) -> None:
-        self._post(self._screen, messages.RowsLoaded(self._engine.rows.list()))
+        self._post(self._screen, RowsLoaded(self._engine.rows.list()))
         self._tell_of_ledger()
         self._send_drafts()
         self._send_activity()
@@ -322,7 +418,7 @@ class Bridge:
         """Pass on what the engine has to say of its own records, such as that they were damaged and replaced."""
         told = tuple(Notice("ledger", text) for text in self._engine.events.notices())
         if told:
-            self._post(self._screen, messages.NoticesArrived(told))
+            self._post(self._screen, NoticesArrived(told))
 
     def _follow(self) -> None:
         self._unsubscribe = self._engine.events.subscribe(self._on_changes)
@@ -332,7 +428,7 @@ class Bridge:
 
     def _reread(self) -> None:
         self._on_changes(self._engine.watch.reconcile())
-        self._post(self._screen, messages.RowsLoaded(self._engine.rows.list()))
+        self._post(self._screen, RowsLoaded(self._engine.rows.list()))
         self._send_activity()
 
     def _on_changes(self, changes: Changes) -> None:
@@ -341,7 +437,7 @@ class Bridge:
         addresses = {change.address for change in changes.changes} | changes.touched
         addresses |= {change.old_address for change in changes.changes if change.old_address is not None}
         if changes.notices:
-            self._post(self._screen, messages.NoticesArrived(changes.notices))
+            self._post(self._screen, NoticesArrived(changes.notices))
         if changes.health is not None:
             self._on_health(changes.health)
         with self._lock:
@@ -356,10 +452,10 @@ class Bridge:
         now = time.monotonic()
         if now - self._told_at >= TOLD_EVERY and (words := self.underway):
             self._told_at = now
-            self._post(self._screen, messages.Progressed(words))
+            self._post(self._screen, Progressed(words))
 
     def _on_health(self, health: Health) -> None:
-        self._post(self._screen, messages.HealthChanged(health))
+        self._post(self._screen, HealthChanged(health))
 
     def _send_pending(self) -> None:
         self._engine.pace.make_way(MAKE_WAY)
@@ -371,13 +467,13 @@ class Bridge:
             self._send_rows(addresses, rows, everything=everything)
         finally:
             for hold in shown:
-                self._post(self._app, messages.Finished(None, None, hold))
+                self._post(self._app, Finished(None, None, hold))
         self._send_activity()
 
     def _send_rows(self, addresses: set[Address], rows: dict[Address, Memory | None], *, everything: bool) -> None:
         """Tell rows: those that came with a change, and those that have to be asked for."""
         if everything or len(addresses) > ONE_BY_ONE:
-            self._post(self._screen, messages.RowsLoaded(self._engine.rows.list()))
+            self._post(self._screen, RowsLoaded(self._engine.rows.list()))
             return
         if addresses:
             rows = {**rows, **dict.fromkeys(addresses), **self._engine.rows.some(addresses)}
@@ -385,10 +481,10 @@ class Bridge:
         for start in range(0, len(told), AT_ONCE):
             some = told[start : start + AT_ONCE]
             there = tuple(row for _, row in some if row is not None)
-            self._post(self._screen, messages.RowsChanged(there, tuple(one for one, row in some if row is None)))
+            self._post(self._screen, RowsChanged(there, tuple(one for one, row in some if row is None)))
 
     def _send_drafts(self) -> None:
-        self._post(self._screen, messages.DraftsChanged(self._engine.drafts.all()))
+        self._post(self._screen, DraftsChanged(self._engine.drafts.all()))
 
     def _send_activity(self) -> None:
         engine = self._engine
@@ -398,7 +494,7 @@ class Bridge:
 
         loaded = activity_jobs.load(engine, activity_jobs.Wish(), None, limit=ACTIVITY)
         lines = activity_jobs.count(engine, strip_records(loaded.records))
-        news = messages.ActivityChanged(
+        news = ActivityChanged(
             loaded.records, deleted, engine.rows.vanished(), loaded.operations, lines, loaded.next_undo
         )
         self._post(self._screen, news)
@@ -408,9 +504,9 @@ class Bridge:
             try:
                 work()
             except MemtuiError as error:
-                self._post(self._app, messages.Failed(what, error, None))
+                self._post(self._app, Failed(what, error, None))
             except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
-                self._post(self._app, messages.Failed(what, _unexpected(error), None))
+                self._post(self._app, Failed(what, _unexpected(error), None))
 
         return guarded
 
@@ -427,3 +523,44 @@ def _unexpected(error: Exception) -> MemtuiError:
         unharmed="memtui goes on; what is on disk is as it was before this step.",
         hint="Run memtui doctor; with MEMTUI_DEBUG=1 it shows where it happened.",
     )
+
+
+Job = Callable[[], None]
+"""Work that reports its own outcome and never raises."""
+
+
+class Lanes:
+    """Named threads that start when they are first used and never keep the process alive."""
+
+    def __init__(self) -> None:
+        self._queues: dict[str, SimpleQueue[Job | None]] = {}
+        self._threads: dict[str, threading.Thread] = {}
+        self.closed = False
+        """Whether no job is taken any more."""
+
+    def submit(self, lane: str, job: Job) -> None:
+        """Do a job in the lane's thread, after what was asked before; nothing after `close`."""
+        if self.closed:
+            return
+        if lane not in self._queues:
+            queue: SimpleQueue[Job | None] = SimpleQueue()
+            self._queues[lane] = queue
+            thread = threading.Thread(target=_work, args=(queue,), name=f"memtui-{lane}", daemon=True)
+            self._threads[lane] = thread
+            thread.start()
+        self._queues[lane].put(job)
+
+    def close(self, *, wait_for: tuple[str, ...] = (), seconds: float = 2.0) -> None:
+        """Take no more jobs, and let the named lanes finish what they have, for so many seconds at most each."""
+        self.closed = True
+        for queue in self._queues.values():
+            queue.put(None)
+        for lane in wait_for:
+            if lane in self._threads:
+                self._threads[lane].join(seconds)
+
+
+def _work(queue: SimpleQueue[Job | None]) -> None:
+    """Do jobs until told to stop."""
+    while (job := queue.get()) is not None:
+        job()

@@ -15,7 +15,7 @@ from memtui.cli.main import run
 from memtui.config.settings import Settings
 from memtui.wire.call import Key
 from memtui.wire.session import Session
-from memtui.workbench.keys.overrides import with_overrides
+from memtui.workbench.keys import with_overrides
 
 
 class Result(NamedTuple):

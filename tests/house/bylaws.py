@@ -36,10 +36,8 @@ WORKBENCH = (
     "browse",
     "tree",
     "bridge",
-    "messages",
     "keys",
     "actions",
-    "faults",
 )
 """Rooms of the workbench from top to bottom, each imports those below it; `pyproject.toml` has the other rooms."""
 

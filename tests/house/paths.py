@@ -24,8 +24,7 @@ from memtui.engine.model import Actor, Address, Changes, Health, Root
 from memtui.mcp_server import tools
 from memtui.mcp_server.connection import FULL, Desk
 from memtui.wire.session import Options
-from memtui.workbench.bridge import WRITE, Bridge
-from memtui.workbench.messages import Finished, HealthChanged, RowsChanged
+from memtui.workbench.bridge import WRITE, Bridge, Finished, HealthChanged, RowsChanged
 from tests.house.source import ROOT
 
 SECONDS = 20.0
@@ -204,8 +203,8 @@ class Step(NamedTuple):
 
 
 STEPS = {
-    "a save": Step(a_save, 23),
-    "an outside write": Step(an_outside_write, 23),
+    "a save": Step(a_save, 21),
+    "an outside write": Step(an_outside_write, 21),
     "an agent's str_replace": Step(an_agents_edit, 32),
 }
 

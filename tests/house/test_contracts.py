@@ -43,12 +43,12 @@ WRONG = [
     ("ui/keys/keyed.py", "import memtui.engine.model", "What draws knows no memory"),
     ("ui/draw/spans.py", "import memtui.ui.widgets", "Inside what draws imports go downwards"),
     (
-        "workbench/actions/action.py",
+        "workbench/actions.py",
         "import memtui.engine.engine",
         "Inside the workbench only the bridge holds the engine",
     ),
     (
-        "workbench/actions/action.py",
+        "workbench/actions.py",
         "from memtui.engine import Engine",
         "Inside the workbench only the bridge holds the engine",
     ),

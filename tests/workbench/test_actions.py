@@ -64,9 +64,8 @@ def test_parts_of_the_screen_are_named_by_their_methods() -> None:
     from memtui.workbench.browse.reviews import Accepting
     from memtui.workbench.edit.host import EditorHost
     from memtui.workbench.views.switching import Views
-    from memtui.workbench.views.viewing import Viewing
 
-    parts = {"accepting": Accepting, "copying": Copying, "filtering": Filtering, "verbs": Verbs, "viewing": Viewing}
+    parts = {"accepting": Accepting, "copying": Copying, "filtering": Filtering, "verbs": Verbs}
     parts |= {"host": EditorHost, "projects": Projects, "repointing": Repointing, "views": Views}
     parts["bundling"] = Bundling
     for id_, path in ELSEWHERE.items():

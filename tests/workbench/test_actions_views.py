@@ -6,7 +6,7 @@ import pytest
 
 from memtui.ui.action import COMMON, View, keymap_of
 from memtui.workbench.actions import BY_ID, ROOMS, VIEW, VIEWS
-from memtui.workbench.keys.overrides import with_overrides
+from memtui.workbench.keys import with_overrides
 
 
 def test_each_view_has_an_action_a_digit_and_a_tab() -> None:

@@ -12,8 +12,21 @@ from textual.message import Message
 
 from memtui.engine.model import Address, Changes, Draft, Notice
 from memtui.errors import NotFoundError, StorageError
-from memtui.workbench import messages
-from memtui.workbench.bridge import AT_ONCE, ONE_BY_ONE, ROWS, WRITE, Bridge
+from memtui.workbench.bridge import (
+    AT_ONCE,
+    ONE_BY_ONE,
+    ROWS,
+    WRITE,
+    ActivityChanged,
+    Bridge,
+    DraftsChanged,
+    Failed,
+    Finished,
+    HealthChanged,
+    NoticesArrived,
+    RowsChanged,
+    RowsLoaded,
+)
 from tests.workbench.memories import ME, START, Memories, failing, told_at_once
 
 
@@ -71,7 +84,7 @@ A = Address("memtui:global", "a.md")
 def test_a_result_comes_back_with_what_to_do_next(bridge: Bridge, box: Box) -> None:
     told: list[bytes] = []
     bridge.run(lambda engine: engine.read(A).bytes, told.append, what="read a")
-    (message,) = box.wait(messages.Finished)
+    (message,) = box.wait(Finished)
     assert told == []
     message.then(message.result)
     assert told == [b"a"]
@@ -79,20 +92,20 @@ def test_a_result_comes_back_with_what_to_do_next(bridge: Bridge, box: Box) -> N
 
 def test_jobs_run_off_the_event_loop(bridge: Bridge, box: Box) -> None:
     bridge.run(lambda _: threading.current_thread(), what="look")
-    (message,) = box.wait(messages.Finished)
+    (message,) = box.wait(Finished)
     assert message.result is not threading.current_thread()
 
 
 def test_an_error_of_the_engine_comes_back(bridge: Bridge, box: Box) -> None:
     with failing(errno.EIO, "open_file", of="a.md"):
         bridge.run(lambda engine: engine.read(A), what="read a")
-        (message,) = box.wait(messages.Failed)
+        (message,) = box.wait(Failed)
     assert (message.what, message.error.code) == ("read a", "E_IO")
 
 
 def test_a_fault_of_ours_is_an_error_too(bridge: Bridge, box: Box) -> None:
     bridge.run(lambda _: 1 / 0, what="divide")
-    (message,) = box.wait(messages.Failed)
+    (message,) = box.wait(Failed)
     assert message.error.code == "E_INTERNAL"
     assert "ZeroDivisionError" in message.error.message
 
@@ -113,8 +126,8 @@ def test_only_the_newest_of_a_group_arrives(bridge: Bridge, box: Box) -> None:
         bridge.run(job(number), what="read", latest="side")
     gate.set()
     bridge.run(lambda _: "end", what="end")
-    box.wait(messages.Finished, count=2)
-    assert [message.result for message in box.of(messages.Finished)] == [4, "end"]
+    box.wait(Finished, count=2)
+    assert [message.result for message in box.of(Finished)] == [4, "end"]
     assert ran in ([0, 4], [4])
 
 
@@ -138,7 +151,7 @@ def test_a_stream_tells_what_there_is_so_far_until_it_is_outdated(bridge: Bridge
     assert seen.wait(5)
     bridge.stream(second, told.append, what="search", group="search")
     gate.set()
-    for message in box.wait(messages.Finished, count=2):
+    for message in box.wait(Finished, count=2):
         message.then(message.result)
     assert told == ["part", "all"]
 
@@ -149,7 +162,7 @@ def test_a_stream_that_fails_says_so_to_whoever_asked(bridge: Bridge, box: Box) 
 
     failed: list[str] = []
     bridge.stream(job, failed.append, what="search", group="s", otherwise=lambda error: failed.append(error.code))
-    (message,) = box.wait(messages.Failed)
+    (message,) = box.wait(Failed)
     assert message.otherwise is not None
     message.otherwise(message.error)
     assert failed == ["E_DISK_FULL"]
@@ -161,33 +174,33 @@ def test_a_dropped_group_tells_nothing(bridge: Bridge, box: Box) -> None:
     bridge.drop("side")
     gate.set()
     bridge.run(lambda _: "end", what="end")
-    assert [message.result for message in box.wait(messages.Finished)] == ["end"]
+    assert [message.result for message in box.wait(Finished)] == ["end"]
 
 
 def test_start_reads_follows_and_tells(bridge: Bridge, box: Box) -> None:
     bridge.start()
-    box.wait(messages.RowsLoaded, count=2)
-    assert [str(row.address) for row in box.of(messages.RowsLoaded)[0].listing.items] == [
+    box.wait(RowsLoaded, count=2)
+    assert [str(row.address) for row in box.of(RowsLoaded)[0].listing.items] == [
         "memtui:global/a.md",
         "memtui:global/b.md",
     ]
-    box.wait(messages.DraftsChanged)
-    box.wait(messages.ActivityChanged)
+    box.wait(DraftsChanged)
+    box.wait(ActivityChanged)
 
 
 def test_what_happens_outside_becomes_rows(bridge: Bridge, box: Box, engine: Memories) -> None:
     bridge.start()
-    box.wait(messages.RowsLoaded, count=2)
+    box.wait(RowsLoaded, count=2)
     engine.outside("memtui:global/a.md", "other")
     box.until(
         lambda: (
             ("memtui:global/a.md", True)
-            in [(str(row.address), row.unseen) for told in box.of(messages.RowsChanged) for row in told.rows]
+            in [(str(row.address), row.unseen) for told in box.of(RowsChanged) for row in told.rows]
         )
     )
     gone = engine.delete("memtui:global/b.md")
-    box.until(lambda: any(gone in told.gone for told in box.of(messages.RowsChanged)))
-    box.until(lambda: gone in box.of(messages.ActivityChanged)[-1].deleted)
+    box.until(lambda: any(gone in told.gone for told in box.of(RowsChanged)))
+    box.until(lambda: gone in box.of(ActivityChanged)[-1].deleted)
 
 
 class News:
@@ -196,8 +209,8 @@ class News:
     def __init__(self, bridge: Bridge, box: Box) -> None:
         self.tell = bridge._on_changes
         bridge.start()
-        box.wait(messages.RowsLoaded, count=2)
-        assert box.wait(messages.HealthChanged)[0].health.state == "watching"
+        box.wait(RowsLoaded, count=2)
+        assert box.wait(HealthChanged)[0].health.state == "watching"
         watch = bridge._watch
         assert watch is not None
         watch.stop()
@@ -212,9 +225,9 @@ def news(bridge: Bridge, box: Box) -> News:
 def test_a_storm_of_changes_is_one_list(news: News, box: Box, engine: Memories) -> None:
     many = [engine.put(f"memtui:global/{number}.md", "x") for number in range(ONE_BY_ONE + 1)]
     news.tell(Changes(touched=frozenset(many)))
-    (*_, last) = box.wait(messages.RowsLoaded, count=3)
+    (*_, last) = box.wait(RowsLoaded, count=3)
     assert {*many, A} <= {row.address for row in last.listing.items}
-    assert not box.of(messages.RowsChanged)
+    assert not box.of(RowsChanged)
 
 
 def test_rows_that_come_with_a_change_are_not_asked_for(
@@ -228,10 +241,10 @@ def test_rows_that_come_with_a_change_are_not_asked_for(
 
     monkeypatch.setattr(engine.engine.rows, "some", fail)
     news.tell(Changes(touched=frozenset(rows), rows=rows, order=1_000_000))
-    first, second = box.wait(messages.RowsChanged, count=2)
+    first, second = box.wait(RowsChanged, count=2)
     assert {row.address for row in (*first.rows, *second.rows)} == set(many)
     assert (*first.gone, *second.gone) == (A,)
-    assert not box.of(messages.Failed)
+    assert not box.of(Failed)
 
 
 def test_an_older_row_that_comes_late_is_dropped(bridge: Bridge, news: News, box: Box, engine: Memories) -> None:
@@ -239,15 +252,15 @@ def test_an_older_row_that_comes_late_is_dropped(bridge: Bridge, news: News, box
     for order, size in ((3, 30), (2, 20), (4, 40)):
         news.tell(Changes(touched=frozenset([A]), rows={A: row._replace(bytes=size)}, order=1_000_000 + order))
     bridge.run(lambda _: None, what="wait", lane=ROWS)
-    box.wait(messages.Finished)
-    told = [row.bytes for message in box.of(messages.RowsChanged) for row in message.rows]
+    box.wait(Finished)
+    told = [row.bytes for message in box.of(RowsChanged) for row in message.rows]
     assert told in ([30, 40], [40])
 
 
 def test_health_and_notices_are_passed_on(news: News, box: Box) -> None:
-    assert [one.health.state for one in box.wait(messages.HealthChanged, count=2)] == ["watching", "stopped"]
+    assert [one.health.state for one in box.wait(HealthChanged, count=2)] == ["watching", "stopped"]
     news.tell(Changes(notices=(Notice("late-write", "Somebody wrote late.", A),)))
-    assert box.wait(messages.NoticesArrived)[0].notices[0].text == "Somebody wrote late."
+    assert box.wait(NoticesArrived)[0].notices[0].text == "Somebody wrote late."
 
 
 def test_what_happened_to_the_ledger_is_told_once(
@@ -256,13 +269,13 @@ def test_what_happened_to_the_ledger_is_told_once(
     told = ["The ledger was damaged; a backup took its place."]
     monkeypatch.setattr(engine.engine.events, "notices", lambda: tuple(told.pop() for _ in tuple(told)))
     bridge.run(lambda engine: engine.read(A).bytes, what="read a")
-    (message,) = box.wait(messages.NoticesArrived)
+    (message,) = box.wait(NoticesArrived)
     assert [(notice.kind, notice.text) for notice in message.notices] == [
         ("ledger", "The ledger was damaged; a backup took its place.")
     ]
     bridge.run(lambda engine: engine.read(A).bytes, what="read a")
-    box.wait(messages.Finished, count=2)
-    assert len(box.of(messages.NoticesArrived)) == 1
+    box.wait(Finished, count=2)
+    assert len(box.of(NoticesArrived)) == 1
 
 
 def test_a_failing_list_is_an_error_and_the_rest_goes_on(bridge: Bridge, box: Box, engine: Memories) -> None:
@@ -272,9 +285,9 @@ def test_a_failing_list_is_an_error_and_the_rest_goes_on(bridge: Bridge, box: Bo
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(engine.engine.rows, "list", fail)
         bridge.start()
-        assert box.wait(messages.Failed)[0].error.code == "E_STORE"
+        assert box.wait(Failed)[0].error.code == "E_STORE"
     bridge.refresh([A])
-    box.wait(messages.RowsChanged)
+    box.wait(RowsChanged)
 
 
 def test_the_rows_of_the_last_list_are_remembered(bridge: Bridge, box: Box, engine: Memories) -> None:
@@ -292,7 +305,7 @@ def test_a_damaged_memory_of_the_last_run_is_an_error_not_a_crash(
 
     monkeypatch.setattr(engine.engine, "cached", broken)
     assert bridge.remembered() is None
-    assert box.wait(messages.Failed)
+    assert box.wait(Failed)
 
 
 def test_a_draft_is_stored_before_the_call_returns(bridge: Bridge, engine: Memories) -> None:
@@ -318,10 +331,10 @@ def test_closing_does_not_wait_for_a_look_and_tells_it(bridge: Bridge) -> None:
 
 def test_closing_stops_the_watch_and_lets_writes_end(bridge: Bridge, box: Box, engine: Memories) -> None:
     bridge.start()
-    box.wait(messages.RowsLoaded, count=2)
+    box.wait(RowsLoaded, count=2)
     ran: list[str] = []
     bridge.run(lambda _: ran.append("saved"), what="save", lane=WRITE)
     bridge.close()
     assert ran == ["saved"]
-    assert box.wait(messages.HealthChanged)[-1].health.state in ("watching", "stopped")
+    assert box.wait(HealthChanged)[-1].health.state in ("watching", "stopped")
     bridge.focus(focused=True)

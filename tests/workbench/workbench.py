@@ -16,11 +16,10 @@ from memtui.engine.model import Actor, Address, Root
 from memtui.errors import MemtuiError
 from memtui.ui.draw.paint import Paint
 from memtui.ui.themes import THEMES
-from memtui.workbench.bridge import Bridge
+from memtui.workbench.bridge import Bridge, Failed, Finished
 from memtui.workbench.edit import intents
 from memtui.workbench.edit.editor import MemoryEditor
 from memtui.workbench.edit.flow import Editing, Wishes
-from memtui.workbench.messages import Failed, Finished
 
 ACTOR = Actor("tui")
 AGENT = Actor("agent:claude")

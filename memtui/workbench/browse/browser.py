@@ -26,9 +26,18 @@ from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
 from memtui.ui.widgets.tabs import Tabs
-from memtui.workbench import messages
 from memtui.workbench.actions import BROWSER_ROOMS
-from memtui.workbench.bridge import WRITE, Bridge
+from memtui.workbench.bridge import (
+    WRITE,
+    ActivityChanged,
+    Bridge,
+    DraftsChanged,
+    HealthChanged,
+    NoticesArrived,
+    Progressed,
+    RowsChanged,
+    RowsLoaded,
+)
 from memtui.workbench.browse.chrome import Chrome
 from memtui.workbench.browse.commands import Commands
 from memtui.workbench.browse.panes import Panes
@@ -170,11 +179,11 @@ class BrowserScreen(Parts):
 
     # News
 
-    def on_rows_loaded(self, event: messages.RowsLoaded) -> None:
+    def on_rows_loaded(self, event: RowsLoaded) -> None:
         """Take in a full list."""
         self.filling.take(event.listing)
 
-    def on_rows_changed(self, event: messages.RowsChanged) -> None:
+    def on_rows_changed(self, event: RowsChanged) -> None:
         """Take in rows that differ."""
         rows = [memory for memory in event.rows if not self.forest.others.hides(memory.address.root)]
         there = {memory.address for memory in event.rows}.union(event.gone)
@@ -184,7 +193,7 @@ class BrowserScreen(Parts):
         if self.editing:
             self.host.rows_changed(there)
 
-    def on_drafts_changed(self, event: messages.DraftsChanged) -> None:
+    def on_drafts_changed(self, event: DraftsChanged) -> None:
         """Take in which memories have unsaved text; what is left from an earlier run is offered once."""
         self.take(self.forest.set_drafts(event.drafts))
         if not self._drafts_told:
@@ -192,7 +201,7 @@ class BrowserScreen(Parts):
             if event.drafts:
                 self.say(offer_words(event.drafts), "draft")
 
-    def on_activity_changed(self, event: messages.ActivityChanged) -> None:
+    def on_activity_changed(self, event: ActivityChanged) -> None:
         """Take in the newest entries of the audit."""
         self.chrome.recent = event
         vanished = {one.root.id: one.memories for one in event.vanished}
@@ -206,21 +215,21 @@ class BrowserScreen(Parts):
         if "views" in self.__dict__:
             self.views.news()
 
-    def on_progressed(self, event: messages.Progressed) -> None:
+    def on_progressed(self, event: Progressed) -> None:
         """Say how far a change of many memories is, where the keys are shown."""
         self.chrome.progress = event.words
         self.chrome.update("footer")
         for top in (one for one in self.app.screen_stack[1:] if isinstance(one, KeyedScreen)):
             top.show_progress()
 
-    def on_health_changed(self, event: messages.HealthChanged) -> None:
+    def on_health_changed(self, event: HealthChanged) -> None:
         """Say how the watcher is."""
         if event.health != self.chrome.health and event.health.state != "watching":
             self.say(f"Not following changes as they happen: {event.health.reason or event.health.state}.", "warning")
         self.chrome.health = event.health
         self.chrome.update("header")
 
-    def on_notices_arrived(self, event: messages.NoticesArrived) -> None:
+    def on_notices_arrived(self, event: NoticesArrived) -> None:
         """Tell what must be told."""
         for notice in event.notices:
             self.say(notice.text, "warning")

@@ -20,8 +20,8 @@ from memtui.workbench.tree import cells
 from memtui.workbench.tree.cells import State
 
 if TYPE_CHECKING:
+    from memtui.workbench.bridge import ActivityChanged
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.messages import ActivityChanged
 
 KEPT_MESSAGES = 200
 

@@ -5,7 +5,7 @@ Screen, palette and mouse all come through here, so that an action does the same
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import Address
 from memtui.ui import themes
 from memtui.ui.action import Action, in_room, shown_keys
+from memtui.ui.draw.times import ago
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.workbench.actions import BROWSER_ROOMS, VIEWS
 from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
@@ -22,6 +23,7 @@ from memtui.workbench.tree.rows import Effect
 if TYPE_CHECKING:
     from memtui.ui.keys.palette import Command
     from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.views.picker import Content, PickScreen
 
 NEEDS_MEMORY = frozenset(
     {"edit", "edit_outside", "describe_memory", "versions", "copy_contents", "copy_description", "copy_sha", "resolve"}
@@ -38,8 +40,6 @@ ELSEWHERE = {
     "copy_description": "copying.description",
     "copy_sha": "copying.sha",
     "describe_memory": "host.describe",
-    "help": "viewing.help",
-    "messages": "viewing.messages",
     "filter": "filtering.start",
     "new": "verbs.new",
     "rename": "verbs.rename",
@@ -62,8 +62,11 @@ class Commands:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
+        self._on_top: PickScreen | None = None
         tree = screen.memories
         self._does: dict[str, Callable[[], object]] = {
+            "help": self._help,
+            "messages": self._messages,
             "palette": self._palette,
             "back": self._back,
             "quit": self._quit,
@@ -318,6 +321,40 @@ class Commands:
         address = self._current()
         if address is not None:
             self._screen.open_editor(address, then="compare")
+
+    # Lists on top
+
+    def _help(self) -> None:
+        screen = self._screen
+        rooms = ("editor", "everywhere") if screen.typing else ("memory", "view", "list", "everywhere")
+        self._show_help(screen.help_text, rooms, ())
+
+    def help_on(self, pane: str, actions: Iterable[Action]) -> None:
+        """Show the keys of a view, and all others."""
+        self._show_help(pane, ("views", "everywhere"), actions)
+
+    def _show_help(self, pane: str, rooms: tuple[str, ...], own: Iterable[Action]) -> None:
+        from memtui.workbench.views.help import help_content
+
+        self._show_list(help_content(self._screen.table, pane, rooms, own))
+
+    def _messages(self) -> None:
+        """Show what was said."""
+        from memtui.ui.draw.pages import words_page
+        from memtui.workbench.views.picker import text_content
+
+        said = [f"{ago(at, self._screen.now()):>4}  {text}" for at, text in reversed(self._screen.chrome.said)]
+        self._show_list(text_content("Messages", lambda width: words_page(*(said or ["Nothing yet."]), width=width)))
+
+    def _show_list(self, content: Content) -> None:
+        """Put a list on top, unless there is one: a key pressed twice before its rows are read opens one list."""
+        from memtui.workbench.views.picker import PickScreen
+
+        if self._on_top is not None:
+            return
+        screen = self._screen
+        self._on_top = PickScreen(content, screen.table, plain=screen.facts.ascii, switch=screen.show_view)
+        screen.app.push_screen(self._on_top, lambda _: setattr(self, "_on_top", None))
 
     # Palette
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from memtui.workbench.browse.reviews import Accepting
     from memtui.workbench.edit.host import EditorHost
     from memtui.workbench.views.switching import Views
-    from memtui.workbench.views.viewing import Viewing
 
 
 class Parts(KeyedScreen[None]):
@@ -52,13 +51,6 @@ class Parts(KeyedScreen[None]):
         from memtui.workbench.browse.operations import Copying
 
         return Copying(self._browser)
-
-    @cached_property
-    def viewing(self) -> Viewing:
-        """Lists on top."""
-        from memtui.workbench.views.viewing import Viewing
-
-        return Viewing(self._browser)
 
     @cached_property
     def checkup(self) -> Checkup:

@@ -24,7 +24,7 @@ from memtui.workbench.edit.drafts import WRITE_AFTER, Question
 from memtui.workbench.edit.find_bar import FindBar
 from memtui.workbench.edit.memory_text import MemoryText
 from memtui.workbench.edit.text_form import EDIT_BYTES
-from memtui.workbench.keys.room_bindings import room_bindings
+from memtui.workbench.keys import room_bindings
 
 COMPARE_AFTER = 0.3
 """Seconds of quiet typing before the two sides are compared again."""

@@ -21,7 +21,7 @@ from memtui.ui.widgets.lines import Lines
 from memtui.workbench.edit.memory_text import MemoryText
 from memtui.workbench.edit.text_form import TextForm, to_bytes
 from memtui.workbench.edit.typed_screen import TypedFlow, TypedScreen
-from memtui.workbench.keys.room_bindings import room_bindings
+from memtui.workbench.keys import room_bindings
 
 READ_ONLY = "Nothing can be written here: memtui was started with --read-only, or the folder is read-only."
 

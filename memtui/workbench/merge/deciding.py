@@ -8,7 +8,7 @@ from __future__ import annotations
 from memtui.ui.action import Action
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.keys.keyed import KeyedScreen
-from memtui.workbench.keys.help import help_content
+from memtui.workbench.views.help import help_content
 from memtui.workbench.views.picker import PickScreen
 
 

@@ -211,7 +211,7 @@ class ViewScreen(KeyedScreen[None]):
         elif id_ == "palette":
             browser.commands.open_palette(self.palette_commands())
         elif id_ == "help":
-            browser.viewing.help_on(self.HELP or "", self.own_actions)
+            browser.commands.help_on(self.HELP or "", self.own_actions)
         else:
             browser.commands.run(id_)
 

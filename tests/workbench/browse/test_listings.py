@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 import pytest
 
 from memtui.engine.model import Address, Listing, Memory
-from memtui.workbench import messages
+from memtui.workbench.bridge import RowsChanged, RowsLoaded
 from memtui.workbench.browse import listings
 from memtui.workbench.browse.listings import Part
 from memtui.workbench.tree import rows
@@ -27,7 +27,7 @@ async def at_rest(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Shown,
         monkeypatch.setattr(rows, "PART", 20)
         monkeypatch.setattr(listings, "SLICE", 0)
         monkeypatch.setattr(listings, "PAUSE", 60)
-        running.browser.post_message(messages.RowsLoaded(other))
+        running.browser.post_message(RowsLoaded(other))
         await running.until(lambda: running.browser.filling.busy)
         yield running, other
 
@@ -66,7 +66,7 @@ async def test_it_goes_on_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(listings, "PAUSE", 0.001)
         running.browser.filling._resting = False
         rest = listing._replace(items=listing.items[:50])
-        running.browser.post_message(messages.RowsLoaded(rest))
+        running.browser.post_message(RowsLoaded(rest))
         await running.until(lambda: len(running.browser.forest.nodes) == 50 and not running.browser.filling.busy)
 
 
@@ -75,7 +75,7 @@ async def test_what_is_told_of_a_row_meanwhile_stays(monkeypatch: pytest.MonkeyP
         newer = next(one for one in listing.items if one.address == LAST)._replace(bytes=77)
         gone = listing.items[100].address
         fresh = newer._replace(address=Address("memtui:project", "fresh.md"))
-        running.browser.post_message(messages.RowsChanged((newer, fresh), (gone,)))
+        running.browser.post_message(RowsChanged((newer, fresh), (gone,)))
         await running.until(lambda: size(running, LAST) == 77)
         finish(running)
         assert size(running, LAST) == 77

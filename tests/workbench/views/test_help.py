@@ -5,8 +5,8 @@ from __future__ import annotations
 from memtui.ui.action import shown_keys
 from memtui.ui.draw.pages import Page
 from memtui.workbench.actions import ACTIONS, ROOMS
-from memtui.workbench.keys.help import SIGNS_TITLE, START, help_page, help_sections
-from memtui.workbench.keys.overrides import with_overrides
+from memtui.workbench.keys import with_overrides
+from memtui.workbench.views.help import SIGNS_TITLE, START, help_page, help_sections
 
 
 def text(page: Page) -> str:

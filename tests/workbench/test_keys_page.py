@@ -1,7 +1,7 @@
 """The page about keys is what the table of actions says."""
 
 from memtui.workbench.actions import ACTIONS
-from memtui.workbench.keys.page import keys_page
+from memtui.workbench.keys import keys_page
 from tests.house.source import ROOT
 
 

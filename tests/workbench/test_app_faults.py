@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from memtui.workbench.faults import fault_text
+from memtui.workbench.app import fault_text
 from tests.terminal import Terminal
 
 PROGRAM = """
 import sys
 from textual.widgets import Static
-from memtui.workbench.faults import SafeEnd
+from memtui.workbench.app import SafeEnd
 
 class Program(SafeEnd[int]):
     def compose(self):

@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from memtui.ui.lanes import Lanes
+from memtui.workbench.bridge import Lanes
 
 
 def hold(gate: threading.Event) -> Callable[[], None]:

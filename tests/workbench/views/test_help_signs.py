@@ -16,7 +16,6 @@ from memtui.ui.draw.times import Look
 from memtui.workbench.actions import ACTIONS, SIGNS
 from memtui.workbench.browse import health
 from memtui.workbench.edit.file_state import FileState, title_note
-from memtui.workbench.keys.help import SIGNS_TITLE, help_page
 from memtui.workbench.merge.rows import SIGNS as CHANGES
 from memtui.workbench.merge.session import MergeSession
 from memtui.workbench.merge.view import FileText
@@ -25,6 +24,7 @@ from memtui.workbench.tree.cells import columns_for, row_runs
 from memtui.workbench.tree.nodes import Signs
 from memtui.workbench.tree.rows import Forest
 from memtui.workbench.views import cost_rows, health_rows, hot_rows
+from memtui.workbench.views.help import SIGNS_TITLE, help_page
 from tests.workbench.views.test_cost_jobs import drawn
 from tests.workbench.views.test_cost_rows import AROUND, COST
 from tests.workbench.views.test_health_rows import board, finding

@@ -1,16 +1,20 @@
 """The user's own keys: put into the table; each name or key that cannot be used is told with its line and a way out.
 
 A key that silently does nothing is the fault of this file alone; it imports nothing that draws, so that the command
-line can check a configuration with it.
+line can check a configuration with it. `docs/keys.md` and Textual's bindings are made of the same table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
-from memtui.ui.action import COMMON, Action, in_room, shown_keys
-from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, TEXT_ROOMS, VIEW, VIEWS
+from memtui.ui.action import COMMON, Action, in_room, keymap, shown_keys
+from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, ROOMS, SIGNS, TEXT_ROOMS, VIEW, VIEWS
+
+if TYPE_CHECKING:
+    from textual.binding import BindingType
 
 NAMED = frozenset(
     (
@@ -132,3 +136,49 @@ def _clashes(actions: tuple[Action, ...]) -> list[tuple[str, tuple[str, ...], tu
             if len(ids) > 1:
                 found.setdefault((key, tuple(ids)), free[:SUGGESTED])
     return [(key, ids, free) for (key, ids), free in found.items()]
+
+
+def keys_page(actions: Iterable[Action] = ACTIONS) -> str:
+    """Return `docs/keys.md`."""
+    actions = tuple(actions)
+    lines = [
+        "# Keys",
+        "",
+        "Made from the action table of the workbench; a test compares them. In the workbench `?` shows them for the",
+        "pane you are in, and `:` finds every command by name. Keys are changed by id in the `[keys]` table of the",
+        'configuration: `pin = "P"`, or several: `pin = "P, f6"`; two keys in a row are written with a space (`d t`).',
+        "",
+        "Escape goes one step back and never quits. A single key never destroys anything, and text pasted into a list",
+        "is ignored. With `--read-only` the keys marked *writes* are off and say so.",
+    ]
+    for room, title in ROOMS.items():
+        here = in_room(room, actions=actions)
+        if not here:
+            continue
+        lines += ["", f"## {title}", "", "| key | does | id |", "| --- | --- | --- |"]
+        for action in here:
+            keys = " or ".join(f"`{key}`" for key in action.keys).replace("|", "\\|")
+            lines.append(f"| {keys} | {action.help}{' *writes*' if action.writes else ''} | `{action.id}` |")
+    lines += ["", "## Signs", "", "| sign | means |", "| --- | --- |"]
+    lines += [f"| `{sign}` | {meaning} |" for sign, meaning in SIGNS]
+    return "\n".join(lines) + "\n"
+
+
+def room_bindings(room: str) -> list[BindingType]:
+    """Return the bindings of a room of the action table.
+
+    Args:
+        room: a key of `actions.ROOMS`.
+
+    Returns:
+        One binding for each key, in table order; the action of `save` is `action_save`, and its id can be remapped.
+    """
+    from textual.binding import Binding
+
+    keys = keymap([room], ACTIONS)
+    return [
+        Binding(key, action.id, action.label, show=False, id=action.id, tooltip=action.help)
+        for action in in_room(room, actions=ACTIONS)
+        for key in action.keys
+        if " " not in key and keys[key] is action
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtui.ui.action import keymap
-from memtui.workbench.keys.overrides import with_overrides
+from memtui.workbench.keys import with_overrides
 
 
 def test_an_override_replaces_all_keys() -> None:

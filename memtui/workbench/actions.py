@@ -1,0 +1,417 @@
+"""Every action of the workbench, said once: its id, keys, words, and where it works.
+
+Bindings, footer, palette, help, key overrides and `docs/keys.md` are all made from this table, so they cannot disagree.
+What belongs to one feature comes from its entry. Nothing that draws is imported, so that tests, docs and the command
+line can read the table.
+"""
+
+from collections.abc import Mapping
+
+from memtui.features.table import entries, views
+from memtui.ui.action import Action, View, action
+
+VIEWS = tuple(view for view in views() if view.key)
+"""Every view that has a tab, in the order of the tabs."""
+
+VIEW: Mapping[str, View] = {view.id: view for view in views()}
+"""Every view by its id."""
+
+ROOMS = {
+    "everywhere": "Everywhere (in text: only those with ctrl or an f-key)",
+    "views": "Views (not where text is typed)",
+    "list": "Tree and lists",
+    "memory": "On a memory, or on all marked ones",
+    "view": "What is shown",
+    **{feature: each.title for feature, each in entries().items() if each.title},
+    "picker": "Lists on top: help, messages",
+    "editor": "Editor",
+    "entry": "One entry of a memory (letters are text)",
+    "form": "Front matter form (letters are text)",
+    "conflict": "Conflict",
+    "gone": "Your draft of a memory that somebody else deleted",
+    "deleted": "A memory you deleted while somebody else changed it",
+    "moved": "Your draft of a memory that somebody else renamed",
+    "line_ends": "Your draft of a memory in which somebody else changed only line ends",
+    "unsaved": "A save that failed",
+}
+"""Where an action works, in the order of the help page."""
+
+MAIN: tuple[Action, ...] = (
+    # Everywhere
+    action("help", "?  f1", "help", "Show the keys of this pane and what its signs mean.", "everywhere"),
+    action("palette", ":  ctrl+p", "commands", "Find any command by name and run it.", "everywhere"),
+    action(
+        "back",
+        "escape",
+        "back",
+        "Go one step back: close, clear the filter, clear the marks, un-zoom. Never quits.",
+        "everywhere",
+    ),
+    action("quit", "q", "quit", "Close the view on top, else quit. Drafts are kept.", "everywhere"),
+    action("quit_now", "ctrl+q", "quit", "Quit at once, from anywhere. Drafts are kept.", "everywhere"),
+    action("next_pane", "tab", "next pane", "Go to the next pane.", "everywhere"),
+    action("previous_pane", "shift+tab", "previous pane", "Go to the previous pane.", "everywhere"),
+    action("themes", "T", "theme", "Choose a theme: each is shown as the cursor reaches it.", "everywhere"),
+    action("messages", "M", "messages", "Show what memtui has said since it started.", "everywhere"),
+    action("search_all", "ctrl+f", "search", "Search in every memory: names, descriptions and texts.", "everywhere"),
+    # Views
+    *(action(view.action, view.key, view.name, view.help, "views") for view in views() if view.key),
+    # Tree and lists
+    action("down", "j  down", "down", "Move down.", "list", moves=True),
+    action("up", "k  up", "up", "Move up.", "list", moves=True),
+    action("left", "h  left", "close", "Close the folder, or go to the one it is in.", "list", moves=True),
+    action("right", "l  right", "open", "Open the folder, or go into it.", "list", moves=True),
+    action("top", "g g  home", "top", "Go to the first row.", "list", moves=True),
+    action("bottom", "G  end", "bottom", "Go to the last row.", "list", moves=True),
+    action("half_down", "ctrl+d", "half page down", "Move down half a page.", "list", moves=True),
+    action("half_up", "ctrl+u", "half page up", "Move up half a page.", "list", moves=True),
+    action("page_down", "pagedown", "page down", "Move down a page.", "list", moves=True),
+    action("page_up", "pageup", "page up", "Move up a page.", "list", moves=True),
+    action(
+        "next_folder",
+        "}",
+        "next folder",
+        "Go to the next folder or scope; in a text, to the next blank line.",
+        "list",
+        moves=True,
+    ),
+    action(
+        "previous_folder",
+        "{",
+        "previous folder",
+        "Go to the previous folder or scope; in a text, to the blank line before.",
+        "list",
+        moves=True,
+    ),
+    action("expand_all", "t", "open all", "Open or close everything below.", "list", moves=True),
+    action("mark", "space", "mark", "Mark this memory (or all in this folder) and move down.", "list", footer=3),
+    action("range", "v", "range", "Start or end a range: moving marks every memory on the way.", "list"),
+    action("range_down", "shift+down", "mark down", "Mark and move down.", "list"),
+    action("range_up", "shift+up", "mark up", "Mark and move up.", "list"),
+    action("mark_all", "*", "mark all", "Mark every memory shown; again takes the marks away.", "list"),
+    action(
+        "filter",
+        "/",
+        "filter",
+        "Show only memories whose name or description has these words; in a text, find them in it.",
+        "list",
+        footer=2,
+    ),
+    action("sort_name", "s n", "by name", "Sort by name; again reverses.", "list"),
+    action("sort_uses", "s u", "by uses", "Sort by how often agents used it lately; again reverses.", "list"),
+    action("sort_age", "s a", "by age", "Sort by last change, newest first; again reverses.", "list"),
+    action("sort_size", "s s", "by size", "Sort by size, largest first; again reverses.", "list"),
+    action(
+        "sort_edited",
+        "s m",
+        "by agent edit",
+        "Sort by the most recent change by somebody else; again reverses.",
+        "list",
+    ),
+    action(
+        "only_unseen", "f a", "changed only", "Show only what others changed since you looked; again shows all.", "list"
+    ),
+    action("only_pinned", "f p", "pinned only", "Show only pinned memories; again shows all.", "list"),
+    action("only_conflicts", "f c", "conflicts only", "Show only memories with a conflict; again shows all.", "list"),
+    action("all_projects", "A", "all projects", "Read the memories of every project, or show this one's only.", "list"),
+    action("group", "a", "group", "Group by agent, or by scope again.", "view"),
+    action("instructions", "f i", "instructions", "Put away the files people write for agents, or show them.", "list"),
+    action("reload", "R", "reload", "Read every folder again.", "list"),
+    # On a memory
+    action("open", "enter", "edit", "Open the memory in the editor; a folder opens or closes.", "memory", footer=1),
+    action("edit", "e", "edit", "Open the memory in the editor.", "memory"),
+    action("entries", "E", "entries", "List the entries of a file that holds many, and change one alone.", "memory"),
+    action("edit_outside", "f4", "$EDITOR", "Open the memory in $EDITOR, guarded.", "memory", writes=True),
+    action("new", "n", "new", "Create a memory here.", "memory", writes=True, footer=5),
+    action(
+        "rename",
+        "r",
+        "rename",
+        "Rename or move; an address of another root moves it there.",
+        "memory",
+        writes=True,
+        footer=8,
+    ),
+    action(
+        "copy_to",
+        "C",
+        "copy to",
+        "Copy to another folder, root or agent: says what lands where, and in which shape, before anything is done.",
+        "memory",
+        writes=True,
+    ),
+    action("export", "g x", "export", "Export the marked memories into a file, with pins and uses.", "memory"),
+    action(
+        "export_history", "g X", "export all", "Export the marked memories into a file, with their history.", "memory"
+    ),
+    action(
+        "import", "g i", "import", "Import memories from a file: says what comes of each first.", "memory", writes=True
+    ),
+    action(
+        "describe_memory",
+        "f9",
+        "describe",
+        "Show the front matter as a form: name, description, type, tags.",
+        "memory",
+        writes=True,
+    ),
+    action(
+        "pin",
+        "p",
+        "pin",
+        "Pin or unpin: pinned memories are always given to agents; asks when several are meant.",
+        "memory",
+        writes=True,
+        footer=4,
+    ),
+    action("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
+    action(
+        "repoint",
+        "g p",
+        "re-point",
+        "Move the memories of a project that moved to where it is now: shows what would move first.",
+        "memory",
+        writes=True,
+    ),
+    action(
+        "accept_root",
+        "g a",
+        "review",
+        "Review what came with a checkout: from then on agents are given exactly this version. Of a root or folder, "
+        "what waits is shown first.",
+        "memory",
+        writes=True,
+    ),
+    action(
+        "undo",
+        "u",
+        "undo",
+        "Undo the last operation, whatever it was, also after a restart.",
+        "memory",
+        writes=True,
+        footer=7,
+    ),
+    action("redo", "U", "redo", "Do again what was undone.", "memory", writes=True),
+    action("resolve", "c", "resolve", "Resolve the conflict of this memory.", "memory"),
+    action("copy_path", "y p", "path", "Copy the path of the file.", "memory"),
+    action("copy_contents", "y c", "contents", "Copy the text.", "memory"),
+    action("copy_description", "y d", "description", "Copy the description.", "memory"),
+    action("copy_sha", "y s", "sha", "Copy the sha-256 of the text.", "memory"),
+    # What is shown
+    action(
+        "changes",
+        "w",
+        "what changed",
+        "Show what changed since you last looked, here or in everything below.",
+        "view",
+        footer=9,
+    ),
+    action("seen", "x", "seen", "Say that you have seen it: takes the sign A away.", "view", writes=True),
+    action(
+        "versions", "H", "versions", "Show every version there was, compare them, and restore one.", "view", footer=10
+    ),
+    action("info", "i", "info", "Show or hide everything known about the memory.", "view"),
+    action("trash_view", "g t", "trash", "Show the trash, and restore from it.", "view"),
+    action("page_next", "f3  ctrl+g", "next place", "Go to the next place that is looked for in the text.", "view"),
+    action("page_previous", "shift+f3  f15", "previous place", "Go to the place before it.", "view"),
+    action("preview_down", "J", "text down", "Scroll the text beside the tree down.", "view", moves=True),
+    action("preview_up", "K", "text up", "Scroll the text beside the tree up.", "view", moves=True),
+    action("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
+)
+"""What works everywhere, in the tree, on a memory, and in the panes beside it."""
+
+TEXTS: tuple[Action, ...] = (
+    # Editor
+    action(
+        "save", "ctrl+s", "save", "Save, guarded: never over somebody else's text.", "editor", writes=True, footer=1
+    ),
+    action("leave", "escape", "tree", "Go back to the tree; the draft is kept.", "editor", footer=2),
+    action("editor_outside", "f4", "$EDITOR", "Go on in $EDITOR, guarded.", "editor", writes=True, footer=3),
+    action("compare", "f8", "compare", "Show both texts when somebody else saved.", "editor", footer=4),
+    action("text_undo", "ctrl+z", "undo", "Undo typing.", "editor", footer=5),
+    action("text_redo", "ctrl+y", "redo", "Redo typing.", "editor"),
+    action("find_text", "ctrl+f", "find", "Find in this text; a capital letter makes it exact.", "editor", footer=6),
+    action("find_next", "f3  ctrl+g", "find next", "Go to the next place that was looked for.", "editor"),
+    action("find_previous", "shift+f3  f15", "find previous", "Go to the place before it.", "editor"),
+    action(
+        "editor_rename", "f2", "rename", "Rename or move this memory; the draft goes with it.", "editor", writes=True
+    ),
+    action(
+        "describe", "f9", "describe", "Show the front matter as a form: description, type, tags.", "editor", writes=True
+    ),
+    # One entry
+    action("entry_save", "ctrl+s", "save", "Save the entry: no other byte changes.", "entry", writes=True, footer=1),
+    action(
+        "entry_leave", "escape", "leave", "Leave; what is typed needs a second escape to be dropped.", "entry", footer=2
+    ),
+    action(
+        "entry_file", "f9", "whole file", "Go on in the whole file, with what is typed as its draft.", "entry", footer=3
+    ),
+    action("entry_undo", "ctrl+z", "undo", "Undo typing.", "entry", footer=4),
+    action("entry_redo", "ctrl+y", "redo", "Redo typing.", "entry"),
+    # Front matter form
+    action(
+        "form_save", "ctrl+s", "save", "Save the fields, guarded: no other byte changes.", "form", writes=True, footer=1
+    ),
+    action(
+        "form_leave", "escape", "leave", "Leave; what is typed needs a second escape to be dropped.", "form", footer=2
+    ),
+    action("form_next", "tab  down  enter", "next", "Go to the next field.", "form", footer=3),
+    action("form_previous", "shift+tab  up", "previous", "Go to the previous field.", "form"),
+    action(
+        "form_type", "f6  ctrl+r", "next type", "Write the next type that is known for this agent.", "form", footer=4
+    ),
+    action("form_text", "f9", "as text", "Go on in the text, with what is typed in it.", "form", footer=5),
+    action("form_down", "pagedown", "down", "Scroll what changes down.", "form"),
+    action("form_up", "pageup", "up", "Scroll what changes up.", "form"),
+)
+"""Where text is typed: the editor, one entry of a memory, the form of the front matter."""
+
+QUESTIONS: tuple[Action, ...] = (
+    # Conflict
+    action("take_yours", "y  1", "yours", "Take YOURS for this conflict.", "conflict", footer=1),
+    action("take_agent", "a  2", "agent", "Take AGENT for this conflict.", "conflict", footer=2),
+    action("take_both", "b  3", "both", "Take both, YOURS first.", "conflict", footer=3),
+    action("take_both_agent", "B  4", "both, agent first", "Take both, AGENT first.", "conflict"),
+    action("take_base", "o  0", "orig", "Take the original, BASE: neither change.", "conflict", footer=4),
+    action("edit_result", "e", "edit", "Edit the result of this conflict here.", "conflict", footer=5),
+    action("edit_all", "E", "edit all", "Edit the whole result in $EDITOR.", "conflict"),
+    action("reopen", "x", "reopen", "Take the decision back, also an automatic one.", "conflict", footer=8),
+    action("next_open", "n", "next", "Go to the next open conflict.", "conflict", footer=6),
+    action("previous_open", "N", "previous open", "Go to the previous open conflict.", "conflict"),
+    action(
+        "next_hunk",
+        "]",
+        "next change",
+        "Go to the next change of any kind; in Changes, History and Activity too.",
+        "conflict",
+    ),
+    action(
+        "previous_hunk",
+        "[",
+        "previous change",
+        "Go to the previous change of any kind; in Changes, History and Activity too.",
+        "conflict",
+    ),
+    action("conflict_down", "j  down", "down", "Scroll down.", "conflict"),
+    action("conflict_up", "k  up", "up", "Scroll up.", "conflict"),
+    action("all_yours", "Y !", "all yours", "Take YOURS for every open conflict: `Y` asks, `!` does it.", "conflict"),
+    action("all_agent", "A !", "all agent", "Take AGENT for every open conflict: `A` asks, `!` does it.", "conflict"),
+    action("undo_decision", "u", "undo", "Undo the last decision.", "conflict", footer=7),
+    action("redo_decision", "U", "redo", "Redo it.", "conflict"),
+    action(
+        "word_pair",
+        "w",
+        "words",
+        "Compare other words: each with BASE, YOURS with AGENT, BASE with YOURS, BASE with AGENT.",
+        "conflict",
+        footer=9,
+    ),
+    action(
+        "conflict_view", "v", "view", "Change the view: stacked, side by side, the result only.", "conflict", footer=10
+    ),
+    action(
+        "conflict_zoom", "z", "zoom", "Give this place, or the file, the whole screen, or take it back.", "conflict"
+    ),
+    action("save_as", "s  S", "save as", "Keep your text as a new memory under another name.", "conflict", writes=True),
+    action(
+        "write_result", "ctrl+s", "write", "Write the result, once nothing is open.", "conflict", writes=True, footer=11
+    ),
+    action("later", "escape", "later", "Come back later: texts and decisions are kept.", "conflict", footer=12),
+    # Deleted by somebody else
+    action("keep_mine", "k", "keep mine", "Write your text again under its name.", "gone", writes=True, footer=1),
+    action(
+        "accept_deletion",
+        "d",
+        "let it go",
+        "Accept the deletion; your text goes to history.",
+        "gone",
+        writes=True,
+        footer=2,
+    ),
+    action("keep_as", "s", "save as", "Keep your text under another name.", "gone", writes=True, footer=3),
+    action("gone_later", "escape", "later", "Come back later: your draft is kept.", "gone", footer=4),
+    # Deleted by you, changed by somebody else
+    action("keep_theirs", "k", "keep theirs", "Leave the memory as they wrote it.", "deleted", footer=1),
+    action(
+        "trash_theirs",
+        "d",
+        "trash it",
+        "Move what they wrote to the trash; u brings it back.",
+        "deleted",
+        writes=True,
+        footer=2,
+    ),
+    action("deleted_later", "escape", "leave it", "Leave the memory as they wrote it.", "deleted", footer=3),
+    # Renamed by somebody else
+    action(
+        "follow_name", "f", "follow", "Follow the memory to its new name; your draft comes along.", "moved", footer=1
+    ),
+    action(
+        "keep_name", "s", "keep old name", "Write your text under the old name too.", "moved", writes=True, footer=2
+    ),
+    action("moved_later", "escape", "later", "Come back later: your draft is kept.", "moved", footer=3),
+    # Only line ends differ
+    action(
+        "ends_yours", "y  1", "yours", "Write your text with its own line ends.", "line_ends", writes=True, footer=1
+    ),
+    action("ends_agent", "a  2", "agent", "Take the text on disk with its line ends.", "line_ends", footer=2),
+    action("ends_later", "escape", "leave", "Leave both as they are.", "line_ends", footer=3),
+    # A save that failed
+    action("try_again", "r", "try again", "Save again.", "unsaved", writes=True, footer=1),
+    action(
+        "save_elsewhere", "s", "save as", "Save your text under another name or in another root.", "unsaved", footer=2
+    ),
+    action("copy_draft", "c", "copy", "Copy your text.", "unsaved", footer=3),
+    action("unsaved_later", "escape", "later", "Go back to the text; the draft is kept.", "unsaved", footer=4),
+    # Lists on top
+    action("pick", "enter", "choose", "Choose this row.", "picker"),
+)
+"""What answers a question: a conflict, a draft whose memory went or was renamed, a save that failed."""
+
+ACTIONS: tuple[Action, ...] = (
+    *MAIN,
+    *(action for each in entries().values() for action in each.actions),
+    *TEXTS,
+    *QUESTIONS,
+)
+"""Everything a user can do. Order is the order of help, palette and docs."""
+
+BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}
+"""Every action by its id."""
+
+BROWSER_ROOMS = ("everywhere", "views", "list", "memory", "view")
+"""The rooms whose keys work on the main screen."""
+
+CASE_ROOMS = ("gone", "deleted", "moved", "line_ends", "unsaved")
+"""The rooms of questions that are answered with one key."""
+
+TEXT_ROOMS = ("editor", "entry", "form", "conflict", *CASE_ROOMS)
+"""Rooms whose own keys come before those of `everywhere`."""
+
+SIGNS: tuple[tuple[str, str], ...] = (
+    ("P", "pinned; agents get those in memtui's own folders"),
+    (
+        "A",
+        "changed by others since you last looked: stay a second with its text shown, open it, or press w or x",
+    ),
+    ("!", "conflict: your draft and the text on disk both changed; in what an agent loads: its text says more"),
+    ("~", "draft: text of yours that is not saved yet"),
+    ("I", "an index with findings: memories it does not name, or names although they are not there; 7 fixes them"),
+    ("C", "below the cut: the agent does not load the line that names it, because its index is too long"),
+    ("D", "on a folder: deleted by others since you last looked; w there, or 3, shows and restores them"),
+    ("*", "marked; keys such as p and d t work on all marked ones"),
+    (">", "the cursor; before a title: its pane has the keys; > and who moved it: the memory has another name now"),
+    ("x17", "agents used it 17 times"),
+    ("~A", "in the editor: your draft and the text on disk both changed, in different places; ctrl+s merges them"),
+    ("!d", "in the editor: somebody else deleted the memory; your text is kept, and f8 asks what becomes of it"),
+    ("raw", "in the editor: read-only here, for the reason behind it; f4 opens your own editor"),
+    ("?", "beside a text: a fault, or a root that waits for your review; beside a finding: a fix for this one alone"),
+    ("f", "beside a finding: d f fixes it"),
+    ("--", "in the hot set: not given, for the reason at the end of the row"),
+    ("x", "in what an agent loads: this line is not loaded"),
+    ("-", "a line that went; in what an agent loads: a line it leaves out"),
+    ("+", "a line that came"),
+    ("???", "in a conflict: a place that is not decided yet"),
+)
+"""The signs and what they mean: those of a row in the order in which they are shown, then those of titles and texts."""
