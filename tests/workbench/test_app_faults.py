@@ -68,6 +68,6 @@ def test_debug_adds_where_it_happened_and_no_values() -> None:
     with pytest.raises(ValueError, match="16") as caught:
         fail(secret)
     words = fault_text(caught.value, kept="Kept.", debug=True).plain
-    assert "test_faults.py" in words
+    assert "test_app_faults.py" in words
     assert secret not in words
     assert "test_faults.py" not in fault_text(caught.value, kept="Kept.").plain

@@ -149,10 +149,11 @@ class Projects:
         )
 
     def touched(self, addresses: Iterable[Address]) -> None:
-        """Look for the root of what undo or redo changed, where its folder had no memory and so no row."""
-        screen = self._screen
+        """Read what undo or redo changed again, also in a folder that had no memory and so no row."""
+        screen, changed = self._screen, frozenset(addresses)
+        screen.bridge.refresh(changed)  # the engine tells nobody of a pin that is taken back
         known = {root.id for root in screen.facts.roots}
-        if any(one.root not in known and one.root not in screen.forest.others for one in addresses):
+        if any(one.root not in known and one.root not in screen.forest.others for one in changed):
             self.find(again=True)
 
     def _grow(self, own: Iterable[Root]) -> None:

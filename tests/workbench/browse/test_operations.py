@@ -333,7 +333,7 @@ async def test_saying_that_something_was_seen_is_a_step_of_undo() -> None:
         await screen.until_text("Undid: 1 change seen, unseen again.")
         await screen.press("u")
         await screen.until_text("Undid: pin")
-        assert not screen.browser.forest.nodes[AUTH].signs.pinned
+        await screen.until(lambda: not screen.browser.forest.nodes[AUTH].signs.pinned)
 
 
 async def test_an_operation_after_it_is_undone_first() -> None:
