@@ -1,11 +1,34 @@
 """What a feature is: one capability of memtui as data, which says what it has and where that is."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
 from memtui.ui.action import Action, View
 from memtui.wire.verb import Verb
+
+
+class Tool(NamedTuple):
+    """One tool that agents call over MCP."""
+
+    name: str
+    title: str
+    offer: str
+    """What a client is told of it, as `module:function`: takes the client's engine, returns an `Offer`."""
+    call: str
+    """What answers, as `module:function`: takes the client's engine, its actor and the fields of the call, returns a
+    `Result`; may raise a `MemtuiError`."""
+
+
+class Offer(NamedTuple):
+    """A tool as one client is told of it."""
+
+    description: str
+    schema: Mapping[str, object]
+    """JSON Schema of its fields."""
+    hints: Mapping[str, bool]
+    """The annotations of MCP, by name."""
 
 
 class Feature(NamedTuple):
@@ -18,8 +41,11 @@ class Feature(NamedTuple):
     """What can be done in its view only; their `room` is the name of the feature."""
     verbs: tuple[Verb, ...] = ()
     """What it adds to the command line."""
+    tools: tuple[Tool, ...] = ()
+    """What it adds to the MCP server."""
 
 
+@cache
 def load(place: str) -> Callable[..., Any]:
     """Import what an entry names.
 

@@ -8,7 +8,7 @@ them.
 from collections.abc import Mapping
 from functools import cache
 
-from memtui.features.feature import Feature, load
+from memtui.features.feature import Feature, Tool, load
 from memtui.ui.action import View
 from memtui.wire.verb import Verb
 
@@ -33,6 +33,9 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "setup": ("doctor", "config", "keys", "completion", "demo", "web", "help"),
 }
 """Folder and verbs of each feature. Its `entry.py` has the rest; the order is that of help and docs about keys."""
+
+TOOLS = {"memory": "tools", "memory_search": "search"}
+"""The tools of MCP, in the order in which clients see them, and the feature each is of."""
 
 GROUPS = {
     "look": "Look",
@@ -71,6 +74,12 @@ def verbs() -> tuple[Verb, ...]:
     groups = list(GROUPS)
     found = (verb for each in entries().values() for verb in each.verbs)
     return tuple(sorted(found, key=lambda verb: (groups.index(verb.group), verb.rank)))
+
+
+@cache
+def tools() -> tuple[Tool, ...]:
+    """Return every tool of MCP; imports the entries of their features alone."""
+    return tuple(next(tool for tool in entry(TOOLS[name]).tools if tool.name == name) for name in TOOLS)
 
 
 @cache

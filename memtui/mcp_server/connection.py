@@ -12,7 +12,6 @@ from memtui.config.surroundings import project_at
 from memtui.engine import Engine
 from memtui.engine.access import Access
 from memtui.engine.model import Actor, is_reserved
-from memtui.memory_tool.scoped import ScopedTool
 from memtui.safe_text import visible
 from memtui.wire.doors import LiveDoor, open_door
 from memtui.wire.session import Options
@@ -31,8 +30,6 @@ class Door(NamedTuple):
 
     engine: Engine
     actor: Actor
-    tool: ScopedTool
-    access: Access
 
 
 class Desk:
@@ -80,8 +77,7 @@ class Desk:
                 self._live = LiveDoor(self._load, self._open, client=name, access=self._access)
             engine = self._live.engine()
             if self._door is None or self._door.engine is not engine:
-                actor = actor_of(name)
-                self._door = Door(engine, actor, ScopedTool(engine, actor), engine.access)
+                self._door = Door(engine, actor_of(name))
             return self._door
 
     def stand(self, folders: Sequence[str]) -> bool:

@@ -19,7 +19,8 @@ from mcp.shared.message import SessionMessage
 
 from memtui.engine import Engine
 from memtui.errors import MemtuiError
-from memtui.mcp_server import instructions, recall, resources, tools
+from memtui.features.table import TOOLS
+from memtui.mcp_server import instructions, resources, tools
 from memtui.mcp_server.client_roots import Standing
 from memtui.mcp_server.connection import Desk
 from memtui.mcp_server.handshake import SERVER, SIGNALS, Opened
@@ -192,7 +193,7 @@ def _malformed(params: object) -> str:
     """What is wrong with the arguments of a tool call, as the library would refuse them without a result."""
     name = params.get("name") if isinstance(params, dict) else None
     if not isinstance(name, str):
-        return f"E_USAGE: tools/call needs 'name', a text: {tools.NAME} or {recall.NAME}."
+        return f"E_USAGE: tools/call needs 'name', a text: {' or '.join(TOOLS)}."
     arguments = params.get("arguments") if isinstance(params, dict) else None
     return "" if arguments is None or isinstance(arguments, dict) else "E_USAGE: 'arguments' must be an object."
 

@@ -28,6 +28,11 @@ _UNAVAILABLE = {
 }
 
 
+def answer(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
+    """Do what one call of an actor asks for; see `ScopedTool`."""
+    return ScopedTool(engine, actor).call(given)
+
+
 class ScopedTool:
     """Answers calls; safe to share between threads."""
 

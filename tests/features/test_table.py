@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from memtui.features.feature import Feature, load
-from memtui.features.table import FEATURES, GROUPS, entries, entry, find, verbs
+from memtui.features.table import FEATURES, GROUPS, TOOLS, entries, entry, find, verbs
 from memtui.ui.action import MOVES, PANES
 from memtui.wire.params import GLOBALS
 from memtui.wire.verb import Verb
@@ -64,11 +64,14 @@ def test_a_line_of_the_table_is_its_entry(feature: str) -> None:
     assert tuple(verb.name for verb in found.verbs) == FEATURES[feature]
     assert {action.room for action in found.actions} <= {feature}
     assert bool(found.actions) == bool(found.title)
+    assert {tool.name for tool in found.tools} == {name for name, owner in TOOLS.items() if owner == feature}
 
 
 def test_what_an_entry_names_is_there() -> None:
     for verb in VERBS:
         assert not verb.does if verb.name == "help" else load(verb.does).__doc__
+    for found in entries().values():
+        assert all(load(place).__doc__ for tool in found.tools for place in (tool.offer, tool.call))
     views = [found.view for found in entries().values() if found.view is not None]
     known = {action.id for action in ACTIONS}
     for view in views:

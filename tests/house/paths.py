@@ -189,7 +189,7 @@ def an_agents_edit(base: Path) -> tuple[str, ...]:
 
 def called(desk: Desk, **arguments: str) -> None:
     """Call the memory tool."""
-    result = tools.call(desk, tools.NAME, arguments)
+    result = tools.call(desk, "memory", arguments)
     assert result.ok, result.text
 
 

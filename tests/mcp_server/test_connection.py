@@ -45,10 +45,10 @@ def test_only_memtui_s_own_roots_are_opened(desk: Desk, store: Store) -> None:
 def test_the_table_and_the_flag_both_count(store: Store) -> None:
     store.configure('[access]\n"*" = "plan"\n')
     desk = Desk(settings, Options(), access="rw")
-    assert desk.door().access.label == "plan"
+    assert desk.door().engine.access.label == "plan"
     desk.close()
     desk = Desk(settings, Options(), access="ro")
-    assert desk.door().access.label == "ro"
+    assert desk.door().engine.access.label == "ro"
     desk.close()
 
 
@@ -79,4 +79,4 @@ def test_settings_that_cannot_be_read_let_nobody_in_until_they_can(desk: Desk, s
     with pytest.raises(MemtuiError, match="E_CONFIG"):
         desk.door()
     store.configure("")
-    assert desk.door().access.label == "rw"
+    assert desk.door().engine.access.label == "rw"

@@ -8,7 +8,8 @@ import pytest
 
 from memtui.config.settings import load_settings, read_environment
 from memtui.errors import NotFoundError, RefusedError, UsageError
-from memtui.mcp_server import recall, server, tools
+from memtui.features.search.tool import SCHEMA
+from memtui.mcp_server import server, tools
 from memtui.mcp_server.connection import Desk
 from memtui.memory_tool import fields
 from memtui.memory_tool.result import Result
@@ -55,7 +56,7 @@ def test_who_may_write(store: Store, access: str | None, *, may: bool) -> None:
     assert ("You may write in /memories/global and /memories/workspace;" in said) is (access == "plan")
 
 
-SCHEMAS = [fields.schema("You may only read."), recall.SCHEMA]
+SCHEMAS = [fields.schema("You may only read."), SCHEMA]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["memory", "search"])

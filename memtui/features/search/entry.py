@@ -1,6 +1,6 @@
 """The entry in the table of features: finding memories by their names, descriptions and texts."""
 
-from memtui.features.feature import Feature
+from memtui.features.feature import Feature, Tool
 from memtui.ui.action import View, action
 from memtui.wire.params import AGENT, LIMIT, SCOPE
 from memtui.wire.verb import Param, Verb
@@ -65,4 +65,12 @@ FEATURE = Feature(
         action("search_previous", "N", "previous place", "Go to the place before it.", "search", moves=True),
     ),
     verbs=_VERBS,
+    tools=(
+        Tool(
+            "memory_search",
+            "Search memories",
+            "memtui.features.search.tool:offer",
+            "memtui.features.search.tool:call",
+        ),
+    ),
 )

@@ -1,6 +1,6 @@
 """The entry in the table of features: the doors by which agents call memtui."""
 
-from memtui.features.feature import Feature
+from memtui.features.feature import Feature, Tool
 from memtui.wire.params import ACCESS
 from memtui.wire.verb import Param, Verb
 
@@ -50,4 +50,5 @@ _VERBS = (
 
 FEATURE = Feature(
     verbs=_VERBS,
+    tools=(Tool("memory", "Memory", "memtui.features.tools.tool:offer", "memtui.memory_tool.scoped:answer"),),
 )

@@ -9,7 +9,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.errors import UsageError
-from memtui.mcp_server.recall import MOST, SCHEMA, search
+from memtui.features.search.tool import MOST, SCHEMA, search
 from tests.mcp_server.talk import Store
 
 

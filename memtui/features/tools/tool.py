@@ -1,0 +1,25 @@
+"""The tool `memory` of MCP: what a client is told of the six commands."""
+
+from memtui.engine import Engine
+from memtui.features.feature import Offer
+from memtui.memory_tool import fields
+from memtui.memory_tool.rights import rights
+
+WHAT = (
+    ": notes that outlive this conversation, shared with the user and their other agents. Paths are "
+    "/memories/<scope>/<path>: global is for everything, project for this project, workspace for this checkout. "
+)
+LOOKING = "The command view shows a file or a directory. "
+COMMANDS = (
+    "Commands: view (a file or a directory), create, str_replace, insert, delete, rename. Every version is kept, so "
+    "the user can undo any change. "
+)
+
+
+def offer(engine: Engine) -> Offer:
+    """Describe the commands to a client: what it may do, and nothing else."""
+    allowed = rights(engine)
+    writes = bool(allowed.writable)
+    what, how = ("Read and keep memories", COMMANDS) if writes else ("Read memories", LOOKING)
+    hints = {"readOnlyHint": not writes, "destructiveHint": writes, "idempotentHint": False, "openWorldHint": False}
+    return Offer(f"{what}{WHAT}{how}{allowed.in_words}".strip(), fields.schema(allowed.in_words), hints)
