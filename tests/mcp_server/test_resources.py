@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import Actor, Address
-from memtui.features.hot_set import as_json
 from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.fit import hook
 from memtui.mcp_server import resources
 from tests.mcp_server.talk import ProtocolError, Store, talk
 from tests.reviews import review
@@ -176,8 +176,8 @@ async def test_nothing_that_nobody_reviewed_reaches_an_agent_by_any_door(store: 
             await it.ask("resources/read", uri="memory:///memories/project/deploy.md")
         assert (await it.memory("view", path="/memories/project/deploy.md"))[0], "who asks for it by name is given it"
     with store.engine() as engine:
-        hook = json.dumps(as_json.hook(build(engine)))
-    for said in (json.dumps(greeting), json.dumps(listed), str(found), hook):
+        printed = hook(build(engine))
+    for said in (json.dumps(greeting), json.dumps(listed), str(found), printed):
         assert SECRETLY not in said
     assert "- /memories/project/deploy.md" in greeting["instructions"].splitlines()
     assert "deploy.md" not in json.dumps(listed)

@@ -9,13 +9,13 @@ from memtui.diff.merge import merged_alone
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.bundles import as_json, bundle, bundle_file, carry_out, import_plan
+from memtui.features.bundles import bundle, bundle_file, carry_out, import_plan
 from memtui.features.bundles.export import Exported, collect
 from memtui.features.bundles.tarball import MOST_BYTES, too_big
-from memtui.features.transfer import as_json as transfer_json
-from memtui.features.transfer.verbs import tell_notes
+from memtui.features.transfer.verbs import diff, index_json, notes_json, tell_notes, whole_diff
 from memtui.wire import outcomes, places
 from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
 from memtui.wire.output import Column, count
 
 
@@ -115,7 +115,7 @@ def import_(call: Call) -> int:
     wanted = import_plan.plan(call.engine, bundle.read(data), _into(call), merged_alone, as_is=as_is)
     if call.args.flag("dry_run"):
         if out.json:
-            out.document(as_json.arrivals(wanted, None))
+            out.document(_imports_json(wanted, None))
         else:
             _table(call, wanted)
             _show(call, wanted)
@@ -123,7 +123,7 @@ def import_(call: Call) -> int:
         return outcomes.DONE
     done = carry_out.apply(call.engine, wanted, actor=call.actor, now=now_ms())
     if out.json:
-        out.document(as_json.arrivals(wanted, done))
+        out.document(_imports_json(wanted, done))
     else:
         _table(call, wanted)
         _tell_notes(call, wanted)
@@ -165,9 +165,9 @@ def _show(call: Call, wanted: import_plan.Plan) -> None:
     """Print what becomes of memories that come from another agent, and of indexes here, as diffs."""
     for one in _shown(wanted):
         if one.shaped is not None:
-            call.out.diff(transfer_json.diff(str(one.address), one.packed.data, one.shaped))
+            call.out.diff(diff(str(one.address), one.packed.data, one.shaped))
     for change in wanted.indexes:
-        call.out.diff(transfer_json.diff(str(change.address), change.before, change.after))
+        call.out.diff(diff(str(change.address), change.before, change.after))
     call.out.flush()
     _tell_notes(call, wanted)
 
@@ -197,3 +197,32 @@ def _tell(call: Call, wanted: import_plan.Plan, done: carry_out.Imported) -> Non
         )
     for address in done.waiting:
         say(f"{address} has an unsaved draft already, which stays: finish it, then import again.")
+
+
+def _imports_json(value: import_plan.Plan, done: carry_out.Imported | None) -> Json:
+    """Turn an import into JSON; without `done` it was only shown."""
+    step = done.done if done is not None else None
+    return {
+        "written": done is not None,
+        "txn": step.txn if step is not None else None,
+        "pinned": done.pinned if done is not None else sum(one.pins for one in value.arrivals),
+        "conflicts": [str(address) for address in done.conflicts] if done is not None else [],
+        "waiting": [str(address) for address in done.waiting] if done is not None else [],
+        "also": value.also,
+        "items": [_arrival_json(one) for one in value.arrivals],
+        "indexes": [index_json(one) for one in value.indexes],
+    }
+
+
+def _arrival_json(value: import_plan.Arrival) -> Json:
+    return {
+        "path": value.packed.path,
+        "from": value.packed.origin.id,
+        "address": str(value.address) if value.address is not None else None,
+        "what": value.what,
+        "why": value.why or None,
+        "pins": value.pins,
+        "changed": value.shaped is not None,
+        "notes": notes_json(value.notes),
+        "diff": "" if value.shaped is None else whole_diff(str(value.address), value.packed.data, value.shaped),
+    }

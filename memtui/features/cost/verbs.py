@@ -1,10 +1,12 @@
 """What agents load when a session starts: one line for each agent, or one agent's files in the order of loading."""
 
 from memtui.agents.agent import SKIPPED
-from memtui.features.cost import as_json, start_cost
+from memtui.agents.loaded_text import line_of
+from memtui.features.cost import start_cost
 from memtui.features.cost.start_cost import Cost, Item
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 
 _TOGETHER = 3
@@ -30,7 +32,7 @@ def cost(call: Call) -> int:
 def _all(call: Call, found: list[Cost]) -> None:
     out = call.out
     if out.json:
-        out.document(values.listing(map(as_json.summary, found)))
+        out.document(values.listing(map(summary_json, found)))
         return
     out.table(
         (
@@ -61,7 +63,7 @@ def _besides(found: Cost) -> str:
 def _one(call: Call, found: Cost) -> None:
     out = call.out
     if out.json:
-        out.document(as_json.document(found))
+        out.document(cost_json(found))
         return
     items = _gathered(found.items) if out.terminal else found.items
     out.table(
@@ -134,3 +136,42 @@ def _by_reason(items: list[Item]) -> dict[str, list[Item]]:
         below = f" {item.below:,} bytes fall below." if item.below else ""
         found.setdefault(f"{item.loaded.why}{below}", []).append(item)
     return found
+
+
+def cost_json(found: Cost) -> Json:
+    """Turn what one agent starts with into JSON."""
+    return summary_json(found) | {"note": found.note, "items": [_item_json(item) for item in found.items]}
+
+
+def summary_json(found: Cost) -> Json:
+    """Turn the sums of one agent into JSON."""
+    marks = dict.fromkeys(item.loaded.mark for item in found.items)
+    return {
+        "agent": found.agent,
+        "title": found.title,
+        "project": found.project,
+        "files": found.files,
+        "bytes": found.bytes,
+        "tokens": found.tokens,
+        "tokens_by": found.method,
+        "below_limits": found.below,
+        "marks": {mark: found.marked(mark) for mark in sorted(marks) if mark},
+    }
+
+
+def _item_json(item: Item) -> Json:
+    loaded, gap = item.loaded, item.loaded.cut
+    return {
+        "what": loaded.label,
+        "path": None if loaded.made else loaded.path,
+        "address": str(item.address) if item.address is not None else None,
+        "mark": loaded.mark,
+        "why": loaded.why,
+        "size": loaded.size,
+        "bytes": item.bytes,
+        "tokens": item.tokens,
+        "below_limits": item.below,
+        "cut_line": line_of(loaded.raw, gap.start) if gap is not None and loaded.raw else None,
+        "depth": loaded.depth,
+        "files": loaded.stands_for,
+    }

@@ -6,13 +6,15 @@ A number alone never decides what is overwritten or removed: it comes with a che
 from memtui.engine.model import Address, Snapshot
 from memtui.errors import UsageError
 from memtui.features.edit.verbs import Flow
-from memtui.features.entries import as_json as wire
 from memtui.features.entries import change, fullness, guarded
 from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find, read_name
+from memtui.features.entries.fullness import Usage
 from memtui.features.entries.model import Entry, EntryFile
 from memtui.wire import outcomes, results
 from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
+from memtui.wire.values import listing, text_or_base64
 
 
 def entries(call: Call) -> int:
@@ -32,7 +34,7 @@ def _list(call: Call, address: Address) -> int:
     file, snapshot = guarded.read_file(call.engine, address)
     used = fullness.usage(file, call.engine.roots.find(address.root).policy.limit_of(address.path))
     if call.out.json:
-        call.out.document(wire.entries(snapshot, file, used))
+        call.out.document(entries_json(snapshot, file, used))
         return outcomes.DONE
     rows = [(one.name, one.line, one.size, " ".join(one.tags), one.title) for one in file.entries]
     columns = (
@@ -55,7 +57,7 @@ def _show(call: Call, address: Address) -> int:
     entry = find(file, _need_name(call))
     text = file.text(entry)
     if call.out.json:
-        call.out.document(wire.whole(snapshot, entry, text))
+        call.out.document(entry_json(snapshot, entry, text))
     elif call.out.terminal:
         call.out.text(text.decode("utf-8", "surrogateescape") + "\n")
     else:
@@ -158,3 +160,33 @@ class EntryFlow(Flow):
         self._out.say("Somebody else changed this entry meanwhile, so this goes on with the whole file.")
         status = self._save_again()
         return super().run() if status is None else status
+
+
+def _entry_json(value: Entry) -> Json:
+    """Turn an entry into JSON, without its text."""
+    return {
+        "number": value.number,
+        "name": value.name,
+        "line": value.line,
+        "bytes": value.size,
+        "sha256": value.sha256,
+        "title": value.title,
+        "tags": list(value.tags),
+    }
+
+
+def entries_json(snapshot: Snapshot, file: EntryFile, used: Usage) -> Json:
+    """Turn a file of entries into JSON."""
+    return listing(map(_entry_json, file.entries)) | {
+        "address": str(snapshot.address),
+        "sha256": snapshot.sha256,
+        "format": file.format,
+        "characters": used.characters,
+        "limit": used.limit,
+        "notes": list(file.notes),
+    }
+
+
+def entry_json(snapshot: Snapshot, value: Entry, text: bytes) -> Json:
+    """Turn one entry with its text into JSON."""
+    return {"address": str(snapshot.address)} | _entry_json(value) | text_or_base64(text)

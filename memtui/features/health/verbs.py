@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from memtui.diff.differences import unified
 from memtui.engine.model import Root
 from memtui.errors import UsageError
-from memtui.features.health import as_json
 from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare, refuse_unread
-from memtui.features.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, IndexReport, Preview
+from memtui.features.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, IndexFinding, IndexReport, Preview
 from memtui.features.health.survey import Looker, has_index
 from memtui.wire import outcomes, places, values
 from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 
 _YES = ("y", "yes")
@@ -27,8 +27,8 @@ def health(call: Call) -> int:
     if kind is not None:
         return _fix(call, reports, kind, rebuilt=named is not None)
     if call.out.json:
-        found = values.listing(as_json.finding(one) for report in reports for one in report.findings)
-        found["indexes"] = [as_json.index(report) for report in reports]
+        found = values.listing(_finding_json(one) for report in reports for one in report.findings)
+        found["indexes"] = [_index_json(report) for report in reports]
         call.out.document(found)
         return outcomes.DONE
     _table(call, reports)
@@ -220,3 +220,38 @@ def _again(call: Call) -> str:
 
 def _names(chosen: Sequence[Chosen]) -> str:
     return ", ".join(str(one.report.address) for one in chosen[:3]) + (" and more" if len(chosen) > 3 else "")
+
+
+def _finding_json(value: IndexFinding) -> Json:
+    """Turn a finding into JSON."""
+    return {
+        "kind": value.kind,
+        "index": str(value.address),
+        "line": value.line,
+        "path": value.path,
+        "memory": None if value.memory is None else str(value.memory),
+        "text": value.text,
+        "fix": None if value.fix is None else value.fix.label,
+        "offered": value.fix is not None and value.fix.offered,
+        "why": value.why,
+    }
+
+
+def _index_json(value: IndexReport) -> Json:
+    """Turn what one index looks like into JSON."""
+    found, policy = value.measure, value.policy
+    return {
+        "address": str(value.address),
+        "lines": found.lines,
+        "bytes": found.bytes,
+        "units": found.units,
+        "limits": {"lines": policy.index_lines, "bytes": policy.index_bytes, "units": policy.index_units},
+        "cut": None if found.cut is None else found.cut + 1,
+        "by": found.by or None,
+        "lost_lines": found.lost_lines,
+        "lost_bytes": found.lost_bytes,
+        "below": [str(address) for address in value.below],
+        "rebuilt": value.rebuilt,
+        "problem": value.problem,
+        "off": value.off,
+    }

@@ -4,6 +4,7 @@ Some agents replace an over-long text by a short preview of its beginning, in si
 hot set arrives.
 """
 
+import json
 from collections.abc import Callable
 
 from memtui.engine import Engine
@@ -46,3 +47,14 @@ def fitted(
         else:
             items -= 1
             index = limit
+
+
+def hook(found: Context) -> str:
+    """Write what a session-start hook prints for Claude Code and the agents that follow it: one line of JSON."""
+    answer = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": found.text}}
+    return json.dumps(answer, ensure_ascii=False) + "\n"
+
+
+def hook_characters(found: Context) -> int:
+    """Tell how long the answer of a hook is, as the agent counts it: in units of UTF-16."""
+    return len(hook(found).encode("utf-16-le")) // 2

@@ -1,12 +1,12 @@
 """What an agent is given without asking, printed: for a look, for a script, for an agent's session-start hook."""
 
 from memtui.errors import UsageError
-from memtui.features.hot_set import as_json
 from memtui.features.hot_set.assemble import PARTS, build
-from memtui.features.hot_set.model import Context
+from memtui.features.hot_set.model import Block, Context, Item, LeftOut
 from memtui.wire import outcomes
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.doors import open_door
+from memtui.wire.outcomes import Json
 
 
 def context(call: Call) -> int:
@@ -29,7 +29,7 @@ def context(call: Call) -> int:
 
 def _print(call: Call, found: Context, *, json: bool) -> None:
     if json or call.out.json:
-        call.out.document(as_json.document(found))
+        call.out.document(context_json(found))
     else:
         call.out.raw(found.text.encode())
 
@@ -54,18 +54,73 @@ def _hook(call: Call) -> int:
 
 def _fitting(call: Call) -> str:
     """Make the answer with as much as an agent takes."""
-    import json
-
-    from memtui.features.hot_set.fit import HOOK, fitted
-
-    def answer(found: Context) -> str:
-        return json.dumps(as_json.hook(found), ensure_ascii=False) + "\n"
-
-    def characters(found: Context) -> int:
-        return len(answer(found).encode("utf-16-le")) // 2
+    from memtui.features.hot_set.fit import HOOK, fitted, hook, hook_characters
 
     session = open_door(call.settings, call.options, client=call.args.text("client") or "", lock_wait=LOCK_WAIT)
     try:
-        return answer(fitted(session.engine, characters, HOOK))
+        return hook(fitted(session.engine, hook_characters, HOOK))
     finally:
         session.engine.close()
+
+
+def context_json(found: Context) -> Json:
+    """Turn a context into JSON."""
+    budgets = found.budgets
+    return {
+        "text": found.text,
+        "sha256": found.sha256,
+        "masked": found.masked,
+        "index": _block_json(found.index_block)
+        | {
+            "memories": found.memories,
+            "listed": found.listed,
+            "unlisted": [{"place": one.place, "memories": one.memories} for one in found.unlisted],
+            "limits": {"bytes": budgets.index_bytes, "tokens": budgets.index_tokens},
+        },
+        "hot": _block_json(found.hot_block)
+        | {
+            "text_bytes": found.hot_text_bytes,
+            "limits": {
+                "items": budgets.hot_items,
+                "item_bytes": budgets.item_bytes,
+                "text_bytes": budgets.hot_bytes,
+                "tokens": budgets.hot_tokens,
+                "tries": budgets.tries,
+            },
+        },
+        "items": [_item_json(item) for item in found.items],
+        "left_out": [_left_out_json(one) for one in found.left_out],
+        "unreviewed": list(found.unreviewed),
+    }
+
+
+def _block_json(block: Block) -> Json:
+    return {"bytes": block.bytes, "tokens": block.tokens, "masked": block.masked}
+
+
+def _item_json(item: Item) -> Json:
+    return {
+        "address": str(item.address),
+        "path": item.path,
+        "place": item.place,
+        "pinned": item.pinned,
+        "heat": round(item.heat, 3),
+        "uses": item.uses,
+        "size": item.size,
+        "bytes": item.bytes,
+        "tokens": item.tokens,
+        "truncated": item.truncated,
+        "masked": item.masked,
+    }
+
+
+def _left_out_json(one: LeftOut) -> Json:
+    return {
+        "address": str(one.address),
+        "path": one.path,
+        "reason": one.reason,
+        "pinned": one.pinned,
+        "heat": round(one.heat, 3),
+        "uses": one.uses,
+        "size": one.size,
+    }

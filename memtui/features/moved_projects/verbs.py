@@ -4,11 +4,12 @@ import os
 
 from memtui.config.directories import expand_user
 from memtui.errors import MemtuiError
-from memtui.features.moved_projects import as_json
 from memtui.features.moved_projects import repoint as repointing
-from memtui.features.moved_projects.orphans import SURE, Orphan, Survey, survey
+from memtui.features.moved_projects.orphans import SURE, Collision, Orphan, Survey, Worktrees, survey
+from memtui.features.moved_projects.repoint import Plan
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 from memtui.wire.session import other_projects
 
@@ -24,9 +25,9 @@ def orphans(call: Call) -> int:
     held = {one.root.id: _held(call, one.root.id) for one in found.orphans}
     kept = tuple(one for one in found.orphans if held[one.root.id][0])
     if call.out.json:
-        answer = values.listing(as_json.orphan(one, *held[one.root.id]) for one in kept)
-        answer["collisions"] = [as_json.collision(one) for one in found.collisions]
-        answer["worktrees"] = [as_json.family(one) for one in found.worktrees]
+        answer = values.listing(_orphan_json(one, *held[one.root.id]) for one in kept)
+        answer["collisions"] = [_collision_json(one) for one in found.collisions]
+        answer["worktrees"] = [_family_json(one) for one in found.worktrees]
         call.out.document(answer)
         return outcomes.DONE
     call.out.table(
@@ -96,7 +97,7 @@ def repoint(call: Call) -> int:
     done = repointing.apply(call.engine, wanted, actor=call.actor) if write else None
     failed = [one for one in map(results.failure, done.outcomes) if one is not None] if done is not None else []
     if call.out.json:
-        call.out.document(as_json.plan(wanted, done.txn if done is not None and not failed else None))
+        call.out.document(_plan_json(wanted, done.txn if done is not None and not failed else None))
     else:
         _show(call, wanted)
         if failed:
@@ -120,3 +121,48 @@ def _show(call: Call, wanted: repointing.Plan) -> None:
 def _short(call: Call, path: str) -> str:
     home = call.settings.home
     return "~" + path[len(home) :] if home and path.startswith(home.rstrip("/") + "/") else path
+
+
+def _orphan_json(value: Orphan, files: int, size: int) -> Json:
+    """Turn memories that lost their project into JSON, with how many there are and their bytes."""
+    return {
+        "root": value.root.id,
+        "agent": value.root.agent,
+        "path": value.root.path,
+        "files": files,
+        "bytes": size,
+        "sure": value.decoded.sure,
+        "reason": SURE[value.decoded.sure],
+        "projects": list(value.decoded.projects),
+        "moved": [{"path": one.path, "why": one.why} for one in value.moved],
+    }
+
+
+def _collision_json(value: Collision) -> Json:
+    """Turn a folder that projects share into JSON."""
+    return {"root": value.root.id, "projects": list(value.projects), "sure": value.sure}
+
+
+def _family_json(value: Worktrees) -> Json:
+    """Turn the checkouts of one repository into JSON."""
+    return {
+        "kind": value.kind,
+        "agent": value.agent,
+        "main": value.main,
+        "roots": [root.id for root in value.roots],
+        "checkouts": list(value.checkouts),
+    }
+
+
+def _plan_json(value: Plan, txn: str | None) -> Json:
+    """Turn a plan into JSON; `txn` is the transaction that did it, None when it was only shown."""
+    return {
+        "written": txn is not None,
+        "txn": txn,
+        "project": value.project,
+        "roots": [{"from": old.id, "to": new.id, "path": new.path} for old, new in value.pairs],
+        "lines": [
+            {"from": str(line.address), "to": str(line.new) if line.new else None, "what": line.what, "why": line.why}
+            for line in value.lines
+        ],
+    }

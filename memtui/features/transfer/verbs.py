@@ -3,16 +3,18 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from memtui.diff.differences import unified
 from memtui.engine.model import Address, Done
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.transfer import as_json
-from memtui.features.transfer.model import IndexChange, Note, Plan
+from memtui.features.transfer.model import IndexChange, Item, Note, Plan
 from memtui.features.transfer.names import below
 from memtui.features.transfer.plan import Wish, apply, differs, plan
 from memtui.pointers import carry
 from memtui.wire import outcomes, places, results
 from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
+from memtui.wire.values import text_of
 
 
 class Way(NamedTuple):
@@ -110,7 +112,7 @@ def _transfer(call: Call, way: Way, *, moving: bool) -> int:
     wanted = plan(call.engine, way.pairs, wish)
     if args.flag("dry_run"):
         if out.json:
-            out.document(as_json.plan(wanted, None))
+            out.document(plan_json(wanted, None))
         else:
             show(call, wanted)
             out.say(f"Would {wanted.words}. Nothing was written." if wanted.going else "Nothing would be written.")
@@ -132,9 +134,9 @@ def show(call: Call, wanted: Plan) -> None:
         ],
     )
     for item in wanted.going:
-        out.diff(as_json.diff(str(item.new), item.before, item.after))
+        out.diff(diff(str(item.new), item.before, item.after))
     for change in wanted.indexes:
-        out.diff(as_json.diff(str(change.address), change.before, change.after))
+        out.diff(diff(str(change.address), change.before, change.after))
     out.flush()
     _notes(call, wanted)
     for sentence in (wanted.also, wanted.rest):
@@ -166,3 +168,57 @@ def tell_notes(call: Call, memories: Iterable[tuple[str, Iterable[Note]]], index
         # One that only follows a renaming is in the sum of what was carried along.
         for sentence in change.notes if change.what or change.before == change.after else ():
             call.out.say(f"{change.address}: {sentence.rstrip('.')}.")
+
+
+def plan_json(value: Plan, txn: str | None) -> Json:
+    """Turn a transfer into JSON; `txn` is the transaction that did it, None when it was only shown."""
+    return {
+        "written": txn is not None,
+        "txn": txn,
+        "operation": "move" if value.moving else "copy",
+        "also": value.also,
+        "left": value.rest,
+        "items": [_item_json(one) for one in value.items],
+        "indexes": [index_json(one) for one in value.indexes],
+    }
+
+
+def _item_json(value: Item) -> Json:
+    """Turn one memory of a transfer into JSON."""
+    return {
+        "address": str(value.old),
+        "new_address": str(value.new),
+        "ok": not value.problem,
+        "problem": value.problem or None,
+        "changed": value.changed,
+        "notes": notes_json(value.notes),
+        "diff": whole_diff(str(value.new), value.before, value.after),
+    }
+
+
+def index_json(value: IndexChange) -> Json:
+    """Turn an index that is written along into JSON."""
+    return {
+        "address": str(value.address),
+        "what": value.what,
+        "notes": list(value.notes),
+        "diff": whole_diff(str(value.address), value.before, value.after),
+    }
+
+
+def notes_json(values: tuple[Note, ...]) -> list[Json]:
+    """Turn notes about a memory into JSON."""
+    return [{"kind": note.kind, "text": note.text} for note in values]
+
+
+def whole_diff(name: str, before: bytes, after: bytes) -> str:
+    """Compare two texts as `diff -u` does, as one text."""
+    return text_of(diff(name, before, after))
+
+
+def diff(name: str, before: bytes, after: bytes) -> list[str]:
+    """Compare two texts as `diff -u` does; nothing when they are equal."""
+    if before == after:
+        return []
+    old, new = before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
+    return unified(old, new, name if before else "/dev/null", name)

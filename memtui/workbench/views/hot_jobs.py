@@ -13,9 +13,8 @@ from memtui.clients.names import canonical
 from memtui.config.settings import Settings
 from memtui.engine.model import BROUGHT
 from memtui.errors import MemtuiError
-from memtui.features.hot_set import as_json
 from memtui.features.hot_set.assemble import build, would_be
-from memtui.features.hot_set.fit import HOOK, fitted
+from memtui.features.hot_set.fit import HOOK, fitted, hook_characters
 from memtui.features.hot_set.model import REASONS, Context, Item, LeftOut
 from memtui.given.mask import BEGIN
 from memtui.safe_text import visible
@@ -76,16 +75,8 @@ def load(engine: Engine, settings: Settings, door: Door, stop: Callable[[], bool
     hidden = tuple(sorted(shown - scopes))
     if not door.hook:
         return Given(door, build(engine, scopes=scopes, stop=stop), hidden=hidden)
-    found = fitted(engine, _characters, HOOK, scopes=scopes, stop=stop)
-    return Given(door, found, hidden=hidden, used=_characters(found))
-
-
-def _characters(found: Context) -> int:
-    """How long the answer of a session-start hook is, as the agent counts it."""
-    import json
-
-    answer = json.dumps(as_json.hook(found), ensure_ascii=False) + "\n"
-    return len(answer.encode("utf-16-le")) // 2
+    found = fitted(engine, hook_characters, HOOK, scopes=scopes, stop=stop)
+    return Given(door, found, hidden=hidden, used=hook_characters(found))
 
 
 def page(engine: Engine, given: Given, row: Row, width: int, look: Look) -> Page:

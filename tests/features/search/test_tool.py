@@ -10,7 +10,10 @@ from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.errors import UsageError
 from memtui.features.search.tool import MOST, SCHEMA, search
+from tests.mcp_server.conftest import store
 from tests.mcp_server.talk import Store
+
+__all__ = ["store"]
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ import json
 from pathlib import Path
 
 from memtui.engine.model import Actor
-from memtui.features.hot_set import as_json
 from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.fit import hook
+from memtui.features.hot_set.verbs import context_json
 from tests.conftest import Clock
 from tests.given.world import World
 
@@ -20,7 +21,7 @@ def test_everything_is_said(tmp_path: Path, clock: Clock) -> None:
         engine.pins.set([address, planted], pinned=True, actor=TUI)
         world.use(engine, address, 2)
         found = build(engine)
-    document = json.loads(json.dumps(as_json.document(found)))
+    document = json.loads(json.dumps(context_json(found)))
     assert document["text"] == found.text
     assert document["sha256"] == found.sha256
     assert document["masked"] == 1
@@ -49,6 +50,6 @@ def test_everything_is_said(tmp_path: Path, clock: Clock) -> None:
 def test_a_hook_gets_the_text(tmp_path: Path, clock: Clock) -> None:
     with World(tmp_path, clock).engine() as engine:
         found = build(engine)
-    assert as_json.hook(found) == {
+    assert json.loads(hook(found)) == {
         "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": found.text}
     }

@@ -6,8 +6,8 @@ from memtui.agents.agent import CUT_OFF, ON_DEMAND
 from memtui.agents.loaded_text import CUT, Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Address
-from memtui.features.cost import as_json
 from memtui.features.cost.start_cost import Cost, Item
+from memtui.features.cost.verbs import cost_json, summary_json
 
 ITEMS = (
     Item(
@@ -23,7 +23,7 @@ COST = Cost("x", "X", "/p", ITEMS, "estimate", "Estimated.", "Note.")
 
 
 def test_sums_and_items() -> None:
-    document = as_json.document(COST)
+    document = cost_json(COST)
     assert document["files"] == 2
     assert (document["bytes"], document["tokens"], document["tokens_by"]) == (9, 3, "estimate")
     assert document["below_limits"] == 12
@@ -50,5 +50,5 @@ def test_sums_and_items() -> None:
 
 
 def test_the_summary_is_the_same_without_items() -> None:
-    document = as_json.document(COST)
-    assert as_json.summary(COST) == {key: value for key, value in document.items() if key not in ("items", "note")}
+    document = cost_json(COST)
+    assert summary_json(COST) == {key: value for key, value in document.items() if key not in ("items", "note")}
