@@ -7,7 +7,7 @@ from memtui.engine.changes.rules import Rules
 from memtui.engine.disk import fsio, unsaved
 from memtui.engine.find import index
 from memtui.engine.ledger import Ledger
-from memtui.engine.library import Library
+from memtui.engine.look.catalog import Library
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Finding, RootStatus
 from memtui.errors import BusyError, MemtuiError

@@ -37,24 +37,21 @@ if TYPE_CHECKING:
     from typing import Self
 
     from memtui.engine.changes.folders import Folders
-    from memtui.engine.changes.marks import Marks
+    from memtui.engine.changes.marks import Marks, Pins
     from memtui.engine.changes.memories import Memories
-    from memtui.engine.changes.pins import Pins
     from memtui.engine.changes.redaction import Redaction
     from memtui.engine.changes.rules import Rules
     from memtui.engine.changes.together import Together
-    from memtui.engine.changes.trash import Trash
-    from memtui.engine.changes.undo import Undo
+    from memtui.engine.changes.undo import Trash, Undo
     from memtui.engine.doctor import Doctor
     from memtui.engine.drafts import Drafts
     from memtui.engine.find.search import Searcher
     from memtui.engine.history import History
     from memtui.engine.ledger import Ledger
-    from memtui.engine.library import Library
-    from memtui.engine.look.catalog import Catalog
+    from memtui.engine.look.catalog import Catalog, Library
     from memtui.engine.look.row_cache import Remembered
     from memtui.engine.save.commit import Displaced, Grace, Site
-    from memtui.engine.watch.watcher import Watcher
+    from memtui.engine.watch.watch import Watcher
 
 SETTLED_MS = 2_000
 """A file whose last change is older than this is not being written any more."""
@@ -245,7 +242,7 @@ class Engine:
     @cached_property
     def trash(self) -> Trash:
         """Deleted memories."""
-        from memtui.engine.changes.trash import Trash
+        from memtui.engine.changes.undo import Trash
 
         return Trash(self.roots, self._ledger, self.events.changed, self._rules)
 
@@ -259,7 +256,7 @@ class Engine:
     @cached_property
     def rows(self) -> Library:
         """The rows of memories, and how each root is."""
-        from memtui.engine.library import Library
+        from memtui.engine.look.catalog import Library
 
         return Library(self.roots, self._ledger, self._catalog)
 
@@ -273,7 +270,7 @@ class Engine:
     @cached_property
     def watch(self) -> Watcher:
         """What others change on disk."""
-        from memtui.engine.watch.watcher import Watcher
+        from memtui.engine.watch.watch import Watcher
 
         return Watcher(self.roots, self._ledger, self._catalog, self.events)
 
@@ -308,7 +305,7 @@ class Engine:
     @cached_property
     def pins(self) -> Pins:
         """Pins and uses."""
-        from memtui.engine.changes.pins import Pins
+        from memtui.engine.changes.marks import Pins
 
         return Pins(self.roots, self._ledger, self._rules, self.events)
 
@@ -360,7 +357,7 @@ class Engine:
     def _catalog(self) -> Catalog:
         from memtui.engine.look.catalog import Catalog
 
-        return Catalog(self._ledger, self._state_dir, self._clock, remembered=self._remembered)
+        return Catalog(self._ledger, remembered=self._remembered)
 
     @cached_property
     def _late_writes(self) -> Grace:

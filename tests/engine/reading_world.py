@@ -96,10 +96,8 @@ class ReadingWorld:
             on_recovered=lambda _root, _count: None,
             on_waiting=lambda _text: None,
         )
-        self.catalog = Catalog(self.ledger, str(self.state), hands.clock, ticks=hands.ticks)
-        self.reconciler = Reconciler(
-            self.roots, self.ledger, self.catalog, clock=hands.clock, ticks=hands.ticks, wait=hands.wait
-        )
+        self.catalog = Catalog(self.ledger, ticks=hands.ticks)
+        self.reconciler = Reconciler(self.roots, self.ledger, self.catalog, ticks=hands.ticks, wait=hands.wait)
 
     def close(self) -> None:
         """End this process."""

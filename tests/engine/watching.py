@@ -64,15 +64,10 @@ class Watching:
         """Start the watch and wait for its first scan."""
         self.world = world
         self.heard = Listener()
+        if pace is not None:
+            world.reconciler.pace = pace
         self.watch = Watch(
-            world.reconciler,
-            str(world.state),
-            self.heard.on_changes,
-            self.heard.on_health,
-            clock=world.hands.clock,
-            ticks=world.hands.ticks,
-            source=source,
-            pace=pace,
+            world.reconciler, str(world.state), self.heard.on_changes, self.heard.on_health, source=source
         )
 
     def idle(self) -> None:

@@ -2,7 +2,7 @@
 
 from hypothesis import strategies as st
 
-from memtui.engine.frontmatter.read import set_fields
+from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.model import FieldEdit
 
 

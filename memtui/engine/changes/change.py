@@ -6,7 +6,6 @@ from hashlib import sha256
 
 from memtui.engine.changes.rules import Rules, encode, mode, too_big
 from memtui.engine.disk import fsio, paths, whole_file
-from memtui.engine.frontmatter import read
 from memtui.engine.ledger import MOVED, Ledger
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import (
@@ -218,7 +217,9 @@ class Changer:
         fsio.close(found.handle)
         same = found.sha == expected_sha256
         started = found.data if same else self._kept(root, address, expected_sha256) or found.data
-        return self.save(address, read.set_fields(started, edits), expected_sha256, actor=actor)
+        from memtui.engine.frontmatter.edit import set_fields
+
+        return self.save(address, set_fields(started, edits), expected_sha256, actor=actor)
 
     def _kept(self, root: Root, address: Address, sha: str) -> bytes | None:
         """A version that is still kept."""

@@ -1,27 +1,400 @@
 """Editing fields: the bytes of their values or their lines are replaced, everything around them stays.
 
 A YAML dumper would lose comments, order, quotes and line ends, so there is none: each way of writing a value is
-spliced in, read back, and kept only when exactly that value changed. What cannot be edited so is refused.
+spliced in, read back, and kept only when exactly that value changed. What cannot be edited so is refused. Where a value
+stands is told by the parser's events, so that no text is searched for signs that mean something else inside quotes,
+comments or block scalars.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.frontmatter import read as frontmatter
-from memtui.engine.frontmatter.outline import outline
-from memtui.engine.frontmatter.read import BOM, EMPTY, NONE, OK, OTHER, TOO_BIG, FrontMatter, Value
-from memtui.engine.frontmatter.spelling import flow_list, key, spellings
-from memtui.engine.frontmatter.splices import apply, proposals
+import yaml
+
+from memtui.engine.frontmatter import BOM, EMPTY, LIMIT, NONE, OK, OTHER, TOO_BIG, Value
+from memtui.engine.frontmatter.guard import events
+from memtui.engine.frontmatter.read import FrontMatter, plain_scalar, split
 from memtui.engine.model import FieldEdit
 from memtui.errors import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from typing import Any
+
+_NUMBER = re.compile(r"[-+]?(0o[0-7]+|0x[0-9a-fA-F]+|(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?)")
+"""What YAML 1.2 takes for a number and 1.1, whose rules the library knows, partly does not."""
+_PLAIN_KEY = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,199}")
+
+
+def spellings(value: str, style: str = "", old: str = "") -> Iterator[str]:
+    """Write a value on one line, the most natural way first.
+
+    Args:
+        value: any text.
+        style: the quotes it had before: `'`, `"` or none.
+        old: how it was written before, when without quotes.
+    """
+    if style == "'" and value.isprintable():
+        yield "'" + value.replace("'", "''") + "'"
+    if style not in ("'", '"') and value.isprintable() and plain_scalar(value) == value:
+        kind = _kind(value)
+        if not kind or (old and kind == _kind(old)):
+            yield value
+    yield quoted(value)
+
+
+def item(value: str, *, flow: bool) -> str:
+    """Write an item of a list, the most natural way that is sure to be this one text.
+
+    Args:
+        value: any text.
+        flow: the list stands in brackets.
+    """
+    for written in spellings(value):
+        if not flow or written[:1] == '"' or plain_scalar(f"[{written}]") == [value]:
+            return written
+    return quoted(value)
+
+
+def flow_list(values: Sequence[str]) -> str:
+    """Write a list in brackets."""
+    return f"[{', '.join(item(value, flow=True) for value in values)}]"
+
+
+def quoted(value: str) -> str:
+    """Write a value in double quotes."""
+    parts = []
+    for character in value:
+        code = ord(character)
+        if character in '"\\':
+            parts.append("\\" + character)
+        elif character in "\n\t":
+            parts.append("\\n" if character == "\n" else "\\t")
+        elif character.isprintable():
+            parts.append(character)
+        else:
+            parts.append(f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}")
+    return '"' + "".join(parts) + '"'
+
+
+def block(value: str, indent: str, newline: str) -> str:
+    """Write a value of several lines as they are, each with an indent."""
+    body, end = (value[:-1], "|") if value.endswith("\n") else (value, "|-")
+    return newline.join([end, *(indent + line if line else "" for line in body.split("\n"))])
+
+
+def key(field: str) -> str:
+    """Write the name of a field."""
+    return field if _PLAIN_KEY.fullmatch(field) and not _kind(field) else quoted(field)
+
+
+def _kind(plain: str) -> str:
+    """What other YAML readers take a plain scalar for (a number, a date, a truth value); empty for text."""
+    resolvers: dict[str, list[tuple[str, re.Pattern[str]]]] = yaml.SafeLoader.yaml_implicit_resolvers
+    for tag, pattern in resolvers.get(plain[:1], []):
+        if pattern.match(plain):
+            return tag
+    return "number" if _NUMBER.fullmatch(plain) else ""
+
+
+TEXT, LIST, FIELDS = "text", "list", "fields"
+
+
+class Node(NamedTuple):
+    """One value, in characters of the block."""
+
+    kind: str
+    """`text`, `list` or `fields`."""
+    start: int
+    """Quotes and brackets included; start and end are equal when nothing is written."""
+    end: int
+    """Of a list or of fields that are not in brackets: of its last part, so no comment and no empty line."""
+    column: int
+    """How far it is indented."""
+    value: str = ""
+    """Of a text."""
+    style: str = ""
+    """Of a text: empty for plain, `'`, `"`, `|`, `>`; of a list or of fields: `[` when they are in brackets."""
+    items: tuple[Node, ...] = ()
+    fields: tuple[Field, ...] = ()
+
+
+class Field(NamedTuple):
+    """A name and its value."""
+
+    key: str
+    start: int
+    end: int
+    """Of the name, quotes included."""
+    node: Node
+
+
+def outline(text: str) -> Node:
+    """Say where everything stands in a block; one without a field gives empty fields.
+
+    Args:
+        text: a block that the guard accepts as fields, or that is empty.
+    """
+    walk = events(text)
+    for event in walk:
+        if hasattr(event, "start_mark") and type(event).__name__ in _STARTS:
+            found = _node(event, walk, text)
+            if found.kind == FIELDS:
+                return found
+            break
+    return Node(FIELDS, 0, 0, 0)
+
+
+_STARTS = ("ScalarEvent", "SequenceStartEvent", "MappingStartEvent")
+
+
+def _node(event: Any, walk: Iterator[Any], text: str) -> Node:
+    start, column, name = event.start_mark.index, event.start_mark.column, type(event).__name__
+    if name == "ScalarEvent":
+        style = event.style or ""
+        end = event.end_mark.index
+        if style in ("|", ">"):
+            end = start + len(text[start:end].rstrip())
+        return Node(TEXT, start, end, column, event.value, style)
+    brackets, end = "[" if event.flow_style else "", start
+    items: list[Node] = []
+    fields: list[Field] = []
+    for part in walk:
+        if type(part).__name__ in ("SequenceEndEvent", "MappingEndEvent"):
+            end = part.end_mark.index
+            break
+        if name == "SequenceStartEvent":
+            items.append(_node(part, walk, text))
+        else:
+            key = (part.value, part.start_mark.index, part.end_mark.index)
+            fields.append(Field(*key, _node(next(walk), walk, text)))
+    if not brackets:
+        end = max([item.end for item in items] + [max(field.end, field.node.end) for field in fields], default=start)
+    kind = LIST if name == "SequenceStartEvent" else FIELDS
+    return Node(kind, start, end, column, "", brackets, tuple(items), tuple(fields))
+
+
+class Splice(NamedTuple):
+    """Characters from, up to, and what stands there instead."""
+
+    start: int
+    end: int
+    written: str
+
+
+Proposal = tuple[Splice, ...]
+
+
+def refused(text: str) -> RefusedError:
+    """Say why a block cannot be edited here."""
+    return RefusedError(text, code="E_FRONTMATTER", hint="Edit it as text.")
+
+
+def apply(text: str, proposal: Proposal) -> str:
+    """Make the replacements; none may overlap."""
+    for start, end, written in sorted(proposal, reverse=True):
+        text = text[:start] + written + text[end:]
+    return text
+
+
+def proposals(
+    text: str, root: Node, path: tuple[str, ...], value: str | tuple[str, ...] | None, newline: str
+) -> Iterator[Proposal]:
+    """Propose ways to set or remove a field, the most natural first.
+
+    Args:
+        text: the block.
+        root: its outline.
+        path: the name of the field, and of the one it lies in before it.
+        value: a text, a list of texts, or None to remove the field.
+        newline: the line end of the file.
+
+    Raises:
+        RefusedError: `E_FRONTMATTER`: none is safe.
+    """
+    name, holder, found = path[-1], root, _field(root, path[0])
+    if len(path) > 1 and found is not None:
+        outer = found
+        if outer.node.kind == TEXT and outer.node.start < outer.node.end:
+            raise refused(f"The field {path[0]!r} holds one text, not further fields.")
+        if outer.node.kind == LIST:
+            raise refused(f"The field {path[0]!r} holds a list, not further fields.")
+        holder, found = outer.node, _field(outer.node, name)
+        if found is not None and value is None and len(holder.fields) == 1:
+            holder, found = root, outer
+    if value is None:
+        if found is not None:
+            yield _removal(text, holder, found)
+    elif found is None:
+        yield from _additions(text, root, path, value, newline)
+    elif isinstance(value, str):
+        yield from _scalar(text, holder, found, value, newline)
+    else:
+        yield from _list(text, found, value, newline)
+
+
+def _field(node: Node, key: str) -> Field | None:
+    return next((field for field in node.fields if field.key == key), None)
+
+
+# --- one text
+
+
+def _scalar(text: str, holder: Node, field: Field, value: str, newline: str) -> Iterator[Proposal]:
+    node = field.node
+    if node.kind != TEXT:
+        raise refused(f"The field {field.key!r} holds a list or further fields, not one text.")
+    old = text[node.start : node.end]
+    if node.style in ("|", ">"):
+        if "#" in old.partition("\n")[0]:
+            raise refused(f"A comment stands behind the {node.style} of the field {field.key!r}.")
+        if "\n" in value:
+            yield (Splice(node.start, node.end, block(value, " " * (holder.column + 2), newline)),)
+    space = "" if node.end > node.start else " "
+    for written in spellings(value, node.style, old if not node.style else ""):
+        yield (Splice(node.start, node.end, space + written),)
+
+
+# --- a field that is missing
+
+
+def _additions(
+    text: str, root: Node, path: tuple[str, ...], value: str | tuple[str, ...], newline: str
+) -> Iterator[Proposal]:
+    outer = _field(root, path[0]) if len(path) > 1 else None
+    holder = outer.node if outer is not None else root
+    if holder.style == "[":
+        raise refused(f"The fields are written in braces, and there is no field {path[-1]!r}.")
+    if outer is not None and not holder.fields:
+        column, places = root.column + 2, [_line_end(text, outer.node.end)]
+    else:
+        column = holder.column
+        first = _line_start(text, holder.fields[0].start) if holder.fields else 0
+        last = _line_end(text, holder.end) if outer is not None else len(text)
+        places = list(dict.fromkeys((last, first)))
+    lead = " " * column
+    if len(path) > 1 and outer is None:
+        lead = f"{lead}{key(path[0])}:{newline}{lead}  "
+    for place in places:
+        for written in spellings(value) if isinstance(value, str) else (flow_list(value),):
+            yield (Splice(place, place, f"{lead}{key(path[-1])}: {written}{newline}"),)
+
+
+# --- a field that is there no longer
+
+
+def _removal(text: str, holder: Node, field: Field) -> Proposal:
+    if holder.style == "[":
+        raise refused(f"The field {field.key!r} is written in braces.")
+    start = _line_start(text, field.start)
+    end = _line_end(text, max(field.end, field.node.end))
+    if text[start : field.start].strip(" "):
+        raise refused(f"Something stands before the field {field.key!r}.")
+    spans = [(field.start, field.end), *_texts(field.node)]
+    _refuse_comment(text, start, end, spans, f"the field {field.key!r}")
+    return (Splice(start, end, ""),)
+
+
+def _texts(node: Node) -> Iterator[tuple[int, int]]:
+    """Where the texts of a value stand, names included; of a block, what is below its first line."""
+    if node.kind == TEXT:
+        yield node.start, node.end
+    for one in node.items:
+        yield from _texts(one)
+    for field in node.fields:
+        yield field.start, field.end
+        yield from _texts(field.node)
+
+
+def _refuse_comment(text: str, start: int, end: int, spans: Sequence[tuple[int, int]], what: str) -> None:
+    """Refuse to lose a comment between two places, the texts there aside."""
+    at = start
+    rest = []
+    for first, last in sorted(spans):
+        rest.append(text[at:first])
+        if text[first : first + 1] in ("|", ">"):
+            rest.append(text[first:last].partition("\n")[0])
+        at = last
+    if any("#" in part for part in (*rest, text[at:end])):
+        raise refused(f"A comment stands in the lines of {what}, and would be lost.")
+
+
+# --- a list
+
+
+def _list(text: str, field: Field, values: tuple[str, ...], newline: str) -> Iterator[Proposal]:
+    node = field.node
+    if node.kind == FIELDS:
+        raise refused(f"The field {field.key!r} holds further fields, not a list.")
+    if node.kind == TEXT:
+        if node.style in ("|", ">") and "#" in text[node.start : node.end].partition("\n")[0]:
+            raise refused(f"A comment stands behind the {node.style} of the field {field.key!r}.")
+        space = "" if node.end > node.start else " "
+        yield (Splice(node.start, node.end, space + flow_list(values)),)
+        return
+    if any(one.kind != TEXT for one in node.items):
+        raise refused(f"The list of the field {field.key!r} holds more than texts.")
+    lines = _one_a_line(text, node)
+    if lines is None and (node.style != "[" or "\n" in text[node.start : node.end]):
+        raise refused(f"The list of the field {field.key!r} has a comment, or more or fewer lines than items.")
+    kept = {one.value: text[one.start : one.end] for one in node.items}
+    for safe in (False, True):
+        written = [kept.get(value) or (quoted(value) if safe else item(value, flow=lines is None)) for value in values]
+        if lines is None:
+            yield (Splice(node.start, node.end, f"[{', '.join(written)}]"),)
+            continue
+        start, end, lead = lines
+        colon = text.index(":", field.end) + 1
+        empty = () if values else (Splice(colon, colon, " []"),)
+        yield (*empty, Splice(start, end, "".join(f"{lead}{one}{newline}" for one in written)))
+
+
+def _one_a_line(text: str, node: Node) -> tuple[int, int, str] | None:
+    """Where the lines of a list begin and end, and what stands before each item; None for any other list."""
+    if node.style == "[":
+        return None
+    items = node.items
+    start, end = _line_start(text, items[0].start), _line_end(text, items[-1].end)
+    before = text[start : items[0].start]
+    lead = before if before.endswith(" ") else f"{before} "
+    lines = [line.rstrip() for line in text[start:end].rstrip("\r\n").split("\n")]
+    plain = lines == [f"{lead}{text[one.start : one.end]}".rstrip() for one in items]
+    return (start, end, lead) if plain and lead.strip(" ") == "-" else None
+
+
+# --- lines
+
+
+def _line_start(text: str, at: int) -> int:
+    return text.rfind("\n", 0, at) + 1
+
+
+def _line_end(text: str, at: int) -> int:
+    """The place behind the line end of a line."""
+    end = text.find("\n", at)
+    return len(text) if end < 0 else end + 1
 
 
 def set_fields(data: bytes, edits: Iterable[FieldEdit]) -> bytes:
-    """Set and remove fields; see `frontmatter.set_fields`."""
+    """Set and remove fields by replacing only the bytes of their values, or their lines.
+
+    A missing field is added, and so is a missing block; a block that loses its last field goes, unless a comment is
+    left in it.
+
+    Args:
+        data: the whole file.
+        edits: which fields, and what they shall be; texts are quoted as YAML needs it.
+
+    Returns:
+        The new file, or `data` itself when the fields are so already. Everything else is as it was, byte for byte:
+        byte-order mark, line ends, comments, order, other fields, body.
+
+    Raises:
+        RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG` when the block cannot be edited
+            safely, `E_TEXT` when the file or a value is not UTF-8. Nothing is half done then.
+    """
     wanted = tuple(edits)
     # What is set comes first: a block whose last field goes is taken away, and would come back in another shape.
     for edit in sorted(wanted, key=lambda edit: edit.value is None):
@@ -34,23 +407,23 @@ def _set(data: bytes, edit: FieldEdit) -> bytes:
     if not 1 <= len(path) <= 2:
         raise ValueError(f"a field lies on the first or second level, not {path!r}")
     _require_text(data, [*path, *([value] if isinstance(value, str) else value or ())])
-    front = frontmatter.split(data, plain=False)
+    front = split(data, plain=False)
     if front.status not in (OK, EMPTY, NONE, OTHER):
         raise _refusal(front)
     if _at(front.fields, path) == _plain(value):
         return data
     too_big = False
     for attempt in _attempts(data, front, path, value):
-        after = frontmatter.split(attempt, plain=False)
+        after = split(attempt, plain=False)
         if _only_that_changed(front, data, after, attempt, edit):
             return attempt
         too_big = too_big or after.status == TOO_BIG
     if too_big:
         raise RefusedError(
-            f"With that value the front matter would be larger than {frontmatter.LIMIT:,} bytes.",
+            f"With that value the front matter would be larger than {LIMIT:,} bytes.",
             code="E_FRONTMATTER_TOO_BIG",
             hint="Shorten the value, or keep the text in the body.",
-            details={"limit": frontmatter.LIMIT},
+            details={"limit": LIMIT},
         )
     raise RefusedError(
         f"The field {'.'.join(path)!r} cannot be {'set' if value is not None else 'removed'} without changing anything "

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import yaml
 from frontmatter.default_handlers import YAMLHandler
 
-from memtui.engine.frontmatter.read import BROKEN, DUPLICATE, EMPTY, LIMIT, OK, OTHER, TOO_BIG, UNSAFE, Value
+from memtui.engine.frontmatter import BROKEN, DUPLICATE, EMPTY, LIMIT, OK, OTHER, TOO_BIG, UNSAFE, Value
 from memtui.engine.model import Problem
 
 if TYPE_CHECKING:

@@ -7,23 +7,20 @@ through `guard.py`. The split keeps a hostile header from ever reaching a parser
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from memtui.engine.model import FieldEdit, Problem
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import TypeAlias
-
-Value: TypeAlias = "str | list[Value] | dict[str, Value]"
-"""A field's value. Every scalar is text, as written: no dates, numbers or booleans."""
-
-LIMIT = 16_384
-"""The largest block, in bytes."""
-BOM = b"\xef\xbb\xbf"
-
-NONE, OK, EMPTY, UNCLOSED, OTHER = "none", "ok", "empty", "unclosed", "other"
-DUPLICATE, BROKEN, UNSAFE, TOO_BIG = "duplicate", "broken", "unsafe", "too-big"
+from memtui.engine.frontmatter import (
+    BOM,
+    BROKEN,
+    DUPLICATE,
+    EMPTY,
+    LIMIT,
+    NONE,
+    OK,
+    UNCLOSED,
+    Value,
+)
+from memtui.engine.model import Problem
 
 
 class FrontMatter(NamedTuple):
@@ -111,29 +108,6 @@ def _as_agents_write(block: bytes) -> dict[str, Value]:
         if colon and key in ("name", "description"):
             fields.setdefault(key, value.strip())
     return fields
-
-
-def set_fields(data: bytes, edits: Iterable[FieldEdit]) -> bytes:
-    """Set and remove fields by replacing only the bytes of their values, or their lines.
-
-    A missing field is added, and so is a missing block; a block that loses its last field goes, unless a comment is
-    left in it.
-
-    Args:
-        data: the whole file.
-        edits: which fields, and what they shall be; texts are quoted as YAML needs it.
-
-    Returns:
-        The new file, or `data` itself when the fields are so already. Everything else is as it was, byte for byte:
-        byte-order mark, line ends, comments, order, other fields, body.
-
-    Raises:
-        RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG` when the block cannot be edited
-            safely, `E_TEXT` when the file or a value is not UTF-8. Nothing is half done then.
-    """
-    from memtui.engine.frontmatter.edit import set_fields as splice
-
-    return splice(data, edits)
 
 
 def plain_scalar(text: str) -> Value | None:

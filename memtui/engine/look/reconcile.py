@@ -32,8 +32,7 @@ class Reconciler:
         ledger: Ledger,
         catalog: Catalog,
         *,
-        clock: Callable[[], int],
-        ticks: Callable[[], int] | None = None,
+        ticks: Callable[[], int] = monotonic_ms,
         wait: Callable[[float], object] | None = None,
     ) -> None:
         """Take what it works with; nothing is looked at yet.
@@ -42,13 +41,14 @@ class Reconciler:
             roots: the roots.
             ledger: where settled versions are recorded.
             catalog: where what is on disk is kept.
-            clock: milliseconds since the epoch.
-            ticks: milliseconds that only move forward; the system's monotonic clock if not given.
+            ticks: milliseconds that only move forward.
             wait: how a single call waits for a file to settle, in seconds.
         """
         self._roots = roots
         self._catalog = catalog
-        self._tools = Tools(roots, ledger, catalog, clock, ticks or monotonic_ms)
+        self._tools = Tools(roots, ledger, catalog, ledger.clock, ticks)
+        self.clock, self.ticks, self.pace = ledger.clock, ticks, roots.pace
+        """Milliseconds since the epoch, milliseconds that only move forward, and changes of many memories that run."""
         self._wait = wait or threading.Event().wait
         self._guard = threading.RLock()
         self._states: dict[str, State] = {}

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from memtui.engine.disk.selection import Patterns
-from memtui.engine.frontmatter.read import DUPLICATE, EMPTY, NONE, OK, OTHER, FrontMatter, Value, set_fields, split
+from memtui.engine.frontmatter import DUPLICATE, EMPTY, NONE, OK, OTHER, Value
+from memtui.engine.frontmatter.read import FrontMatter, split
 from memtui.engine.model import FieldEdit, Root
 from memtui.errors import RefusedError
 
@@ -123,6 +124,8 @@ def _field(fields: Mapping[str, Value], name: str) -> FormField:
 
 def _checked(data: bytes, field: FormField) -> FormField:
     """Say of a list at once why it cannot be changed, such as a comment in it."""
+    from memtui.engine.frontmatter.edit import set_fields
+
     if field.is_list and field.there and not field.refusal:
         try:
             set_fields(data, [FieldEdit(field.path, ())])
@@ -221,8 +224,10 @@ def applied(form: Form, typed: Mapping[str, str]) -> bytes:
     """Make the text with what was typed; every other byte is as it was.
 
     Raises:
-        RefusedError: as `frontmatter.set_fields`.
+        RefusedError: as `frontmatter.edit.set_fields`.
     """
+    from memtui.engine.frontmatter.edit import set_fields
+
     return set_fields(form.data, edits(form, typed))
 
 

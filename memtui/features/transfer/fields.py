@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from memtui.agents.table import title_of
 from memtui.engine.disk import paths
+from memtui.engine.frontmatter import BOM, DUPLICATE, EMPTY, NONE, OK, Value
 from memtui.engine.frontmatter import read as frontmatter
-from memtui.engine.frontmatter.read import BOM, DUPLICATE, EMPTY, NONE, OK, Value
+from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.model import FieldEdit, Root
 from memtui.errors import RefusedError
 from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, SAID, Note, Translation
@@ -137,7 +138,7 @@ class _Mapping:
         self._others()
         if self.policy.only_fields:
             return self._alone()
-        data = frontmatter.set_fields(self.data, self.edits) if self.edits else self.data
+        data = set_fields(self.data, self.edits) if self.edits else self.data
         return Translation(data, tuple(self.notes))
 
     # --- one field
@@ -256,7 +257,7 @@ class _Mapping:
         if frontmatter.split(bare).status != NONE:
             raise RefusedError("its text begins with what looks like front matter", code="E_FRONTMATTER")
         edits = [FieldEdit((field,), value) for field, value in kept.items()]
-        return Translation(frontmatter.set_fields(bare, edits), tuple(self.notes))
+        return Translation(set_fields(bare, edits), tuple(self.notes))
 
 
 def _keys(value: Value | None) -> tuple[str, ...]:

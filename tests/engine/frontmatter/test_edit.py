@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.frontmatter.read import LIMIT, split
+from memtui.engine.frontmatter import LIMIT
+from memtui.engine.frontmatter.read import split
 from memtui.errors import RefusedError
 from tests.corpus import ARCHIVE, journey
 from tests.engine.yaml_blocks import block, blocks, set_field, values

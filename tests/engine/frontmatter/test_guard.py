@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine.frontmatter import LIMIT
 from memtui.engine.frontmatter.guard import is_too_deep
-from memtui.engine.frontmatter.read import LIMIT, split
+from memtui.engine.frontmatter.read import split
 from memtui.engine.model import Address, Memory, Problem
 from memtui.errors import RefusedError
 from tests.engine.yaml_blocks import block, set_field

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from memtui.engine.frontmatter import LIMIT
 from memtui.engine.frontmatter import read as frontmatter
-from memtui.engine.frontmatter.read import LIMIT, describe, split
+from memtui.engine.frontmatter.read import describe, split
 from tests.corpus import ARCHIVE, journey
 from tests.engine.yaml_blocks import block, blocks, set_field
 from tests.examples import examples

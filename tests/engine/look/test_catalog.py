@@ -469,7 +469,7 @@ def test_rows_a_dead_process_left_half_written_are_replaced(world: ReadingWorld)
     world.write("b.md", "x", old=True)
     world.rows()
     world.catalog.keep()
-    found = Catalog(world.ledger, str(world.state), world.hands.clock).cached(world.root)
+    found = Catalog(world.ledger).cached(world.root)
     assert found is not None
     assert len(found.items) == 2
 

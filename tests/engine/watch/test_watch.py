@@ -16,7 +16,7 @@ from memtui.engine.events import MANY, Pace
 from memtui.engine.look import root_pass
 from memtui.engine.look.detect import Beliefs
 from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
-from memtui.engine.watch import schedule, watch
+from memtui.engine.watch import watch
 from memtui.engine.watch.hints import Batch, NoSource, Place, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
@@ -45,7 +45,7 @@ def watching(world: ReadingWorld) -> Iterator[Watching]:
 @pytest.fixture
 def scans_only(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watching]:
     """A watch that hears nothing and scans often."""
-    monkeypatch.setattr(schedule, "FOCUSED_MS", 50)
+    monkeypatch.setattr(watch, "FOCUSED_MS", 50)
     made = Watching(world, NoSource)
     yield made
     made.watch.stop()
@@ -127,9 +127,7 @@ def test_what_happened_while_the_thread_stood_still_is_found(world: ReadingWorld
             stuck.set()
             go_on.wait(LIMIT)
 
-    running = Watch(
-        world.reconciler, str(world.state), hang, heard.on_health, clock=world.hands.clock, ticks=world.hands.ticks
-    )
+    running = Watch(world.reconciler, str(world.state), hang, heard.on_health)
     try:
         world.write("a.md", "hang now")
         assert stuck.wait(LIMIT)
@@ -186,7 +184,7 @@ class Unreliable:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_disk_wins_whatever_is_heard(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    monkeypatch.setattr(schedule, "FOCUSED_MS", 200)
+    monkeypatch.setattr(watch, "FOCUSED_MS", 200)
     watching = Watching(world, lambda: Unreliable(seed))
     chance = random.Random(seed)
     try:
@@ -329,13 +327,13 @@ def test_somebody_who_looks_is_answered_at_once(world: ReadingWorld) -> None:
         watching.watch.focus(focused=True)
         start = time.monotonic()
         watching.heard.wait(lambda: watching.heard.kinds("a.md"))
-        assert time.monotonic() - start < schedule.FOCUSED_MS / 1000
+        assert time.monotonic() - start < watch.FOCUSED_MS / 1000
     finally:
         watching.watch.stop()
 
 
 def test_a_machine_that_slept_is_looked_at_anew(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "FOCUSED_MS", 3_600_000)
+    monkeypatch.setattr(watch, "FOCUSED_MS", 3_600_000)
     monkeypatch.setattr(watch, "COOKIE_MS", 100)
     shift = threading.Event()
     hands = world.hands
@@ -344,7 +342,8 @@ def test_a_machine_that_slept_is_looked_at_anew(world: ReadingWorld, monkeypatch
         return hands.clock() + (3_600_000 if shift.is_set() else 0)
 
     heard = Listener()
-    running = Watch(world.reconciler, str(world.state), heard.on_changes, heard.on_health, clock=clock, source=NoSource)
+    world.reconciler.clock = clock
+    running = Watch(world.reconciler, str(world.state), heard.on_changes, heard.on_health, source=NoSource)
     try:
         heard.wait(lambda: heard.health)
         world.write("a.md", "while it slept")

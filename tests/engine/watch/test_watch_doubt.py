@@ -11,7 +11,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.look import root_pass
 from memtui.engine.model import Changes, Health, Root
-from memtui.engine.watch import schedule, watch
+from memtui.engine.watch import watch
 from memtui.engine.watch.hints import Batch, NoSource, Opener, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
@@ -111,7 +111,7 @@ class Broken(NoSource):
 def test_no_source_at_all_is_said_and_scans_go_on(
     world: ReadingWorld, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    monkeypatch.setattr(schedule, "POLLING_MS", 50)
+    monkeypatch.setattr(watch, "POLLING_MS", 50)
     watching = Watching(world, lambda: Broken(number))
     try:
         watching.idle()
@@ -125,7 +125,7 @@ def test_no_source_at_all_is_said_and_scans_go_on(
 def test_a_limit_of_the_system_is_said_scans_go_on_and_events_are_tried_again(
     world: ReadingWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(schedule, "POLLING_MS", 50)
+    monkeypatch.setattr(watch, "POLLING_MS", 50)
     monkeypatch.setattr(watch, "RETRY_MS", 300)
     sources: list[Opener] = [lambda: Broken(errno.ENOSPC)]
     watching = Watching(world, lambda: sources.pop()() if sources else Watchfiles())
@@ -141,7 +141,7 @@ def test_a_limit_of_the_system_is_said_scans_go_on_and_events_are_tried_again(
 
 
 def test_names_that_are_no_text_cost_no_doubt(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(schedule, "FOCUSED_MS", 3_600_000)
+    monkeypatch.setattr(watch, "FOCUSED_MS", 3_600_000)
     watching = Watching(world)
     try:
         watching.idle()
@@ -192,11 +192,7 @@ def test_a_callback_may_stop_the_watch(world: ReadingWorld) -> None:
         heard.on_changes(changes)
         made[0].stop()
 
-    made.append(
-        Watch(
-            world.reconciler, str(world.state), end, heard.on_health, clock=world.hands.clock, ticks=world.hands.ticks
-        )
-    )
+    made.append(Watch(world.reconciler, str(world.state), end, heard.on_health))
     ready.set()
     world.write("a.md", "changed")
     heard.wait(lambda: Health("stopped") in heard.health)
@@ -211,9 +207,7 @@ def test_a_watch_that_fails_does_not_go_silently(world: ReadingWorld, monkeypatc
     def fail(_changes: Changes) -> None:
         raise ValueError("a fault in a callback")
 
-    running = Watch(
-        world.reconciler, str(world.state), fail, heard.on_health, clock=world.hands.clock, ticks=world.hands.ticks
-    )
+    running = Watch(world.reconciler, str(world.state), fail, heard.on_health)
     world.write("a.md", "changed")
     heard.wait(lambda: heard.health and heard.health[-1].state == "stopped")
     assert heard.health[-1].reason

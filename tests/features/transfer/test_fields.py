@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.frontmatter import read
+from memtui.engine.frontmatter import NONE, Value, read
 from memtui.features.transfer.fields import Hints, translate
 from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, SAID
 from tests.features.transfer.agents import POLICIES, root
@@ -24,7 +24,7 @@ def kinds(data: bytes, agent: str, path: str = "a.md", hints: Hints | None = Non
     return found
 
 
-def fields(data: bytes) -> dict[str, read.Value]:
+def fields(data: bytes) -> dict[str, Value]:
     """What a front matter says."""
     return read.split(data).fields
 
@@ -160,4 +160,4 @@ def test_the_body_never_changes_and_a_second_time_changes_nothing(
     front = read.split(found.data)
     if found.data[front.body :] == body:
         again = translate(found.data, target, "a.md", Hints("T", "h", nested))
-        assert again.data == found.data or read.split(body).status != read.NONE
+        assert again.data == found.data or read.split(body).status != NONE

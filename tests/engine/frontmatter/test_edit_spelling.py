@@ -5,7 +5,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.frontmatter.spelling import flow_list, item, key, quoted, spellings
+from memtui.engine.frontmatter.edit import flow_list, item, key, quoted, spellings
 from tests.engine.yaml_blocks import values
 
 

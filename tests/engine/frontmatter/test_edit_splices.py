@@ -7,7 +7,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.frontmatter.read import BOM, set_fields, split
+from memtui.engine.frontmatter import BOM
+from memtui.engine.frontmatter.edit import set_fields
+from memtui.engine.frontmatter.read import split
 from memtui.engine.model import FieldEdit
 from memtui.errors import RefusedError
 from tests.engine.yaml_blocks import block, blocks, values

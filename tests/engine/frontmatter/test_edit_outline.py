@@ -4,9 +4,9 @@ from itertools import pairwise
 
 from hypothesis import given
 
+from memtui.engine.frontmatter import OK
+from memtui.engine.frontmatter.edit import FIELDS, LIST, TEXT, Node, outline
 from memtui.engine.frontmatter.guard import survey
-from memtui.engine.frontmatter.outline import FIELDS, LIST, TEXT, Node, outline
-from memtui.engine.frontmatter.read import OK
 from tests.engine.yaml_blocks import blocks
 
 
