@@ -58,9 +58,8 @@ def test_keys_are_written_as_people_do() -> None:
 def test_parts_of_the_screen_are_named_by_their_methods() -> None:
     from memtui.workbench.browse.bundles import Bundling
     from memtui.workbench.browse.filter import Filtering
-    from memtui.workbench.browse.listings import Projects
-    from memtui.workbench.browse.moved_projects import Repointing
     from memtui.workbench.browse.operations import Copying, Verbs
+    from memtui.workbench.browse.projects import Projects, Repointing
     from memtui.workbench.browse.reviews import Accepting
     from memtui.workbench.edit.host import EditorHost
     from memtui.workbench.views.switching import Views

@@ -1,13 +1,14 @@
 """The main screen: it puts the parts together, knows what is focused, and decides which part does what a key asks.
 
-What the parts do is theirs: keys (`commands.py`), rows (`rows.py`), words (`bars.py`), reading (`side.py`), writing
-(`verbs.py`), lists on top (`viewing.py`), the editor (`host.py`). A screen that did it all is the one nobody changes.
+What the parts do is theirs: actions (`commands.py`), panes (`panes.py`), words (`chrome.py`), reading (`side.py`),
+writing (`operations.py`). A screen that did it all is the one nobody changes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from importlib import import_module
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -38,10 +39,9 @@ from memtui.workbench.bridge import (
     RowsChanged,
     RowsLoaded,
 )
-from memtui.workbench.browse.chrome import Chrome
+from memtui.workbench.browse.chrome import Chrome, Panes
 from memtui.workbench.browse.commands import Commands
-from memtui.workbench.browse.panes import Panes
-from memtui.workbench.browse.parts import Parts
+from memtui.workbench.browse.filter import Filtering
 from memtui.workbench.browse.place import NOWHERE, Place, Returning
 from memtui.workbench.browse.side import Side
 from memtui.workbench.edit.drafts import offer_words
@@ -49,10 +49,19 @@ from memtui.workbench.edit.intents import Intent
 from memtui.workbench.tree.nodes import SORTS
 from memtui.workbench.tree.roots import worth_showing
 from memtui.workbench.tree.rows import Effect, Forest
-from memtui.workbench.tree.tree import MemoryTree
+from memtui.workbench.tree.tree import Filling, MemoryTree
 
 if TYPE_CHECKING:
     from memtui.ui.widgets.prompts import Prompt, Question
+    from memtui.workbench.browse.bundles import Bundling
+    from memtui.workbench.browse.copies import Translating
+    from memtui.workbench.browse.filter import Filtering
+    from memtui.workbench.browse.health import Checkup
+    from memtui.workbench.browse.operations import Copying, Verbs
+    from memtui.workbench.browse.projects import Projects, Repointing
+    from memtui.workbench.browse.reviews import Accepting
+    from memtui.workbench.edit.host import EditorHost
+    from memtui.workbench.views.switching import Views
     from memtui.workbench.views.view import ViewScreen
 
 
@@ -96,10 +105,42 @@ class Awaited(NamedTuple):
     """The view it was asked for in, to go back to."""
 
 
-class BrowserScreen(Parts):
+T = TypeVar("T")
+
+
+class LatePart(Generic[T]):
+    """A part of the main screen that no first frame needs: loaded and made when it is first used."""
+
+    def __init__(self, place: str) -> None:
+        """Take its module inside the workbench and its class: `browse.undo:Undo`; it is made with the screen."""
+        self._module, _, self._class = place.partition(":")
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Take the name it is kept under."""
+        self._name = name
+
+    def __get__(self, screen: BrowserScreen, owner: type) -> T:
+        """Make it; from then on the screen's own attribute is found first."""
+        part: T = getattr(import_module(f"memtui.workbench.{self._module}"), self._class)(screen)
+        screen.__dict__[self._name] = part
+        return part
+
+
+class BrowserScreen(KeyedScreen[None]):
     """Tree, text, details, activity."""
 
     ROOMS: ClassVar[tuple[str, ...]] = BROWSER_ROOMS
+
+    verbs: LatePart[Verbs] = LatePart("browse.operations:Verbs")
+    accepting: LatePart[Accepting] = LatePart("browse.reviews:Accepting")
+    copying: LatePart[Copying] = LatePart("browse.operations:Copying")
+    checkup: LatePart[Checkup] = LatePart("browse.health:Checkup")
+    views: LatePart[Views] = LatePart("views.switching:Views")
+    host: LatePart[EditorHost] = LatePart("edit.host:EditorHost")
+    translating: LatePart[Translating] = LatePart("browse.copies:Translating")
+    bundling: LatePart[Bundling] = LatePart("browse.bundles:Bundling")
+    repointing: LatePart[Repointing] = LatePart("browse.projects:Repointing")
+    projects: LatePart[Projects] = LatePart("browse.projects:Projects")
 
     def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], now: Callable[[], int]) -> None:
         super().__init__(table)
@@ -113,6 +154,8 @@ class BrowserScreen(Parts):
         self.page_view = PageView(id="page")
         self.info_view = PageView(id="info-page")
         self.side = Side(self)
+        self.filtering = Filtering(self)
+        self.filling = Filling(self.forest, self._later, self._filled)
         self.commands = Commands(self)
         self.panes = Panes(self)
         self.returning = Returning(self, facts.place_name, facts.place)
@@ -177,11 +220,29 @@ class BrowserScreen(Parts):
             words.append("g a shows what waits.")
         return " ".join(words)
 
+    @property
+    def opened_views(self) -> Views | None:
+        """What lies over this screen; None before any view was opened."""
+        return self.__dict__.get("views")
+
     # News
 
     def on_rows_loaded(self, event: RowsLoaded) -> None:
         """Take in a full list."""
-        self.filling.take(event.listing)
+        self.filling.take(self.facts.roots, event.listing)
+
+    def _later(self, seconds: float, do: Callable[[], None]) -> None:
+        self.app.set_timer(seconds, do)  # with a timer of its own a covered screen would be drawn again
+
+    def _filled(self, listing: Listing, effect: Effect) -> None:
+        """Show what became of the rows, and tell whoever follows them."""
+        self.chrome.loading = False
+        self.take(effect)
+        self.checkup.rows_loaded(listing)
+        if listing.truncated:
+            self.say("Some folders hold more memories than are shown; see g t, H and memtui doctor.", "warning")
+        if self.editing:
+            self.host.rows_changed(None)
 
     def on_rows_changed(self, event: RowsChanged) -> None:
         """Take in rows that differ."""
@@ -212,8 +273,8 @@ class BrowserScreen(Parts):
             self.bridge.refresh(everything=True)
         self.take(self.forest.set_deleted(event.deleted))
         self.chrome.update("activity")
-        if "views" in self.__dict__:
-            self.views.news()
+        if self.opened_views is not None:
+            self.opened_views.news()
 
     def on_progressed(self, event: Progressed) -> None:
         """Say how far a change of many memories is, where the keys are shown."""
@@ -263,8 +324,11 @@ class BrowserScreen(Parts):
     def _await(self, address: Address, then: str | None, hold: Hold) -> None:
         if self._awaited is not None:
             self._awaited.hold.end()
-        self._awaited = Awaited(address, then, hold, self.views.take_left() if "views" in self.__dict__ else ())
+        self._awaited = Awaited(address, then, hold, self._left_view())
         self.take(Effect(rebuilt=False, touched=frozenset()))
+
+    def _left_view(self) -> tuple[ViewScreen, ...]:
+        return self.opened_views.take_left() if self.opened_views is not None else ()
 
     @on(MemoryTree.CursorMoved)
     def _cursor_moved(self, event: MemoryTree.CursorMoved) -> None:
@@ -317,6 +381,32 @@ class BrowserScreen(Parts):
 
     # Keys
 
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to the line in the footer."""
+        return self.prompt is not None and self.filtering.feed(key, character)
+
+    @property
+    def answering(self) -> bool:
+        """Whether a question about a draft has the keys."""
+        return self.editing and self.host.asking
+
+    def take_paste(self, text: str) -> bool:
+        """Give a paste to the line in the footer."""
+        if self.prompt is not None:
+            self.filtering.paste(text)
+        return self.prompt is not None
+
+    @property
+    def letters_are_text(self) -> bool:
+        """Whether letters are text: in the editor, or in the line in the footer."""
+        return self.typing or self.prompt is not None
+
+    def opening_given_up(self) -> None:
+        """Back to the tree, when the text did not come."""
+        self.forget_awaited()
+        if self.editing and self.host.address is None:
+            self.host.leave()
+
     def unavailable(self, action: Action) -> str:
         """Say why an action is off."""
         return self.commands.unavailable(action)
@@ -352,8 +442,7 @@ class BrowserScreen(Parts):
             then: `compare`, `outside`, or a place such as `line 12` or `line 12:5`.
             left: the view it is opened from, where that was not left just now.
         """
-        if "views" in self.__dict__:
-            left = left or self.views.take_left()
+        left = left or self._left_view()
         self.chrome.clear()  # what was said before is old when the user comes back
         self.call_next(self.host.open, address, then=then, left=left)
 
@@ -425,5 +514,5 @@ class BrowserScreen(Parts):
         self.refresh(recompose=False)
         for widget in self.query("Lines, PageView").results(Widget):
             widget.refresh()
-        if "views" in self.__dict__:
-            self.views.redraw()
+        if self.opened_views is not None:
+            self.opened_views.redraw()

@@ -204,7 +204,8 @@ class Checkup:
         self._tell_view()
 
     def _tell_view(self) -> None:
-        made = self._screen.views.made("health") if "views" in self._screen.__dict__ else None
+        views = self._screen.opened_views
+        made = views.made("health") if views is not None else None
         if made is not None:
             made.tell_news()
 

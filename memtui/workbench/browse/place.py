@@ -244,9 +244,10 @@ class Returning:
         forest, tree, node = screen.forest, screen.memories, screen.memories.current
         focus = {id(screen.page_view): "page", id(screen.info_view): "info"}.get(id(screen.focused), "tree")
         address = screen.host.wanted if screen.editing else None
-        view = screen.views.current if "views" in screen.__dict__ else MAIN
+        views = screen.opened_views
+        view = views.current if views is not None else MAIN
         opened, closed = forest.folds.chosen
-        made = screen.views.made(view) if view != MAIN else None
+        made = views.made(view) if views is not None else None
         return Place(
             view if any(view == each.id for each in VIEWS) else MAIN,
             made.row_now[:MOST_NAME] if made is not None else "",

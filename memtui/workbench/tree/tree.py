@@ -6,19 +6,25 @@ looks at: the cursor and the rows around it stay where they are.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from time import monotonic
 
 from textual.message import Message
 
-from memtui.engine.model import Address
+from memtui.engine.model import Address, Listing, Root
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import Look
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.tree.cells import Columns, columns_for, row_runs
 from memtui.workbench.tree.nodes import MEMORY, Key, Node
+from memtui.workbench.tree.roots import worth_showing
 from memtui.workbench.tree.rows import Effect, Forest
 
 REBUILT = Effect(rebuilt=True, touched=frozenset())
+SLICE = 0.03
+"""Seconds that rows of a full list go in without a pause."""
+PAUSE = 0.005
+"""Seconds of that pause: keys and news come first."""
 
 
 class MemoryTree(RowList):
@@ -333,3 +339,73 @@ how many memories are below and how many of them need you."""
         marked = node.memory is not None and node.memory.address in self.marks
         look = Look(self._clock(), self._ascii)
         return row_runs(node, self.forest, self.columns, look, cursor=cursor, marked=marked)
+
+
+class Filling:
+    """A full list on its way into the tree, a part at a time: thousands of rows go in between the keys.
+
+    What is told of a row meanwhile is newer than the list, so the list never undoes it; a newer list takes the place of
+    one that is still on its way.
+    """
+
+    def __init__(
+        self,
+        forest: Forest,
+        later: Callable[[float, Callable[[], None]], object],
+        show: Callable[[Listing, Effect], None],
+    ) -> None:
+        """Take where rows go.
+
+        Args:
+            forest: the rows.
+            later: calls a function after so many seconds.
+            show: told what became of the rows, once all of a list are in.
+        """
+        self._forest = forest
+        self._later = later
+        self._show = show
+        self._work: Iterator[None] | None = None
+        """What is left to do of the newest list."""
+        self._resting = False
+        """Whether it goes on after a pause."""
+        self._newer: set[Address] = set()
+        """Of which more was told since that list came."""
+        self._rebuilt = False
+        self._touched: set[Key] = set()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a list is on its way."""
+        return self._work is not None
+
+    def take(self, roots: tuple[Root, ...], listing: Listing) -> None:
+        """Take in a list: a short one before this returns, unless another is on its way."""
+        self._newer = set()
+        self._work = self._fill(roots, listing)
+        if not self._resting:
+            self._go_on()
+
+    def told_of(self, addresses: Iterable[Address]) -> None:
+        """Leave these rows as they are: what is known of them is newer than the list."""
+        if self.busy:
+            self._newer.update(addresses)
+
+    def _go_on(self) -> None:
+        self._resting = False
+        end = monotonic() + SLICE
+        for _ in self._work or ():
+            if monotonic() >= end:
+                self._resting = True
+                self._later(PAUSE, self._go_on)
+                return
+
+    def _fill(self, roots: tuple[Root, ...], listing: Listing) -> Iterator[None]:
+        self._forest.statuses = {status.root.id: status for status in listing.roots}
+        wanted = worth_showing(roots, listing, self._forest.losses.vanished)
+        for effect in self._forest.replace_all(wanted, listing.items, self._newer):
+            self._rebuilt = self._rebuilt or effect.rebuilt
+            self._touched |= effect.touched
+            yield
+        effect = Effect(self._rebuilt, frozenset(self._touched))
+        self._work, self._rebuilt, self._touched = None, False, set()
+        self._show(listing, effect)

@@ -18,7 +18,7 @@ from memtui.features.moved_projects.orphans import Orphan, where
 from memtui.features.moved_projects.repoint import apply, plan
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.browse import moved_projects
+from memtui.workbench.browse import projects as projects_file
 from memtui.workbench.browse.browser import Facts
 from memtui.workbench.views.health import HealthScreen
 from tests.agents.machine import Machine
@@ -202,7 +202,7 @@ async def test_keys_typed_after_it_are_for_the_line_although_it_is_slow_to_come(
         assert answer.wait(10)
         return where(*given)
 
-    monkeypatch.setattr(moved_projects, "where", slow)
+    monkeypatch.setattr(projects_file, "where", slow)
     async with projects(machine, tmp_path, 120) as running:
         assert running.browser.memories.go_to(("others", "project"))
         await running.press("l", "j")

@@ -9,9 +9,8 @@ import pytest
 
 from memtui.engine.model import Address, Listing, Memory
 from memtui.workbench.bridge import RowsChanged, RowsLoaded
-from memtui.workbench.browse import listings
-from memtui.workbench.browse.listings import Part
-from memtui.workbench.tree import rows
+from memtui.workbench.browse.projects import Part
+from memtui.workbench.tree import rows, tree
 from tests.workbench.shown import Shown, engine_with, shown
 
 MANY = {f"memtui:project/f{number % 9}/n{number:03}.md": f"note {number}\n" for number in range(200)}
@@ -25,8 +24,8 @@ async def at_rest(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Shown,
         listing = running.engine.engine.rows.list()
         other = listing._replace(items=tuple(one._replace(bytes=9_000) for one in sorted(listing.items, key=address)))
         monkeypatch.setattr(rows, "PART", 20)
-        monkeypatch.setattr(listings, "SLICE", 0)
-        monkeypatch.setattr(listings, "PAUSE", 60)
+        monkeypatch.setattr(tree, "SLICE", 0)
+        monkeypatch.setattr(tree, "PAUSE", 60)
         running.browser.post_message(RowsLoaded(other))
         await running.until(lambda: running.browser.filling.busy)
         yield running, other
@@ -63,7 +62,7 @@ async def test_keys_come_between_the_parts_of_a_long_list(monkeypatch: pytest.Mo
 async def test_it_goes_on_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     async with at_rest(monkeypatch) as (running, listing):
         finish(running)
-        monkeypatch.setattr(listings, "PAUSE", 0.001)
+        monkeypatch.setattr(tree, "PAUSE", 0.001)
         running.browser.filling._resting = False
         rest = listing._replace(items=listing.items[:50])
         running.browser.post_message(RowsLoaded(rest))
@@ -95,7 +94,7 @@ async def test_what_is_read_of_other_projects_meanwhile_stays(monkeypatch: pytes
 async def test_a_newer_list_takes_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
     async with at_rest(monkeypatch) as (running, listing):
         newest = listing._replace(items=tuple(one._replace(bytes=5) for one in listing.items[:60]))
-        running.browser.filling.take(newest)
+        running.browser.filling.take(running.browser.facts.roots, newest)
         finish(running)
         assert {node.bytes for node in running.browser.forest.nodes.values()} == {5}
         assert len(running.browser.forest.nodes) == 60

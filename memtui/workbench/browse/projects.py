@@ -1,99 +1,31 @@
-"""Lists of memories on their way into the tree, a part at a time, between the keys: of this project, and of others.
+"""Other projects: found after the first frame, read when somebody wants them, and moved to where they are now.
 
-What is told of a row meanwhile is newer than a full list, so the list never undoes it; a newer list takes the place of
-one that is still on its way. Finding other projects costs a look at each agent's folder, and reading thousands of them
-costs seconds: that happens after the first frame, for what is opened, or for all of them when asked.
+Finding costs a look at each agent's folder; reading thousands of projects costs seconds, so it happens only for what
+is opened, or for all of them when asked, with a count in the header until it is done. Moving the memories of a project
+that moved is asked for in the footer, shown first, done on a second enter, and taken back with one undo.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterable, Iterator
-from time import monotonic
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Address, Listing, Memory, Root, RootStatus
+from memtui.engine.model import Address, Done, Listing, Memory, Root, RootStatus
+from memtui.errors import MemtuiError
+from memtui.features.moved_projects.orphans import SURE, Orphan, where
+from memtui.features.moved_projects.repoint import Plan, apply, plan
 from memtui.ui import heap
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.spans import Line
+from memtui.ui.draw.words import below_home, count_words
+from memtui.workbench.bridge import WRITE
 from memtui.workbench.tree.nodes import OTHERS, ROOT, Node
-from memtui.workbench.tree.roots import worth_showing
 from memtui.workbench.tree.rows import Effect
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.tree.nodes import Key
-
-
-SLICE = 0.03
-"""Seconds that rows go in without a pause."""
-PAUSE = 0.005
-"""Seconds of that pause: keys and news come first."""
-
-
-class Filling:
-    """Takes in full lists."""
-
-    def __init__(self, screen: BrowserScreen) -> None:
-        self._screen = screen
-        self._work: Iterator[None] | None = None
-        """What is left to do of the newest list."""
-        self._resting = False
-        """Whether it goes on after a pause."""
-        self._newer: set[Address] = set()
-        """Of which more was told since that list came."""
-        self._rebuilt = False
-        self._touched: set[Key] = set()
-
-    @property
-    def busy(self) -> bool:
-        """Whether a list is on its way."""
-        return self._work is not None
-
-    def take(self, listing: Listing) -> None:
-        """Take in a list: a short one before this returns, unless another is on its way."""
-        self._newer = set()
-        self._work = self._fill(listing)
-        if not self._resting:
-            self._go_on()
-
-    def told_of(self, addresses: Iterable[Address]) -> None:
-        """Leave these rows as they are: what is known of them is newer than the list."""
-        if self.busy:
-            self._newer.update(addresses)
-
-    def _go_on(self) -> None:
-        self._resting = False
-        end = monotonic() + SLICE
-        for _ in self._work or ():
-            if monotonic() >= end:
-                self._resting = True
-                self._screen.app.set_timer(PAUSE, self._go_on)  # a covered screen would be drawn again
-                return
-
-    def _fill(self, listing: Listing) -> Iterator[None]:
-        screen = self._screen
-        forest = screen.forest
-        screen.forest.statuses = {status.root.id: status for status in listing.roots}
-        roots = worth_showing(screen.facts.roots, listing, forest.losses.vanished)
-        for effect in forest.replace_all(roots, listing.items, self._newer):
-            self._rebuilt = self._rebuilt or effect.rebuilt
-            self._touched |= effect.touched
-            yield
-        effect = Effect(self._rebuilt, frozenset(self._touched))
-        self._work, self._rebuilt, self._touched = None, False, set()
-        self._show(listing, effect)
-
-    def _show(self, listing: Listing, effect: Effect) -> None:
-        """Show what became of the rows, and tell whoever follows them."""
-        screen = self._screen
-        screen.chrome.loading = False
-        screen.take(effect)
-        screen.checkup.rows_loaded(listing)
-        if listing.truncated:
-            screen.say("Some folders hold more memories than are shown; see g t, H and memtui doctor.", "warning")
-        if screen.editing:
-            screen.host.rows_changed(None)
 
 
 EVERY, CALM_EVERY = 0.25, 1.0
@@ -317,3 +249,122 @@ def _read(
             tell(Part(tuple(names), tuple(memories), tuple(statuses), len(todo) - number - 1))
             names, memories, statuses, last = [], [], [], now
     return Part(tuple(names), tuple(memories), tuple(statuses), 0)
+
+
+REPOINT = "repoint"
+
+
+class Repointing:
+    """Asks where a project is now, and moves its memories there."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._plan: tuple[str, Plan] | None = None
+        """What was shown, for the text it was made from."""
+
+    def start(self, root_id: str = "") -> None:
+        """Ask where a project is now; what is known about that is said and filled in.
+
+        Args:
+            root_id: where its memories are; empty: that of the row under the cursor.
+        """
+        screen, node = self._screen, self._screen.memories.current
+        other = screen.forest.others.get(root_id or (node.root if node is not None else ""))
+        if other is None:
+            screen.say("re-point: put the cursor on another project's row first.", "warning")
+            return
+        root, roots, home = other.root, screen.projects.found, screen.facts.settings.home
+        screen.bridge.run(
+            lambda _: where(root, roots, home),
+            self._ask,
+            what=f"find where {other.place} is now",
+            latest=REPOINT,
+            awaited=True,
+        )
+
+    def _ask(self, found: Orphan) -> None:
+        from memtui.ui.widgets.prompts import Question
+
+        self._plan = None
+        home = self._screen.facts.settings.home
+        value = below_home(found.moved[0].path, home) if found.moved else ""
+        words = found.moved[0].why if found.moved else SURE[found.decoded.sure]
+        if len(found.moved) > 1:
+            words = f"{found.sure}; {words}"
+
+        def hint(text: str) -> Line:
+            shown = self._plan
+            if shown is not None and shown[0] == text:
+                moves: Line = [(f"enter moves {count_words(shown[1].moving, 'memory')}", "strong")]
+                return [*moves, (f"; {_stays(shown[1])}", "warning")] if shown[1].staying else moves
+            return [(words if text == value else "enter shows what would move", "dim")]
+
+        screen = self._screen
+        screen.ask(
+            Question("now at", value, lambda text: self._entered(found.root, text), screen.close_prompt, hint=hint)
+        )
+
+    def _entered(self, root: Root, text: str) -> None:
+        screen, home = self._screen, self._screen.facts.settings.home
+        shown = self._plan
+        if shown is not None and shown[0] == text:
+            self._do(shown[1])
+            return
+        path = text.strip()
+        if home and (path == "~" or path.startswith("~/")):
+            path = home + path[1:]
+        if not os.path.isabs(path):
+            screen.refuse_prompt("Type the whole path of the folder the project is in now.")
+            return
+
+        def made(wanted: Plan) -> None:
+            if screen.prompt is None:
+                return
+            for line in wanted.staying:
+                screen.chrome.remember(f"{line.address} would stay: {line.why}")
+            if wanted.steps:
+                self._plan = (text, wanted)
+                screen.prompt.note = []
+                screen.chrome.update("footer")
+            else:
+                screen.refuse_prompt(_stays(wanted) or "There is no memory.")
+
+        screen.bridge.run(
+            lambda engine: plan(engine, [root], path), made, what="plan it", otherwise=self._refused, latest=REPOINT
+        )
+
+    def _do(self, wanted: Plan) -> None:
+        screen, actor = self._screen, self._screen.bridge.actor
+
+        def moved(done: Done) -> None:
+            screen.close_prompt()
+            failed = [one for one in done.outcomes if not one.ok]
+            if failed:
+                screen.say(f"Nothing was moved: {failed[0].address} changed meanwhile.", "warning")
+                return
+            screen.say(f"Moved {wanted.words}. u takes it back.", "good")
+            screen.projects.find(again=True)
+            screen.projects.want([new.id for _, new in wanted.pairs])
+            screen.bridge.refresh(everything=True)
+
+        screen.bridge.run(
+            lambda engine: apply(engine, wanted, actor=actor),
+            moved,
+            what="move the memories",
+            otherwise=self._refused,
+            lane=WRITE,
+        )
+
+    def _refused(self, error: MemtuiError) -> None:
+        """Leave the line open, so that the place can be made right."""
+        if not self._screen.refuse_prompt(f"{error.message} {error.hint}".strip()):
+            self._screen.show_error("move the memories", error)
+
+
+def _stays(wanted: Plan) -> str:
+    """Say what would stay and why, the reason of the first where there are several."""
+    if not wanted.staying:
+        return ""
+    first, more = wanted.staying[0], len(wanted.staying) - 1
+    rest = f"; {more:,} more stay (M)" if more else ""
+    return f"{first.address.path} stays: {first.why}{rest}"
