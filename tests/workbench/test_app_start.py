@@ -30,7 +30,9 @@ SHOWN = frozenset({"memtui.ui.widgets.tabs"})
 LATER = (
     "memtui.agents.known.claude_code",
     "memtui.clients.",
-    "memtui.features.hot_set",
+    "memtui.features.hot_set.assemble",
+    "memtui.features.hot_set.index",
+    "memtui.features.hot_set.texts",
     "memtui.diff",
     "memtui.engine.ledger",
     "memtui.engine.find.rank",
