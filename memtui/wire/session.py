@@ -1,13 +1,17 @@
-"""What every front starts from: the settings, the roots in reach and an engine on them, opened one way.
+"""What every front starts from: who runs it, the settings, the roots in reach and an engine on them, opened one way.
 
-A front that put these together itself would find other roots, keep other versions or forget read-only.
+A front that put these together itself would find other roots, keep other versions or forget read-only; one that took
+the name it was given would let a program write, and approve, as the user. An agent's command is told from the user's by
+marks that were found in the agent's own source or pages, as `found` in its line says.
 """
 
 import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.discovery import discover
+from memtui.agents.table import KNOWN, ONLY_RUN
 from memtui.config.settings import Settings
+from memtui.config.started import Program, Started, read_started
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine import Engine
 from memtui.engine.access import READ_WRITE, Access
@@ -18,19 +22,22 @@ from memtui.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from memtui.agents.runner import Runner
-    from memtui.config.started import Started
+
+ENDS = ("tmux: server", "tmux", "screen", "zellij", "sshd", "login")
+"""Programs in which a person sits down: what is above them did not start what runs in them."""
+_SUFFIXES = (".js", ".mjs", ".cjs", ".py")
+
+
+class Runner(NamedTuple):
+    """The agent that runs a command."""
+
+    agent: str
+    seen: str
+    """What shows it, as the end of a sentence."""
 
 
 UNNAMED = Actor("cli")
 """The actor of the options when none was given."""
-
-
-def started() -> "Started":
-    """Look at how this process was started; what looks is loaded now, because a command that only reads never asks."""
-    from memtui.config.started import read_started
-
-    return read_started()
 
 
 class Options(NamedTuple):
@@ -53,7 +60,7 @@ class Options(NamedTuple):
     """Leave the mouse to the terminal."""
     roots: tuple[str, ...] = ()
     """Roots given by hand, as `NAME=DIR[,agent=KIND][,scope=SCOPE]`."""
-    started: "Callable[[], Started]" = started
+    started: "Callable[[], Started]" = read_started
     """Tells how this process was started, once that matters: it costs what reading a dozen small files does."""
 
 
@@ -136,13 +143,13 @@ def other_projects(session: Session) -> tuple[Root, ...]:
 
 def acting(options: Options, front: str = "cli") -> Actor:
     """Say who changes are recorded for: the actor that was given, the user at a front, or the agent that runs it."""
-    return _actor(options, _runner(options.started()), front)
+    return _actor(options, runner(options.started()), front)
 
 
 def approver(options: Options, front: str = "cli") -> Approver:
     """Say who approves through this front, and where."""
     known = options.started()
-    found = _runner(known)
+    found = runner(known)
     above = next((program.name for program in known.programs[1:]), "")
     where = [f"at {known.terminal}" if known.terminal else "", f"from {above}" if above else ""]
     return Approver(
@@ -152,14 +159,32 @@ def approver(options: Options, front: str = "cli") -> Approver:
     )
 
 
-def _runner(known: "Started") -> "Runner | None":
-    from memtui.agents.runner import runner
-
-    return runner(known)
-
-
-def _actor(options: Options, found: "Runner | None", front: str) -> Actor:
+def _actor(options: Options, found: Runner | None, front: str) -> Actor:
     given = options.actor
     if found is not None:
         return Actor(f"agent:{found.agent}" if given == UNNAMED else f"agent:{found.agent}/{given}")
     return Actor(front) if given == UNNAMED else given
+
+
+def runner(started: Started) -> Runner | None:
+    """Find the agent that runs a process, the nearest one above it first; None when nothing shows one."""
+    known = (*KNOWN, *ONLY_RUN)
+    for program in started.programs:
+        names = _names(program)
+        found = next((agent.id for agent in known if not names.isdisjoint(agent.programs)), None)
+        if found is not None:
+            return Runner(found, f"{program.name} started it")
+        if program.login or not names.isdisjoint(ENDS):
+            break
+    environ = dict(started.environ)
+    for agent in known:
+        for variable in agent.runs:
+            name, _, value = variable.partition("=")
+            if environ.get(name) and value in ("", environ[name]):
+                return Runner(agent.id, f"{name} is set")
+    return None
+
+
+def _names(program: Program) -> frozenset[str]:
+    names = {program.title, *program.names}
+    return frozenset(names | {name.removesuffix(suffix) for name in names for suffix in _SUFFIXES})

@@ -26,7 +26,7 @@ from memtui.ui.keys import paste_guard
 from memtui.ui.keys.fence import Fence
 from memtui.ui.textual_private import PrivateApp
 from memtui.ui.widgets.lines import Painted
-from memtui.wire.session import acting
+from memtui.wire.session import Session, acting, other_projects, own_roots, roots_now
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import Bridge, Failed, Finished
 from memtui.workbench.browse.browser import BrowserScreen, Facts
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from memtui.config.settings import Settings
-    from memtui.wire.session import Session
 
 R = TypeVar("R")
 CALM_FPS = 15
@@ -270,8 +269,6 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
 
 def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
     """Gather what the screen is told at the start."""
-    from memtui.wire.session import other_projects, own_roots, roots_now
-
     surroundings = session.surroundings
     name = surroundings.project or "no project"
     kept, damaged = bridge.place(name)

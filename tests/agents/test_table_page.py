@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from memtui.agents import discovery, runner, table
+from memtui.agents import discovery, table
 from memtui.agents.agent import PROJECT, USER, KnownAgent, Start
 from memtui.agents.discovery import discover
 from memtui.agents.projects import named_projects
@@ -18,6 +18,7 @@ from memtui.agents.table import KNOWN, Traces, agent_of
 from memtui.clients import entries, start
 from memtui.config.started import Started
 from memtui.engine.policy import Policy, Root
+from memtui.wire import session
 from tests.agents.listing import listed, marked
 from tests.agents.machine import NATIVE, Machine
 
@@ -46,7 +47,7 @@ def parrot(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFac
     monkeypatch.setitem(sys.modules, name, loaded(folder, name, file))
     known = (*KNOWN, loaded(folder, "line", line.replace("\nTraces(", "\nLINE = Traces(")).LINE)
     assert isinstance(known[-1], Traces)
-    for place in (table, discovery, runner, start):
+    for place in (table, discovery, session, start):
         monkeypatch.setattr(place, "KNOWN", known)
     agent = agent_of("parrot")
     assert (agent.id, agent.title) == known[-1][:2]
@@ -103,7 +104,7 @@ def test_its_agent_is_a_client(machine: Machine, parrot: KnownAgent) -> None:
 
 
 def test_its_agent_is_known_by_what_it_runs_and_writes_down(machine: Machine, parrot: KnownAgent) -> None:
-    assert runner.runner(Started((("PARROT", "1"),))) == runner.Runner("parrot", "PARROT is set")
+    assert session.runner(Started((("PARROT", "1"),))) == session.Runner("parrot", "PARROT is set")
     assert parrot.transcripts is not None
     machine.write("-cage/sessions/1.jsonl", '{"cwd": "/cage"}\n')
     assert named_projects(str(machine.path("-cage")), parrot.transcripts) == ("/cage",)

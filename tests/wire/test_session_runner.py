@@ -2,9 +2,9 @@
 
 import pytest
 
-from memtui.agents.runner import Runner, runner
 from memtui.agents.table import KNOWN, ONLY_RUN, Traces
 from memtui.config.started import Program, Started
+from memtui.wire.session import Runner, runner
 
 ME, SHELL = Program("memtui", ("python3", "memtui")), Program("bash", ("bash",))
 CLAUDE = Program("claude", ("claude",))
