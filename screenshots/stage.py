@@ -16,7 +16,8 @@ from memtui.agents.discovery import discover
 from memtui.config.directories import find_directories
 from memtui.config.settings import Settings
 from memtui.config.surroundings import surroundings_from
-from memtui.demo import past, world
+from memtui.demo import world
+from memtui.demo import world as past
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from screenshots.newcomer import furnish

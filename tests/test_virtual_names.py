@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory_tool.grammar import parse
-from memtui.memory_tool.result import Refusal
+from memtui.memory_tool.call import Refusal, parse_path
 from memtui.virtual_names import listable, problem, reachable, reachable_path
 
 
@@ -32,7 +31,7 @@ def test_paths_that_a_list_would_change_are_not_listed(path: str) -> None:
 def test_whatever_can_be_written_is_taken_as_it_is(path: str) -> None:
     given_path = f"/memories/global/{path}"
     if reachable_path(path):
-        assert parse(given_path).canonical == given_path
+        assert parse_path(given_path).canonical == given_path
     elif any(problem(part)[1] for part in path.split("/")):
         with pytest.raises(Refusal):
-            parse(f"{given_path}/x")
+            parse_path(f"{given_path}/x")

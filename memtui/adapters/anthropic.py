@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from memtui.config.settings import load_settings, read_environment
 from memtui.engine.model import Actor
 from memtui.errors import MemtuiError, RefusedError
-from memtui.memory_tool.result import Result
+from memtui.memory_tool.call import Result
 from memtui.memory_tool.sdk import SdkTool
 from memtui.wire.sdk_door import CLIENT, LiveSdkDoor, refusal
 

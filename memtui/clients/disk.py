@@ -8,9 +8,11 @@ name of its own; one of any other name, of another user, or of a process that is
 
 import contextlib
 import errno
+import json
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.engine.disk import fsio
@@ -445,3 +447,59 @@ def _writes_still(pid: int, written: float) -> bool:
     except (OSError, ValueError, IndexError, StopIteration):
         return True
     return written > booted + ticks / os.sysconf("SC_CLK_TCK") - _DOUBT
+
+
+def own_folder(state_dir: str) -> str:
+    """Return where memtui keeps what it knows of agents' configurations."""
+    return os.path.join(state_dir, "clients")
+
+
+def found(folders: Iterable[str]) -> list[str]:
+    """List what killed processes left in folders.
+
+    Raises:
+        StorageError: the disk reported an error.
+    """
+    return [path for folder in dict.fromkeys(folders) for path in strays(folder)]
+
+
+def sweep(folders: Iterable[str], state_dir: str) -> list[str]:
+    """Remove what killed processes left in folders.
+
+    Args:
+        folders: memtui's own, and those of configurations.
+        state_dir: where memtui keeps its own files.
+
+    Returns:
+        What was removed.
+    """
+    paths = found(folders)
+    if not paths:
+        return []
+    own = own_folder(state_dir)
+    known = _known(own)
+    for path in paths:
+        data = peek(path)
+        digest = sha256(data).hexdigest()
+        if data and digest not in known and os.path.dirname(path) != own:
+            keep(os.path.join(own, f"stray-{digest[:16]}.backup"), data)
+        forget(path)
+    return paths
+
+
+def _known(own: str) -> set[str]:
+    """Give the sha-256 of every text that is kept already, or that memtui made itself."""
+    digests: set[str] = set()
+    for name in names_in(own):
+        if name.endswith((".backup", ".before")):
+            digests.add(sha256(peek(os.path.join(own, name))).hexdigest())
+        elif name.endswith(".json"):
+            digests |= _made(peek(os.path.join(own, name)))
+    return digests
+
+
+def _made(record: bytes) -> set[str]:
+    try:
+        return set(map(str, json.loads(record)["after"]))
+    except (ValueError, KeyError, TypeError):
+        return set()

@@ -5,15 +5,24 @@ and one of the user's under our name is never touched. What the user added to an
 """
 
 import json
+import os
 import shlex
+import sys
 from typing import TYPE_CHECKING
 
 from memtui.agents.agent import ClientEntry, ClientFile
-from memtui.clients import jsonfile, own, tomlfile
+from memtui.clients import jsonfile, tomlfile
+from memtui.clients.start import NO_CONTEXT, SHORT_CONTEXT
 from memtui.errors import ConflictError, UsageError
 
 if TYPE_CHECKING:
     from typing import Any
+
+
+_PYTHONS = ("python", "pypy", "graalpy")
+_MODULES = (("-P", "-m", "memtui"), ("-m", "memtui"))
+_HOOK = ("context", "--format", "hook", "--client")
+_LEVELS = ("rw", "plan", "ro")
 
 ABSENT, OTHER, CURRENT, FOREIGN = "absent", "other", "current", "foreign"
 """Not there; there, and different from what is wanted; there as wanted; the name is taken by what is not ours."""
@@ -41,7 +50,7 @@ def state(target: ClientFile, text: str, entry: ClientEntry) -> str:
         return ABSENT
     if entry.what == "value":
         return CURRENT if present == entry.value else FOREIGN
-    if not own.is_server(present):
+    if not is_server(present):
         return FOREIGN
     return CURRENT if present == _renewed(present, entry) else OTHER
 
@@ -110,7 +119,7 @@ def server_words(target: ClientFile, text: str) -> tuple[str, ...]:
     """
     for entry in target.entries:
         present: Any = _get(target, text, entry.path) if entry.what == "server" else None
-        if own.is_server(present):
+        if is_server(present):
             return present["command"], *present["args"]
     return ()
 
@@ -190,7 +199,7 @@ def _renewed_hook(present: "Any", entry: ClientEntry) -> "dict[str, object]":
 
 def _ours(text: str, entry: ClientEntry) -> list[jsonfile.Path]:
     """Find our hooks in an array of hooks, or of groups of them."""
-    client = own.hook_client(_hook(entry)["command"])
+    client = hook_client(_hook(entry)["command"])
     items = jsonfile.get(text, entry.path)
     found: list[jsonfile.Path] = []
     for at, item in enumerate(items if isinstance(items, list) else ()):
@@ -206,7 +215,7 @@ def _ours(text: str, entry: ClientEntry) -> list[jsonfile.Path]:
 
 
 def _is_ours(hook: "dict[str, object]", client: str | None) -> bool:
-    found = own.hook_client(hook.get("command"))
+    found = hook_client(hook.get("command"))
     return found is not None and found == client and hook.get("type", "command") == "command"
 
 
@@ -223,3 +232,59 @@ def _take_hooks(text: str, entry: ClientEntry, before: str | None) -> str:
         if len(hook) > len(group) and isinstance(left, dict) and left["hooks"] == [] and left.keys() <= _GROUP:
             text = jsonfile.take(text, group)
     return text
+
+
+def hook_client(line: object) -> str | None:
+    """Return the client that `install` wrote a hook's command for; None when the command is the user's own."""
+    if not isinstance(line, str):
+        return None
+    try:
+        words = tuple(shlex.split(line))
+    except ValueError:
+        return None
+    if shlex.join(words) != line:
+        return None  # more than words: something a shell would act on
+    rest = _arguments(words)
+    client, options = rest[len(_HOOK) : len(_HOOK) + 1], rest[len(_HOOK) + 1 :]
+    if rest[: len(_HOOK)] != _HOOK or not client or client[0].startswith("-"):
+        return None
+    return client[0] if _is_home(options) else None
+
+
+def is_server(value: object) -> bool:
+    """Whether a server is started as `install` would; what else its entry says may be the user's."""
+    if not isinstance(value, dict):
+        return False
+    entry: dict[str, Any] = value
+    command, args = entry.get("command"), entry.get("args")
+    if not isinstance(command, str) or not isinstance(args, list) or not all(isinstance(word, str) for word in args):
+        return False
+    if entry.get("type", "stdio") != "stdio" or not isinstance(entry.get("env", {}), dict):
+        return False
+    rest = _arguments((command, *args))
+    if rest[:1] != ("mcp",):
+        return False
+    options = rest[1:]
+    if options[:1] == ("--access",):
+        if options[1:2] == () or options[1] not in _LEVELS:
+            return False
+        options = options[2:]
+    return _is_home(options[1:] if options[:1] in ((NO_CONTEXT,), (SHORT_CONTEXT,)) else options)
+
+
+def _arguments(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what memtui is given by a command; nothing when the command is another program's."""
+    if not words:
+        return ()
+    program, name = words[0], os.path.basename(words[0])
+    if name == "memtui" and program in (name, os.path.abspath(program)):
+        return words[1:]
+    if program == sys.executable or name.startswith(_PYTHONS):
+        for module in _MODULES:
+            if words[1 : 1 + len(module)] == module:
+                return words[1 + len(module) :]
+    return ()
+
+
+def _is_home(options: tuple[str, ...]) -> bool:
+    return not options or (len(options) == 2 and options[0] == "--home" and not options[1].startswith("-"))

@@ -3,10 +3,12 @@
 Nothing is opened before that, and a user who shuts agents out shuts out those that are connected already.
 """
 
+import signal
 import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from memtui import __version__
 from memtui.config.settings import Settings
 from memtui.config.surroundings import project_at
 from memtui.engine import Engine
@@ -16,6 +18,13 @@ from memtui.safe_text import visible
 from memtui.wire.doors import LiveDoor, open_door
 from memtui.wire.session import Options
 
+SERVER = {
+    "name": "memtui",
+    "title": "memtui",
+    "version": __version__,
+    "description": "Memories that outlive a conversation, with history.",
+}
+SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 CONTEXTS = FULL, SHORT, NONE = "full", "short", "none"
 """What a client is given unasked: index and hot set; a short index, where its hook may not have run; nothing."""
 LOCK_WAIT = 5.0
@@ -25,11 +34,20 @@ LONGEST = 60
 NAMELESS = "unknown"
 
 
-class Door(NamedTuple):
+class AdmittedClient(NamedTuple):
     """What an admitted client works with."""
 
     engine: Engine
     actor: Actor
+
+
+class Greeting(NamedTuple):
+    """What the library is to hear first."""
+
+    said: bytes = b""
+    """Lines, and perhaps the beginning of one."""
+    greeted: "int | str | None" = None
+    """The id of the `initialize` among them; its answer is out already."""
 
 
 class Desk:
@@ -55,7 +73,7 @@ class Desk:
         self._live: LiveDoor | None = None
         self._left: list[LiveDoor] = []
         self._moved = False
-        self._door: Door | None = None
+        self._door: AdmittedClient | None = None
         self.on_open: Callable[[Engine], object] | None = None
         """Called with every engine before the client can use it."""
 
@@ -65,7 +83,7 @@ class Desk:
             if self._name is None:
                 self._name = client_name(given)
 
-    def door(self) -> Door:
+    def door(self) -> AdmittedClient:
         """Give the client's door, as the settings are now.
 
         Raises:
@@ -77,7 +95,7 @@ class Desk:
                 self._live = LiveDoor(self._load, self._open, client=name, access=self._access)
             engine = self._live.engine()
             if self._door is None or self._door.engine is not engine:
-                self._door = Door(engine, actor_of(name))
+                self._door = AdmittedClient(engine, actor_of(name))
             return self._door
 
     def stand(self, folders: Sequence[str]) -> bool:

@@ -7,49 +7,35 @@ beginning as if it had been there. It keeps a message from being answered twice,
 
 import fcntl
 import json
+import logging
 import os
 import select
 import signal
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from memtui import __version__
 from memtui.config.settings import Settings
-from memtui.mcp_server import instructions, log, tools
-from memtui.mcp_server.connection import Desk
-from memtui.memory_tool.result import sendable
+from memtui.mcp_server import instructions, tools
+from memtui.mcp_server.connection import SERVER, SIGNALS, Desk, Greeting
+from memtui.memory_tool.call import sendable
+from memtui.safe_text import one_line
 from memtui.wire.outcomes import INTERRUPTED
 from memtui.wire.session import Options
 
 if TYPE_CHECKING:
     from typing import Any
 
+
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Protocols that begin with a handshake, and in which these answers are the same."""
-SERVER = {
-    "name": "memtui",
-    "title": "memtui",
-    "version": __version__,
-    "description": "Memories that outlive a conversation, with history.",
-}
 CAPABILITIES = {"resources": {"subscribe": True, "listChanged": True}, "tools": {"listChanged": False}}
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _KEPT = 1024 * 1024
 """Bytes that may wait for the library; what comes then stays in the pipe."""
 _CHUNK = 64 * 1024
 
 
-class Opened(NamedTuple):
-    """What the library is to hear first."""
-
-    said: bytes = b""
-    """Lines, and perhaps the beginning of one."""
-    greeted: "int | str | None" = None
-    """The id of the `initialize` among them; its answer is out already."""
-
-
-class Opening:
+class Greeter:
     """A connection whose library is not there yet."""
 
     def __init__(self, source: int, target: int, desk: Desk) -> None:
@@ -58,7 +44,7 @@ class Opening:
         self._said, self._rest = b"", b""
         self._greeted: int | str | None = None
 
-    def run(self, load: Callable[[], int]) -> Opened:
+    def run(self, load: Callable[[], int]) -> Greeting:
         """Answer until the library is there.
 
         Args:
@@ -78,7 +64,7 @@ class Opening:
                 more = self._hear()
         finally:
             os.close(loaded)
-        return Opened(self._said + self._rest, self._greeted)
+        return Greeting(self._said + self._rest, self._greeted)
 
     def _hear(self) -> bool:
         """Take what the client said; false when it closed its end, or enough waits."""
@@ -189,7 +175,7 @@ def serve(
     Returns:
         The exit number.
     """
-    log.speak_plainly()
+    speak_plainly()
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _leave)
@@ -197,7 +183,7 @@ def serve(
     try:
         source, target = take_standard_pipes()
         try:
-            opened = Opening(source, target, desk).run(_load_library)
+            opened = Greeter(source, target, desk).run(_load_library)
         except BrokenPipeError:
             return 0
         from memtui.mcp_server.server import serve as serve_on
@@ -224,3 +210,27 @@ def _load_library() -> int:
 def _leave(number: int, _frame: object) -> None:
     """End before any call was begun."""
     raise SystemExit(INTERRUPTED if number == signal.SIGINT else 0)
+
+
+_CELLS = 200
+
+
+class PlainFormatter(logging.Formatter):
+    """A record's fixed words only: its arguments and its exception's text may hold anything.
+
+    Libraries log what they were given, and clients keep a server's standard error in files.
+    """
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Give one line."""
+        kind = record.exc_info[0] if record.exc_info else None
+        fault = f" ({kind.__name__})" if kind is not None else ""
+        words = record.getMessage() if record.name.startswith("memtui.") else str(record.msg)
+        return f"memtui mcp: {record.levelname.lower()}: {record.name}: {one_line(words, _CELLS)}{fault}"
+
+
+def speak_plainly() -> None:
+    """Have warnings and errors of every library said in this form."""
+    handler = logging.StreamHandler()
+    handler.setFormatter(PlainFormatter())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

@@ -8,7 +8,7 @@ from memtui.errors import MemtuiError
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.model import Budgets
 from memtui.mcp_server.connection import FULL, NONE, Desk
-from memtui.memory_tool.rights import rights
+from memtui.memory_tool.answers import rights
 from memtui.wire.doors import words
 
 READING = (

@@ -19,8 +19,7 @@ from mcp_types import SubscriptionsListenRequestParams, SubscriptionsListenResul
 from memtui.engine import Engine
 from memtui.engine.model import Changes, Health
 from memtui.errors import MemtuiError
-from memtui.mcp_server.resources import held
-from memtui.mcp_server.uris import uri_of_address
+from memtui.mcp_server.resources import held, uri_of_address
 
 if TYPE_CHECKING:
     from memtui.engine.watch.watch import Watch

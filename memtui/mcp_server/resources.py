@@ -5,22 +5,39 @@ Names and descriptions are other people's text: they leave here visible and shor
 
 import base64
 import binascii
+import os
+import re
 from hashlib import sha256
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote, unquote_to_bytes
 
 from mcp_types import Annotations, BlobResourceContents, Resource, ResourceTemplate, TextResourceContents
 
 from memtui.engine import Engine
 from memtui.engine.model import Address, Memory
-from memtui.errors import MemtuiError, RefusedError, UsageError
+from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
 from memtui.given import reach
-from memtui.mcp_server.connection import Door
-from memtui.mcp_server.uris import TEMPLATE, address_of, uri_of
-from memtui.memory_tool import answers, grammar
-from memtui.memory_tool.rights import rights
+from memtui.mcp_server.connection import AdmittedClient
+from memtui.memory_tool import answers
+from memtui.memory_tool.answers import rights
+from memtui.memory_tool.call import SCOPES, Refusal, VirtualPath, parse_path
 from memtui.safe_text import one_line
 from memtui.virtual_names import reachable_path
 from memtui.wire.times import rfc3339
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+
+PREFIX = "memory://"
+TEMPLATE = "memory:///memories/{scope}/{+path}"
+"""RFC 6570; the path may hold slashes."""
+LONGEST = 8_192
+"""Characters; a path of 1,024 bytes, all of them encoded, is well below."""
+_HINT = "Write memory:///memories/<scope>/<path>, as resources/list gives it."
+_SHOWN = 400
+"""Cells of a refusal."""
+_URI = re.compile(r"memory:///memories/([a-z]+)/((?:[^%?#\s]|%[0-9A-Fa-f]{2})+)", re.IGNORECASE)
 
 PAGE = 100
 """Resources a page."""
@@ -72,7 +89,7 @@ def page(engine: Engine, cursor: str | None) -> Page:
     )
 
 
-def read(door: Door, uri: str) -> TextResourceContents | BlobResourceContents:
+def read(door: AdmittedClient, uri: str) -> TextResourceContents | BlobResourceContents:
     """Read one memory whole, and count the use.
 
     Raises:
@@ -106,7 +123,7 @@ def _reviewed(engine: Engine, address: Address) -> bytes:
         found = engine.read(address)
     except MemtuiError as error:
         # In the words of the memory tool: the engine's name roots and verbs, which no client has.
-        place = grammar.Place(engine.roots.virtual_path(address) or "", None)
+        place = VirtualPath(engine.roots.virtual_path(address) or "", None)
         said = answers.failed(error, place, rights(engine).writable)
         raise type(error)(f"{said}.", code=error.code) from None
     if not engine.roots.find(address.root).in_checkout:
@@ -139,3 +156,61 @@ def _uncursor(cursor: str) -> bytes:
         return base64.b64decode(cursor.encode("ascii"), altchars=b"-_", validate=True)
     except (binascii.Error, UnicodeEncodeError):
         raise UsageError("That is no cursor of this server.", hint="Ask for the list again, without one.") from None
+
+
+def uri_of(virtual_path: str) -> str:
+    """Give the URI of a virtual path such as `/memories/global/a.md`; undecodable bytes are encoded as they are."""
+    return PREFIX + quote(os.fsencode(virtual_path), safe="/")
+
+
+def uri_of_address(address: Address) -> str | None:
+    """Give the URI of a memory; None when it has none, because agents cannot name it."""
+    agent, _, scope = address.root.partition(":")
+    named = agent == "memtui" and scope in SCOPES and reachable_path(address.path)
+    return uri_of(f"/memories/{scope}/{address.path}") if named else None
+
+
+def virtual_path_of(uri: str) -> str:
+    """Give the virtual path a URI names.
+
+    Raises:
+        UsageError: it is no URI of a memory.
+        RefusedError: `E_NAME`, when it hides a slash.
+    """
+    found = _URI.fullmatch(uri) if len(uri) <= LONGEST else None
+    if found is None or found[1] not in SCOPES or not _utf8(found[2]):
+        raise UsageError("That is no URI of a memory.", hint=_HINT)
+    if "%2f" in found[2].lower():
+        raise RefusedError("A name in a memory's URI holds an encoded slash.", hint="Write / between names.")
+    path = os.fsdecode(unquote_to_bytes(found[2]))
+    return f"/memories/{found[1]}/{path}"
+
+
+def address_of(engine: "Engine", uri: str) -> Address:
+    """Give the address a URI names in an engine; whether a memory is there is another question.
+
+    Raises:
+        UsageError: see `virtual_path_of`.
+        RefusedError: the same; and `E_NAME`, when the memory tool refuses the path.
+        NotFoundError: `E_NO_ROOT`, when this client has no such scope.
+    """
+    virtual = virtual_path_of(uri)
+    try:
+        taken = parse_path(virtual).canonical == virtual
+    except Refusal as refusal:
+        raise RefusedError(f"{one_line(refusal.text, _SHOWN)}.", hint=_HINT) from None
+    if not taken:
+        raise RefusedError("A name in a memory's URI begins or ends with a space, or is empty.", hint=_HINT)
+    _, _, scope, path = virtual.split("/", 3)
+    try:
+        return Address(engine.roots.find(f"memtui:{scope}").id, path)
+    except NotFoundError as error:
+        raise NotFoundError(f"There are no memories below /memories/{scope} here.", code=error.code) from None
+
+
+def _utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

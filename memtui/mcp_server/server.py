@@ -5,15 +5,19 @@ Tool calls run one after the other, in the order they came: a client that sends 
 """
 
 import functools
+import logging
+import os
 import signal
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import unquote_to_bytes, urlsplit
 
 import anyio
 import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import CallNext, HandlerResult, ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
+from mcp.server.session import ServerSession
 from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
@@ -21,21 +25,73 @@ from memtui.engine import Engine
 from memtui.errors import MemtuiError
 from memtui.features.table import TOOLS
 from memtui.mcp_server import instructions, resources, tools
-from memtui.mcp_server.client_roots import Standing
-from memtui.mcp_server.connection import Desk
-from memtui.mcp_server.handshake import SERVER, SIGNALS, Opened
+from memtui.mcp_server.connection import SERVER, SIGNALS, Desk, Greeting
 from memtui.mcp_server.notices import Notices
 from memtui.mcp_server.stdio import Pipes, Received
-from memtui.memory_tool.result import Result, sendable
+from memtui.memory_tool.call import Result, sendable
 from memtui.wire.doors import words
 from memtui.wire.outcomes import INTERRUPTED
+
+PATIENCE = 5.0
+"""Seconds a client is waited for; then the working folder's project is served."""
+_LOG = logging.getLogger(__name__)
+
+
+class Standing:
+    """Where one client stands; to be made and used on the event loop."""
+
+    def __init__(self, desk: Desk, moved: Callable[[], object]) -> None:
+        """Take the desk that is to serve the right project, and what is called when it is another one."""
+        self._desk = desk
+        self._moved = moved
+        self._known = anyio.Event()
+        self._known.set()
+        self._news = False
+
+    @property
+    def awaited(self) -> bool:
+        """Whether the client has roots that it was not asked for yet."""
+        return not self._known.is_set()
+
+    def take_news(self) -> bool:
+        """Whether the client was not told yet what another project holds; from now on it was."""
+        news, self._news = self._news, False
+        return news
+
+    def will_tell(self) -> None:
+        """Have calls wait from now on: the client has roots, and can be asked once it is initialized."""
+        self._known = anyio.Event()
+
+    async def known(self) -> None:
+        """Wait until the client was asked, but not for ever."""
+        with anyio.move_on_after(PATIENCE):
+            await self._known.wait()
+        self._known.set()
+
+    async def ask(self, session: ServerSession) -> None:
+        """Ask the client for its roots, and serve the project they name."""
+        if self._known.is_set():
+            self.will_tell()
+        known = self._known
+        try:
+            with anyio.move_on_after(PATIENCE):
+                found = await session.send_request(types.ListRootsRequest(), types.ListRootsResult)
+                folders = [folder for root in found.roots if (folder := _folder(str(root.uri)))]
+                if await anyio.to_thread.run_sync(self._desk.stand, folders):
+                    self._news = True
+                    self._moved()
+        except (MCPError, ValueError) as error:
+            _LOG.warning("the client has roots and does not name them: %s", type(error).__name__)
+        finally:
+            known.set()
+
 
 Context = ServerRequestContext[Any, Any]
 _IN_A_PROJECT = ("tools/call", "resources/list", "resources/read", "resources/subscribe")
 """What is answered otherwise in another project."""
 
 
-class Connection:
+class Handlers:
     """The handlers of one connection."""
 
     def __init__(self, desk: Desk, may_begin: Callable[[object], bool]) -> None:
@@ -198,7 +254,7 @@ def _malformed(params: object) -> str:
     return "" if arguments is None or isinstance(arguments, dict) else "E_USAGE: 'arguments' must be an object."
 
 
-async def converse(source: int, target: int, desk: Desk, opened: Opened = Opened()) -> int:  # noqa: B008
+async def converse(source: int, target: int, desk: Desk, opened: Greeting = Greeting()) -> int:  # noqa: B008
     """Serve one client until it closes its end, stops reading, or the process is told to end.
 
     Args:
@@ -211,12 +267,12 @@ async def converse(source: int, target: int, desk: Desk, opened: Opened = Opened
         The exit number.
     """
     pipes = Pipes(source, target, opened)
-    connection = Connection(desk, pipes.begin)
+    connection = Handlers(desk, pipes.begin)
     server = connection.server()
     options = server.create_initialization_options(NotificationOptions(resources_changed=True))
     received, inbox = anyio.create_memory_object_stream[Received](0)
     outbox, sent = anyio.create_memory_object_stream[SessionMessage](0)
-    ending = Ending(pipes)
+    ending = SignalEnd(pipes)
     async with anyio.create_task_group() as group:
         group.start_soon(connection.notices.run)
         group.start_soon(ending.run, group.cancel_scope)
@@ -228,7 +284,7 @@ async def converse(source: int, target: int, desk: Desk, opened: Opened = Opened
     return ending.status
 
 
-class Ending:
+class SignalEnd:
     """What a signal does: the first lets the calls at hand finish, the second does not."""
 
     def __init__(self, pipes: Pipes) -> None:
@@ -248,6 +304,14 @@ class Ending:
                     return
 
 
-def serve(source: int, target: int, desk: Desk, opened: Opened) -> int:
+def serve(source: int, target: int, desk: Desk, opened: Greeting) -> int:
     """Serve one client to its end on an event loop of its own; as `converse`."""
     return anyio.run(converse, source, target, desk, opened)
+
+
+def _folder(uri: str) -> str | None:
+    """The folder a URI names; None when it names none of this machine."""
+    parts = urlsplit(uri)
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return None
+    return os.fsdecode(unquote_to_bytes(parts.path)) or None

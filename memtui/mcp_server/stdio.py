@@ -29,8 +29,8 @@ from mcp_types import (
     jsonrpc_message_adapter,
 )
 
-from memtui.mcp_server.handshake import Opened
-from memtui.memory_tool.result import sendable
+from memtui.mcp_server.connection import Greeting
+from memtui.memory_tool.call import sendable
 
 LONGEST = 64 * 1024 * 1024
 """Bytes of one message; the largest memory there can be is a thousandth of that."""
@@ -46,7 +46,7 @@ Received = SessionMessage | Exception
 class Pipes:
     """Reads messages from one descriptor and writes them to another, on the event loop."""
 
-    def __init__(self, source: int, target: int, opened: Opened = Opened()) -> None:  # noqa: B008
+    def __init__(self, source: int, target: int, opened: Greeting = Greeting()) -> None:  # noqa: B008
         """Take two open descriptors, on the event loop; neither is changed or closed.
 
         Args:

@@ -13,7 +13,7 @@ from memtui.errors import MemtuiError
 from memtui.features import table
 from memtui.features.feature import load
 from memtui.mcp_server.connection import Desk
-from memtui.memory_tool.result import Result, shown
+from memtui.memory_tool.call import Result, shown
 from memtui.wire.doors import words
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resul
                 answer: Result = load(tool.call)(door.engine, door.actor, arguments or {})
                 return answer
     except MemtuiError as error:
-        return refusal(error)
+        return Result(ok=False, text=words(error))
     except Exception:  # noqa: BLE001 - logged, and answered whatever it is: the session lives on
         _LOG.exception("a call failed")
         return Result(
@@ -60,8 +60,3 @@ def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resul
         )
     known = " and ".join(table.TOOLS)
     return Result(ok=False, text=f"E_USAGE: there is no tool {shown(name)!r} here, only {known}.")
-
-
-def refusal(error: MemtuiError) -> Result:
-    """Turn an error into a result; it names no file of this machine."""
-    return Result(ok=False, text=words(error))

@@ -4,10 +4,29 @@ An engine's own message names roots and files as a person knows them. Here only 
 physical path can reach a model, whatever fails.
 """
 
+from typing import NamedTuple
+
+from memtui.engine import Engine
 from memtui.errors import CODES, MemtuiError
-from memtui.memory_tool.grammar import Place
-from memtui.memory_tool.result import shown
-from memtui.memory_tool.rights import places
+from memtui.memory_tool.call import ROOT, SCOPES, VirtualPath, shown
+
+
+class Rights(NamedTuple):
+    """Scopes, in the order in which agents see them."""
+
+    readable: tuple[str, ...]
+    writable: tuple[str, ...]
+
+    @property
+    def in_words(self) -> str:
+        """One sentence; nothing when everything that is there may be written."""
+        if not self.writable:
+            return "You may only read memories, not change them."
+        if self.writable == self.readable:
+            return ""
+        others = [scope for scope in self.readable if scope not in self.writable]
+        return f"You may write in {places(self.writable)}; {places(others)} you may only read."
+
 
 MAX_BYTES = 102_400
 MAX_FILES = 1_000
@@ -24,27 +43,27 @@ def read_only(scope: str, writable: tuple[str, ...]) -> str:
     return f"The {scope} memory scope is read-only for this agent; only 'view' is allowed.{instead}"
 
 
-def missing(place: Place) -> str:
+def missing(place: VirtualPath) -> str:
     """There is nothing to view, delete or rename."""
     return f"No memory file or directory at {shown(place.given)}"
 
 
-def no_file(place: Place) -> str:
+def no_file(place: VirtualPath) -> str:
     """There is nothing to edit."""
     return f"No memory file at {shown(place.given)}"
 
 
-def is_directory(place: Place) -> str:
+def is_directory(place: VirtualPath) -> str:
     """A file was wanted."""
     return f"{shown(place.given)} is a directory, not a file"
 
 
-def no_memories(place: Place) -> str:
+def no_memories(place: VirtualPath) -> str:
     """A directory of files that are none of the tool's business."""
     return f"{shown(place.given)} holds no memories, only hidden or other files, which are left alone; use another path"
 
 
-def not_text(place: Place) -> str:
+def not_text(place: VirtualPath) -> str:
     """The bytes would be damaged by an edit."""
     return f"{shown(place.given)} is not a UTF-8 text file; cannot edit it"
 
@@ -54,7 +73,7 @@ def too_big(size: int) -> str:
     return f"Memory files are limited to {MAX_BYTES} bytes (got {size}); split the content into smaller files"
 
 
-def over_cap(place: Place) -> str:
+def over_cap(place: VirtualPath) -> str:
     """A file that may not be read whole."""
     return (
         f"{shown(place.given)} exceeds the {MAX_BYTES}-byte memory file cap"
@@ -62,18 +81,18 @@ def over_cap(place: Place) -> str:
     )
 
 
-def too_big_to_keep(place: Place) -> str:
+def too_big_to_keep(place: VirtualPath) -> str:
     """A file that cannot be deleted, because its text could not be kept."""
     return f"{shown(place.given)} is too large to be kept in history, so it is not deleted here; ask the user to"
 
 
-def taken(place: Place, *, directory: bool) -> str:
+def taken(place: VirtualPath, *, directory: bool) -> str:
     """A name that `create` may not use."""
     kind = "directory" if directory else "file"
     return f"A {kind} already exists at {shown(place.given)}. To overwrite a file, delete it first, then create it."
 
 
-def failed(error: MemtuiError, place: Place, writable: tuple[str, ...]) -> str:
+def failed(error: MemtuiError, place: VirtualPath, writable: tuple[str, ...]) -> str:
     """Any other refusal or failure.
 
     Args:
@@ -113,7 +132,7 @@ def failed(error: MemtuiError, place: Place, writable: tuple[str, ...]) -> str:
     return f"{FAILED}{CODES[error.code]}. Nothing was lost; try again, or tell the user"
 
 
-def unsteady(place: Place) -> str:
+def unsteady(place: VirtualPath) -> str:
     """Another program was always faster."""
     return f"{FAILED}another program keeps changing {shown(place.given)}; view it, then try again"
 
@@ -122,3 +141,19 @@ def _reason(error: MemtuiError) -> str:
     """The part of an engine's message about a name that says what is wrong with it."""
     _, colon, reason = error.message.rpartition(" is refused: ")
     return shown(reason.removesuffix(".")) if colon else CODES[error.code]
+
+
+def rights(engine: Engine) -> Rights:
+    """Work out what the client of an engine may do."""
+    there = {root.id for root in engine.roots.all()}
+    changeable = {root.id for root in engine.roots.changeable()}
+    return Rights(
+        tuple(scope for scope in SCOPES if f"memtui:{scope}" in there),
+        tuple(scope for scope in SCOPES if f"memtui:{scope}" in changeable),
+    )
+
+
+def places(scopes: "tuple[str, ...] | list[str]") -> str:
+    """Name scopes as an agent does: `/memories/global and /memories/workspace`."""
+    named = [f"{ROOT}/{scope}" for scope in scopes]
+    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))

@@ -7,16 +7,44 @@ with a sentence that says what to do. The guarantees are the engine's; here is o
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from operator import add
 
 from memtui.engine import Engine
+from memtui.engine.look.folder_listing import FolderItem, FolderItems
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Root, Unchanged
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
-from memtui.memory_tool import answers, edits, fields, folder_view, grammar, looks
-from memtui.memory_tool.answers import MAX_BYTES
-from memtui.memory_tool.fields import Request
-from memtui.memory_tool.grammar import Place
-from memtui.memory_tool.result import Refusal, Result, sendable, shown
-from memtui.memory_tool.rights import rights
+from memtui.memory_tool import answers, edits
+from memtui.memory_tool.answers import MAX_BYTES, rights
+from memtui.memory_tool.call import (
+    ROOT,
+    SCOPES,
+    Refusal,
+    Request,
+    Result,
+    VirtualPath,
+    parse_path,
+    read_request,
+    sendable,
+    shown,
+)
+from memtui.memory_tool.edits import is_text
+from memtui.virtual_names import reachable
+
+DEPTH = 2
+NOT_TEXT = "(This is not UTF-8 text: what could not be read is shown as �, and it cannot be edited here.)"
+_NUMBERS = [f"{number}\t" for number in range(1, 501)]
+"""Ready for files of usual length."""
+NAMES = 1_000
+"""How many names of one directory are shown."""
+
+MEMORIES = "memories"
+"""A folder with memories in it."""
+EMPTY = "empty"
+"""A folder with nothing in it but such folders."""
+OTHERS = "others"
+"""A folder without memories, but with something else in it, such as hidden files."""
+FOLDERS = (MEMORIES, EMPTY, OTHERS)
+NOTHING = ""
 
 _TRIES = 8
 _PAUSE = 0.02
@@ -51,7 +79,7 @@ class ScopedTool:
             Always; a fault of the call is a result that is not ok.
         """
         try:
-            request = fields.read(given)
+            request = read_request(given)
             return Result(ok=True, text=sendable(self._run(request)))
         except Refusal as refusal:
             return Result(ok=False, text=sendable(refusal.text))
@@ -59,7 +87,7 @@ class ScopedTool:
     def _run(self, request: Request) -> str:
         match request.command:
             case "view":
-                return self._view(grammar.parse(request.path), request)
+                return self._view(parse_path(request.path), request)
             case "create":
                 return self._create(self._target(request.path), request.file_text)
             case "str_replace":
@@ -72,7 +100,7 @@ class ScopedTool:
 
     # --- paths
 
-    def _target(self, given: str) -> Place:
+    def _target(self, given: str) -> VirtualPath:
         """Where a change is wanted: rights first, then the path, which must be below a scope."""
         place = self._permitted(given)
         if not place.parts:
@@ -81,8 +109,8 @@ class ScopedTool:
             )
         return place
 
-    def _permitted(self, given: str) -> Place:
-        place = grammar.parse(given)
+    def _permitted(self, given: str) -> VirtualPath:
+        place = parse_path(given)
         if place.scope is not None:
             root = self._find(place.scope) or Root("", "", scope=place.scope)
             level = self._engine.access.level(root)
@@ -99,7 +127,7 @@ class ScopedTool:
             return self._engine.roots.find(f"memtui:{scope}")
         return None
 
-    def _root(self, place: Place) -> Root:
+    def _root(self, place: VirtualPath) -> Root:
         """The root of a place."""
         scope = place.scope or "global"
         root = self._find(scope)
@@ -112,17 +140,17 @@ class ScopedTool:
         return "it is switched off for this agent" if off else _UNAVAILABLE[scope]
 
     def _virtual(self, address: Address) -> str:
-        return self._engine.roots.virtual_path(address) or grammar.ROOT
+        return self._engine.roots.virtual_path(address) or ROOT
 
-    def _address(self, place: Place) -> Address:
+    def _address(self, place: VirtualPath) -> Address:
         return Address(self._root(place).id, place.path)
 
     def _is_folder(self, address: Address) -> bool:
-        return looks.is_folder(self._engine, address)
+        return is_folder(self._engine, address)
 
     # --- commands
 
-    def _view(self, place: Place, request: Request) -> str:
+    def _view(self, place: VirtualPath, request: Request) -> str:
         if place.scope is None:
             return self._everything()
         if not place.parts:
@@ -131,44 +159,44 @@ class ScopedTool:
         try:
             data = self._engine.read_bytes(address)
         except MemtuiError as error:
-            now = looks.at(self._engine, address) if error.code == "E_NOT_REGULAR" else "file"
-            if now in looks.FOLDERS:
+            now = at(self._engine, address) if error.code == "E_NOT_REGULAR" else "file"
+            if now in FOLDERS:
                 return self._directory(place)
-            if now == looks.NOTHING:
+            if now == NOTHING:
                 raise Refusal(place.doubt or answers.missing(place)) from None
             raise self._refusal(error, place) from None
         if len(data) > MAX_BYTES and request.limit is None:
             raise Refusal(answers.over_cap(place))
-        text = folder_view.numbered(data, request.offset, request.limit)
+        text = numbered(data, request.offset, request.limit)
         if len(data) > MAX_BYTES and len(text.encode()) > MAX_BYTES:
             raise Refusal(answers.over_cap(place))
         self._used(address, wrote=False)
         return text
 
     def _everything(self) -> str:
-        lines = [f"Directory: {grammar.ROOT}"]
-        for scope in grammar.SCOPES:
+        lines = [f"Directory: {ROOT}"]
+        for scope in SCOPES:
             lines.append(f"- {scope}/")
             if self._find(scope) is None:
                 lines.append(f"  (unavailable: {self._why_not(scope)})")
             else:
-                lines += self._names(Place("", scope), depth=1, indent=1)
+                lines += self._names(VirtualPath("", scope), depth=1, indent=1)
         return "\n".join(lines)
 
-    def _directory(self, place: Place) -> str:
-        lines = self._names(place, depth=folder_view.DEPTH, indent=0)
+    def _directory(self, place: VirtualPath) -> str:
+        lines = self._names(place, depth=DEPTH, indent=0)
         return "\n".join([f"Directory: {place.canonical}", *lines])
 
-    def _names(self, place: Place, *, depth: int, indent: int) -> list[str]:
+    def _names(self, place: VirtualPath, *, depth: int, indent: int) -> list[str]:
         try:
             found = self._engine.folders.items(self._root(place).id, place.path, depth=depth)
         except MemtuiError as error:
             if error.code == "E_ROOT_MISSING" and not place.parts:
                 return []  # nothing was written there yet
             raise self._refusal(error, place) from None
-        return folder_view.names(found, indent=indent)
+        return names(found, indent=indent)
 
-    def _create(self, place: Place, text: str) -> str:
+    def _create(self, place: VirtualPath, text: str) -> str:
         if place.doubt:
             raise Refusal(place.doubt)
         data = _written(text)
@@ -185,7 +213,7 @@ class ScopedTool:
         self._used(address, wrote=True)
         return f"Created {place.canonical}"
 
-    def _str_replace(self, place: Place, old: str, new: str) -> str:
+    def _str_replace(self, place: VirtualPath, old: str, new: str) -> str:
         if not old:
             raise Refusal("old_str must not be empty")
         wanted, put = _encoded(old), _written(new)
@@ -199,7 +227,7 @@ class ScopedTool:
         self._edit(place, change)
         return f"Edited {place.canonical}"
 
-    def _insert(self, place: Place, line: int, text: str) -> str:
+    def _insert(self, place: VirtualPath, line: int, text: str) -> str:
         added = _written(text).decode()
         inserted = 0
 
@@ -216,7 +244,7 @@ class ScopedTool:
         self._edit(place, change)
         return f"Inserted {inserted} line(s) into {place.canonical} after line {line}"
 
-    def _edit(self, place: Place, change: Callable[[bytes], bytes]) -> None:
+    def _edit(self, place: VirtualPath, change: Callable[[bytes], bytes]) -> None:
         """Change a memory under the engine's lock; again when another program was in between."""
 
         def checked(data: bytes) -> bytes:
@@ -240,7 +268,7 @@ class ScopedTool:
             except MemtuiError as error:
                 if error.code == "E_NOT_REGULAR" and self._is_folder(address):
                     raise Refusal(answers.is_directory(place)) from None
-                if error.code in _GONE or (error.code == "E_NOT_REGULAR" and not looks.at(self._engine, address)):
+                if error.code in _GONE or (error.code == "E_NOT_REGULAR" and not at(self._engine, address)):
                     raise Refusal(place.doubt or answers.no_file(place)) from None
                 raise self._refusal(error, place) from None
             if not isinstance(done, Conflict):
@@ -251,7 +279,7 @@ class ScopedTool:
             _pause(attempt)
         raise Refusal(answers.unsteady(place))
 
-    def _delete(self, place: Place) -> str:
+    def _delete(self, place: VirtualPath) -> str:
         address, some_gone = self._address(place), False
         for attempt in range(_TRIES):
             done = self._attempt(lambda: self._engine.memories.delete([address], actor=self._actor), place)
@@ -272,15 +300,15 @@ class ScopedTool:
             _pause(attempt)
         raise Refusal(answers.unsteady(place))
 
-    def _again(self, error: MemtuiError, address: Address, place: Place) -> None:
+    def _again(self, error: MemtuiError, address: Address, place: VirtualPath) -> None:
         """Return when a change of a folder is to be tried again, because others made or removed it meanwhile."""
-        now = looks.at(self._engine, address)
+        now = at(self._engine, address)
         if error.code != "E_NOT_REGULAR" or now in ("file", "link", "other"):
             raise self._refusal(error, place)
-        if now == looks.OTHERS:
+        if now == OTHERS:
             raise Refusal(answers.no_memories(place))
 
-    def _partly(self, place: Place, done: Done, failed: list[Outcome]) -> str:
+    def _partly(self, place: VirtualPath, done: Done, failed: list[Outcome]) -> str:
         error = failed[0].error
         stuck = place._replace(given=self._virtual(failed[0].address))
         why = answers.failed(error, stuck, self._writable) if error is not None else answers.unsteady(stuck)
@@ -326,23 +354,23 @@ class ScopedTool:
 
     # --- failures
 
-    def _not_there(self, source: Address, target: Address, old: Place, new: Place) -> None:
+    def _not_there(self, source: Address, target: Address, old: VirtualPath, new: VirtualPath) -> None:
         """Say which of the two is missing: the source, or a way to the target; return when neither is any more."""
-        now = looks.at(self._engine, source)
-        if now in (looks.NOTHING, looks.EMPTY):
+        now = at(self._engine, source)
+        if now in (NOTHING, EMPTY):
             raise Refusal(old.doubt or answers.missing(old))
-        if now == looks.OTHERS:
+        if now == OTHERS:
             raise Refusal(answers.no_memories(old))
-        if looks.is_blocked(self._engine, target):
+        if is_blocked(self._engine, target):
             raise Refusal(old.doubt or _file_above(new))
 
-    def _attempt(self, act: Callable[[], Done], place: Place) -> Done:
+    def _attempt(self, act: Callable[[], Done], place: VirtualPath) -> Done:
         try:
             return act()
         except MemtuiError as error:
             raise self._refusal(error, place) from None
 
-    def _refusal(self, error: MemtuiError, place: Place, *, making: bool = False) -> Refusal:
+    def _refusal(self, error: MemtuiError, place: VirtualPath, *, making: bool = False) -> Refusal:
         if error.code in _GONE:
             if place.doubt:
                 return Refusal(place.doubt)
@@ -359,7 +387,7 @@ class ScopedTool:
 _GONE = ("E_NOT_FOUND", "E_ROOT_MISSING")
 
 
-def _file_above(place: Place) -> str:
+def _file_above(place: VirtualPath) -> str:
     return f"Cannot create {shown(place.given)}: part of its path is a file, not a directory"
 
 
@@ -385,7 +413,7 @@ def _check_size(data: bytes) -> None:
         raise Refusal(answers.too_big(len(data)))
 
 
-def _not_unique(matches: edits.Matches, place: Place) -> str:
+def _not_unique(matches: edits.Matches, place: VirtualPath) -> str:
     if not matches.times:
         return f"No replacement was performed: old_str was not found in {shown(place.given)}"
     return (
@@ -396,3 +424,95 @@ def _not_unique(matches: edits.Matches, place: Place) -> str:
 
 def _pause(attempt: int) -> None:
     time.sleep(min(_PAUSE * 2**attempt, 0.5))
+
+
+def at(engine: Engine, address: Address) -> str:
+    """Tell what has a name now: `file`, `link`, `other`, or one of the words above."""
+    kind = _kind(engine, address)
+    if kind != "folder":
+        return kind
+    try:
+        items = engine.folders.items(address.root, address.path).items
+    except MemtuiError:
+        return NOTHING
+    if any(item.shown and item.filled for item in items):
+        return MEMORIES
+    return OTHERS if any(item.kind != "folder" or not item.shown for item in items) else EMPTY
+
+
+def is_folder(engine: Engine, address: Address) -> bool:
+    """Whether a folder has the name now."""
+    return at(engine, address) in FOLDERS
+
+
+def is_blocked(engine: Engine, address: Address) -> bool:
+    """Whether something that is no folder stands in the way to an address."""
+    names = address.path.split("/")[:-1]
+    above = [Address(address.root, "/".join(names[: count + 1])) for count in range(len(names))]
+    return any(_kind(engine, one) in ("file", "link", "other") for one in above)
+
+
+def _kind(engine: Engine, address: Address) -> str:
+    try:
+        return engine.folders.kind(address)
+    except MemtuiError:
+        return NOTHING
+
+
+def numbered(data: bytes, offset: int, limit: int | None) -> str:
+    """The lines of a file with their numbers, split at LF only, so that a final newline shows as one more line.
+
+    Args:
+        data: its content.
+        offset: the first line, from 1.
+        limit: how many lines; None for all.
+
+    Raises:
+        Refusal: there are fewer lines.
+    """
+    lines = data.decode("utf-8", "replace").split("\n")
+    if offset > len(lines):
+        raise Refusal(f"offset {offset} is beyond the end of the file ({len(lines)} lines)")
+    if not data:
+        return ""
+    end = len(lines) if limit is None else min(len(lines), offset - 1 + limit)
+    if end <= len(_NUMBERS):
+        shown = list(map(add, _NUMBERS[offset - 1 : end], lines[offset - 1 : end]))
+    else:
+        shown = [f"{number}\t{line}" for number, line in enumerate(lines[offset - 1 : end], offset)]
+    if not is_text(data):
+        shown.append(NOT_TEXT)
+    return "\n".join(shown)
+
+
+def names(found: FolderItems, *, indent: int = 0) -> list[str]:
+    """The names of a directory, one a line, directories with a slash, two spaces for each level.
+
+    Only what can be opened is shown: no hidden names, no links, and no directory without a file. Where there are too
+    many, those further in are left out first. A last line says what is missing from the list although it is there.
+    """
+    lines: list[tuple[int, str]] = []
+    strange = 0
+    hidden: set[str] = set()
+    for item in found.items:
+        above, _, name = item.path.rpartition("/")
+        if above in hidden or not _listed(item):
+            hidden.add(item.path)
+        elif not reachable(name):
+            strange += 1
+            hidden.add(item.path)
+        else:
+            level = indent + item.path.count("/")
+            lines.append((level, f"{'  ' * level}- {name}{'/' if item.kind == 'folder' else ''}"))
+    kept = sorted(sorted(range(len(lines)), key=lambda place: lines[place][0])[:NAMES])
+    shown = [lines[place][1] for place in kept]
+    left = len(lines) - len(shown) + found.left_out
+    if left:
+        shown.append(f"{'  ' * indent}({left:,} more not shown: view a directory further in to list it)")
+    if strange:
+        shown.append(f"{'  ' * indent}({strange:,} with a name that cannot be used here)")
+    return shown
+
+
+def _listed(item: FolderItem) -> bool:
+    return item.shown and item.filled and item.kind in ("memory", "folder")

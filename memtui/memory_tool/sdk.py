@@ -13,7 +13,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Policy, Root, Saved
 from memtui.errors import CODES, MemtuiError, RefusedError
 from memtui.memory_tool import sdk_text
-from memtui.memory_tool.result import Result, sendable
+from memtui.memory_tool.call import Result, sendable
 from memtui.memory_tool.sdk_text import NoEdit
 
 if TYPE_CHECKING:

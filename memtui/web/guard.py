@@ -14,7 +14,7 @@ CODE_SECONDS = 60
 """How long the code of a file that opens a browser can be used."""
 
 
-class Refusal(NamedTuple):
+class Denied(NamedTuple):
     """Why a request is not answered."""
 
     status: int
@@ -44,7 +44,7 @@ class Guard(NamedTuple):
         """Whether a token is the right one; takes as long for any wrong one."""
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self.token.encode())
 
-    def check(self, hosts: Sequence[str], headers: Mapping[str, str], *, websocket: bool) -> Refusal | None:
+    def check(self, hosts: Sequence[str], headers: Mapping[str, str], *, websocket: bool) -> Denied | None:
         """Check where a request comes from and whom it means.
 
         Args:
@@ -56,16 +56,16 @@ class Guard(NamedTuple):
             Why it is refused; None when it may go on.
         """
         if len(hosts) != 1:
-            return Refusal(400, "A request names its host once.")
+            return Denied(400, "A request names its host once.")
         if hosts[0].lower() not in self.hosts:
-            return Refusal(421, "This server answers to its loopback name only.")
+            return Denied(421, "This server answers to its loopback name only.")
         origin = headers.get("Origin")
         if origin is None and websocket:
-            return Refusal(403, "The workbench is driven from its own page only.")
+            return Denied(403, "The workbench is driven from its own page only.")
         if origin is not None and origin.lower() not in self.origins:
-            return Refusal(403, "Another page may not reach the workbench.")
+            return Denied(403, "Another page may not reach the workbench.")
         if headers.get("Sec-Fetch-Site", "none") not in ("none", "same-origin") and not _navigates(headers):
-            return Refusal(403, "Another page may not reach the workbench.")
+            return Denied(403, "Another page may not reach the workbench.")
         return None
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.agent import LEVELS, PROJECT, USER, Client, Start
+from memtui.clients.entries import hook_client, is_server
 from memtui.clients.names import KNOWN
-from memtui.clients.own import hook_client, is_server
 from memtui.clients.start import client_named, clients, how_to_start, wanted
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings

@@ -6,7 +6,7 @@ name and a way to open it on a world; `FRONTS` in `test_memory_tool.py` lists th
 
 from typing import NamedTuple
 
-from memtui.memory_tool.result import Result
+from memtui.memory_tool.call import Result
 
 Call = dict[str, object]
 

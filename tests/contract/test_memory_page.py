@@ -5,8 +5,8 @@ import re
 import pytest
 
 from memtui.features.tools.verbs import LONGEST
-from memtui.memory_tool import answers, folder_view
-from memtui.memory_tool.fields import ALIASES, COMMANDS, NUMBERS, OPTIONAL, PATH_ALIASES, REQUIRED, TEXTS, read
+from memtui.memory_tool import answers, scoped
+from memtui.memory_tool.call import ALIASES, COMMANDS, NUMBERS, OPTIONAL, PATH_ALIASES, REQUIRED, TEXTS, read_request
 from tests.contract.memory_calls import CASES
 from tests.house import pages
 from tests.house.source import ROOT
@@ -58,12 +58,12 @@ def test_the_other_names() -> None:
             continue
         others = {name: 1 if name in NUMBERS else "x" for name in ("path", "file_text", "old_str", "insert_line")}
         call = {"command": "create" if field in ("path", "file_text") else "str_replace", **others, alias: "seen"}
-        assert getattr(read({k: v for k, v in call.items() if k != field}), field) == "seen"
+        assert getattr(read_request({k: v for k, v in call.items() if k != field}), field) == "seen"
 
 
 def test_the_limits() -> None:
     numbers = [int(row[1].replace(",", "")) for row in pages.table_rows(PAGE, "Limits")]
-    assert numbers == [answers.MAX_BYTES, answers.MAX_FILES, folder_view.NAMES, LONGEST]
+    assert numbers == [answers.MAX_BYTES, answers.MAX_FILES, scoped.NAMES, LONGEST]
 
 
 REFUSALS = [named(row[0])[0] for row in pages.table_rows(PAGE, "Refusals")]

@@ -17,7 +17,7 @@ from mcp_types import Implementation, TextContent
 
 from memtui.config.settings import load_settings, read_environment
 from memtui.engine.model import Actor
-from memtui.memory_tool.result import Result
+from memtui.memory_tool.call import Result
 from memtui.memory_tool.scoped import ScopedTool
 from memtui.wire.doors import open_door
 from memtui.wire.session import Options

@@ -11,7 +11,7 @@ from memtui.agents.discovery import discover
 from memtui.agents.table import agents
 from memtui.engine import Engine
 from memtui.features.cost import start_cost
-from memtui.given.token_count import Counter as Tokens
+from memtui.given.tokens import Counter as Tokens
 from memtui.given.tokens import estimate
 from tests.agents.machine import Machine, snapshot
 from tests.corpus import ARCHIVE, journey

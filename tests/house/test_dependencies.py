@@ -24,7 +24,7 @@ EXTRAS = {
     "memtui/mcp_server/": "mcp",
     "memtui/adapters/anthropic.py": "anthropic",
     "memtui/web/": "web",
-    "memtui/given/token_count.py": "tokens",
+    "memtui/given/tokens.py": "tokens",
 }
 """What may import more than a plain installation brings, and the extra it needs."""
 

@@ -10,8 +10,8 @@ import pytest
 
 from memtui.config.settings import load_settings, read_environment
 from memtui.mcp_server import handshake
-from memtui.mcp_server.connection import Desk
-from memtui.mcp_server.handshake import VERSIONS, Opened, Opening
+from memtui.mcp_server.connection import Desk, Greeting
+from memtui.mcp_server.handshake import VERSIONS, Greeter
 from memtui.mcp_server.server import serve
 from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
@@ -46,7 +46,7 @@ class Client:
         self._reading = os.fdopen(self._from, "rb")
         self.loads = 0
 
-    def open(self, said: bytes, *, later: bytes = b"", answers: int = 0) -> Opened:
+    def open(self, said: bytes, *, later: bytes = b"", answers: int = 0) -> Greeting:
         """Say something at once, and the rest once the library is being loaded, until it was answered so often."""
         loaded, there = os.pipe()
         self.first: list[Message] = []
@@ -64,11 +64,11 @@ class Client:
         waiter = threading.Thread(target=wait)
         os.write(self._to, said)
         try:
-            return Opening(self.source, self.target, self.desk).run(load)
+            return Greeter(self.source, self.target, self.desk).run(load)
         finally:
             waiter.join(20)
 
-    def go_on(self, opened: Opened, said: bytes = b"") -> list[Message]:
+    def go_on(self, opened: Greeting, said: bytes = b"") -> list[Message]:
         """Have the library serve what came, and something more; everything it says."""
         os.write(self._to, said)
         os.close(self._to)
@@ -98,7 +98,7 @@ def answers_of(said: bytes, access: str | None, *, early: bool) -> list[Message]
     one = Client(access)
     try:
         if not early:
-            return one.go_on(Opened(), said)
+            return one.go_on(Greeting(), said)
         found = one.go_on(one.open(said))
         assert one.loads == 1
         return found
@@ -156,7 +156,7 @@ ODD = {
 @pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
 def test_what_only_the_library_can_judge_is_left_to_it(client: Client, odd: bytes) -> None:
     said = odd + lines(hello(), ask(7, "tools/list"))
-    assert client.open(said) == Opened(said)
+    assert client.open(said) == Greeting(said)
 
 
 def test_what_comes_with_conditions_is_left_to_the_library(client: Client) -> None:
@@ -197,11 +197,11 @@ def test_no_more_is_kept_than_there_is_room_for(client: Client, monkeypatch: pyt
 def test_who_says_nothing_has_nothing_answered(client: Client) -> None:
     os.close(client._to)
     client._to = os.open(os.devnull, os.O_WRONLY)
-    assert client.open(b"") == Opened()
+    assert client.open(b"") == Greeting()
 
 
 def test_who_does_not_listen_any_more_is_left(client: Client) -> None:
     client._reading.close()
     os.write(client._to, lines(hello()))
     with pytest.raises(BrokenPipeError):
-        Opening(client.source, client.target, client.desk).run(lambda: pytest.fail("nobody needs the library"))
+        Greeter(client.source, client.target, client.desk).run(lambda: pytest.fail("nobody needs the library"))

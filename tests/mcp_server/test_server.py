@@ -11,7 +11,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.mcp_server import connection as desk_module
-from memtui.memory_tool.result import Result
+from memtui.memory_tool.call import Result
 from memtui.memory_tool.scoped import ScopedTool
 from tests.mcp_server.talk import ProtocolError, Store, talk
 

@@ -11,8 +11,7 @@ from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.search.tool import SCHEMA
 from memtui.mcp_server import server, tools
 from memtui.mcp_server.connection import Desk
-from memtui.memory_tool import fields
-from memtui.memory_tool.result import Result
+from memtui.memory_tool.call import Result, schema
 from memtui.wire.doors import words
 from memtui.wire.session import Options
 from tests.mcp_server.talk import Store
@@ -35,7 +34,6 @@ from tests.mcp_server.talk import Store
 )
 def test_an_error_in_words(error: UsageError, said: str) -> None:
     assert words(error) == said
-    assert tools.refusal(error) == Result(ok=False, text=said)
 
 
 def test_an_answer_can_always_be_sent() -> None:
@@ -56,7 +54,7 @@ def test_who_may_write(store: Store, access: str | None, *, may: bool) -> None:
     assert ("You may write in /memories/global and /memories/workspace;" in said) is (access == "plan")
 
 
-SCHEMAS = [fields.schema("You may only read."), SCHEMA]
+SCHEMAS = [schema("You may only read."), SCHEMA]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS, ids=["memory", "search"])

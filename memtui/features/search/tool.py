@@ -10,15 +10,13 @@ from memtui.engine.model import Actor, Address, Hit
 from memtui.errors import UsageError
 from memtui.features.feature import Offer
 from memtui.given import neutral, reach
-from memtui.memory_tool.fields import whole
-from memtui.memory_tool.result import Result
+from memtui.memory_tool.call import SCOPES, Result, whole_number
 from memtui.safe_text import visible
 from memtui.virtual_names import listable
 
 NAME = "memory_search"
 DEFAULT, MOST = 10, 50
 """Hits."""
-SCOPES = ("global", "project", "workspace")
 ALL = "all"
 """Means every scope: a strict schema requires the field, so that leaving it out must have a word."""
 DESCRIPTION = (
@@ -117,7 +115,7 @@ def _scope(value: object) -> str | None:
 def _limit(value: object) -> int:
     if value in (None, ""):
         return DEFAULT
-    number = whole(value)
+    number = whole_number(value)
     if number is None or number < 0:
         raise UsageError("'limit' must be a number from 1 on.", hint=f"Leave it out for {DEFAULT}.")
     return min(number or DEFAULT, MOST)

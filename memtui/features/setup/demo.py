@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from memtui.config.directories import Directories
 from memtui.config.started import Started
 from memtui.config.surroundings import surroundings_from
-from memtui.demo import agent, past, world
+from memtui.demo import agent, world
+from memtui.demo import world as past
 from memtui.engine import now_ms
 from memtui.errors import StorageError
 from memtui.wire.call import LOCK_WAIT, Call

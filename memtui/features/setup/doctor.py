@@ -19,7 +19,7 @@ from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 
 if TYPE_CHECKING:
-    from memtui.clients.survey import ClientState
+    from memtui.clients.install import ClientState
 
 _WIDTHS = "aé語🙂✓"
 """Characters whose width terminals disagree about, simplest first."""
@@ -84,9 +84,9 @@ def _settings_state(settings: Settings) -> str:
 
 def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
     """Report who reaches memories: the switch, the table of access, and each agent's configuration."""
-    from memtui.clients import strays
+    from memtui.clients import disk
+    from memtui.clients.install import server_runs_here, survey
     from memtui.clients.names import meant
-    from memtui.clients.survey import server_runs_here, survey
 
     if not settings.agents_enabled:
         yield Finding("note", "agents", f"Agents' access is switched off ({settings.origin('agents.enabled')}).")
@@ -100,7 +100,7 @@ def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
                 f"Did you mean {near}?",
             )
     try:
-        for path in strays.found([strays.own_folder(settings.state_dir)]):
+        for path in disk.found([disk.own_folder(settings.state_dir)]):
             yield _left(path, "agents", "The next memtui install or uninstall with --write removes it.")
     except MemtuiError as error:
         yield Finding("warning", "agents", error.message, error.hint)

@@ -2,8 +2,8 @@
 
 from memtui.engine import Engine
 from memtui.features.feature import Offer
-from memtui.memory_tool import fields
-from memtui.memory_tool.rights import rights
+from memtui.memory_tool.answers import rights
+from memtui.memory_tool.call import schema
 
 WHAT = (
     ": notes that outlive this conversation, shared with the user and their other agents. Paths are "
@@ -22,4 +22,4 @@ def offer(engine: Engine) -> Offer:
     writes = bool(allowed.writable)
     what, how = ("Read and keep memories", COMMANDS) if writes else ("Read memories", LOOKING)
     hints = {"readOnlyHint": not writes, "destructiveHint": writes, "idempotentHint": False, "openWorldHint": False}
-    return Offer(f"{what}{WHAT}{how}{allowed.in_words}".strip(), fields.schema(allowed.in_words), hints)
+    return Offer(f"{what}{WHAT}{how}{allowed.in_words}".strip(), schema(allowed.in_words), hints)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Actor, is_reserved
 from memtui.errors import RefusedError, UsageError
-from memtui.memory_tool.result import Result
+from memtui.memory_tool.call import Result
 from memtui.wire import outcomes
 from memtui.wire.call import LOCK_WAIT, Call
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from memtui.diff.edited_merge import joined, read_back
 from memtui.diff.lines import split_lines
 from memtui.diff.merge import (
     BASE,
@@ -25,7 +24,9 @@ from memtui.diff.merge import (
     Hunk,
     Lines,
     Merge,
+    joined,
     merge3,
+    read_back,
     same_places,
 )
 

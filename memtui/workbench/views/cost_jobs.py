@@ -15,7 +15,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.errors import MemtuiError
 from memtui.features.cost import start_cost
 from memtui.features.cost.start_cost import Cost, Item
-from memtui.given.token_count import counter
+from memtui.given.tokens import counter
 from memtui.pointers.cutline import lines_with_text
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.words import count_words, end_of_line

@@ -16,7 +16,7 @@ from memtui.engine.model import Actor, Address
 from memtui.errors import NotFoundError
 from memtui.features.cost import start_cost
 from memtui.features.cost.start_cost import MEMTUI, Cost, agent_named, agents, look, short, work_out
-from memtui.given.token_count import Counter
+from memtui.given.tokens import Counter
 from memtui.pointers.cutline import measure
 from memtui.ui.draw.words import count_words
 from memtui.workbench.views import cost_jobs

@@ -21,7 +21,7 @@ RUN = "import sys; from memtui.__main__ import main; sys.exit(main())"
 NOISY = f"""
 import logging, os, subprocess, sys, warnings
 from memtui.memory_tool.scoped import ScopedTool
-from memtui.memory_tool.result import Result
+from memtui.memory_tool.call import Result
 
 def call(tool, fields):
     print("printed")

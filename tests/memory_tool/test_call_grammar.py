@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory_tool.grammar import SCOPES, parse
-from memtui.memory_tool.result import Refusal
+from memtui.memory_tool.call import SCOPES, Refusal, parse_path
 from memtui.virtual_names import reachable
 
 
@@ -23,7 +22,7 @@ from memtui.virtual_names import reachable
     ],
 )
 def test_paths_that_are_taken(given: str, canonical: str) -> None:
-    place = parse(given)
+    place = parse_path(given)
     assert (place.canonical, place.doubt) == (canonical, "")
 
 
@@ -61,7 +60,7 @@ START = "paths must start with /memories/ (e.g. /memories/global/notes.md)"
 )
 def test_paths_that_are_refused(given: str, reason: str) -> None:
     with pytest.raises(Refusal) as caught:
-        parse(given)
+        parse_path(given)
     echo = given.encode("utf-8", "backslashreplace").decode()
     assert caught.value.text == f"Invalid memory path '{echo}': {reason}"
 
@@ -78,14 +77,14 @@ def test_paths_that_are_refused(given: str, reason: str) -> None:
 )
 def test_names_that_nothing_is_given_but_that_may_be_there(given: str, reason: str) -> None:
     path = f"/memories/global/{given}"
-    assert parse(path).doubt == f"Invalid memory path '{path}': {reason}"
+    assert parse_path(path).doubt == f"Invalid memory path '{path}': {reason}"
     assert reachable(given)
 
 
 @pytest.mark.parametrize("scope", ["", "Global", "channel", "notes", "global.md", " "])
 def test_scopes_that_are_none(scope: str) -> None:
     with pytest.raises(Refusal) as caught:
-        parse(f"/memories/{scope}/a.md")
+        parse_path(f"/memories/{scope}/a.md")
     assert caught.value.text == f"Invalid memory scope '{scope}': expected one of {', '.join(SCOPES)}"
 
 
@@ -93,16 +92,16 @@ def test_scopes_that_are_none(scope: str) -> None:
 def test_whatever_is_taken_stays_below_its_scope(text: str) -> None:
     for path in (text, f"/memories/{text}", f"/memories/global/{text}"):
         try:
-            place = parse(path)
+            place = parse_path(path)
         except Refusal as refusal:
             refusal.text.encode()
             continue
         assert place.scope in (*SCOPES, None)
         assert all(part not in ("", ".", "..") and "/" not in part and "\0" not in part for part in place.parts)
-        assert parse(place.canonical).parts == place.parts
+        assert parse_path(place.canonical).parts == place.parts
 
 
 def test_an_absurdly_long_path_is_not_repeated_whole() -> None:
     with pytest.raises(Refusal) as caught:
-        parse("x" * 10_000_000)
+        parse_path("x" * 10_000_000)
     assert len(caught.value.text) < 3_000

@@ -2,9 +2,9 @@
 
 from hypothesis import given
 
-from memtui.pointers.entries import entry_cuts
 from memtui.pointers.index import parse
 from memtui.pointers.lines import spans
+from memtui.pointers.rewrite import entry_cuts
 from tests.pointers.samples import files
 
 

@@ -5,9 +5,21 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.diff.edited_merge import joined, read_back
 from memtui.diff.lines import split_lines
-from memtui.diff.merge import BASE, BOTH, CONFLICT, SAME, THEIRS, YOURS, Choice, Edited, Merge, merge3
+from memtui.diff.merge import (
+    BASE,
+    BOTH,
+    CONFLICT,
+    SAME,
+    THEIRS,
+    YOURS,
+    Choice,
+    Edited,
+    Merge,
+    joined,
+    merge3,
+    read_back,
+)
 
 BASE_TEXT = "head\n\none\n\ntwo\n\nthree\nend\n"
 THREE = merge3(BASE_TEXT, BASE_TEXT.replace("e\n", "e mine\n"), BASE_TEXT.replace("e\n", "e theirs\n"))

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError, RefusedError
-from memtui.mcp_server.uris import address_of, uri_of, uri_of_address, virtual_path_of
+from memtui.mcp_server.resources import address_of, uri_of, uri_of_address, virtual_path_of
 from tests.mcp_server.talk import Store
 
 NAMES = st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=20)

@@ -5,15 +5,14 @@ import time
 
 import pytest
 
-from memtui.given import token_count
-from memtui.given.token_count import ESTIMATE, VOCABULARY, counter
-from memtui.given.tokens import estimate
+from memtui.given import tokens
+from memtui.given.tokens import ESTIMATE, VOCABULARY, counter, estimate
 
 
 @pytest.fixture(autouse=True)
 def anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """No counter was made yet."""
-    monkeypatch.setattr(token_count, "_made", [])
+    monkeypatch.setattr(tokens, "_made", [])
 
 
 def test_without_a_vocabulary_it_estimates_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from memtui.config.settings import load_settings
 from memtui.config.surroundings import surroundings_from
-from memtui.demo import past, world
+from memtui.demo import world
+from memtui.demo import world as past
 from memtui.engine import Engine, now_ms
 from memtui.engine.model import BROUGHT
 from memtui.wire.session import Options, Session, open_in

@@ -3,9 +3,9 @@
 import pytest
 
 from memtui.engine.look.folder_listing import FolderItem, FolderItems
-from memtui.memory_tool import folder_view
-from memtui.memory_tool.folder_view import NOT_TEXT, names, numbered
-from memtui.memory_tool.result import Refusal
+from memtui.memory_tool import scoped
+from memtui.memory_tool.call import Refusal
+from memtui.memory_tool.scoped import NOT_TEXT, names, numbered
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,6 @@ def test_only_what_can_be_opened_is_listed() -> None:
 
 
 def test_what_is_further_in_is_left_out_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(folder_view, "NAMES", 3)
+    monkeypatch.setattr(scoped, "NAMES", 3)
     found = FolderItems((item("a", "folder"), item("a/b.md"), item("a/c.md"), item("z.md")), 2)
     assert names(found) == ["- a/", "  - b.md", "- z.md", "(3 more not shown: view a directory further in to list it)"]

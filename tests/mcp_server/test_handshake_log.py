@@ -2,7 +2,7 @@
 
 import logging
 
-from memtui.mcp_server.log import PlainFormatter
+from memtui.mcp_server.handshake import PlainFormatter
 
 SECRET = "the text of a memory"
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from memtui.agents.agent import ClientFile, Start
-from memtui.clients import disk, strays
+from memtui.clients import disk
+from memtui.clients.disk import found, own_folder, sweep
 from memtui.clients.install import carry_out, plan_install, plan_uninstall
 from memtui.clients.start import client_named
 from memtui.config.surroundings import Surroundings
@@ -122,9 +123,9 @@ def test_killed_at_every_step(place: Surroundings, tmp_path: Path, what: str, ex
             now = held(place)
             assert all(data in (earlier[path], finished[path]) for path, data in now.items())
             strewn += len(left(tmp_path))
-            folders = [str(folder), strays.own_folder(str(state))]
-            assert sorted(strays.found(folders)) == sorted(map(str, left(tmp_path)))
-            strays.sweep(folders, str(state))
+            folders = [str(folder), own_folder(str(state))]
+            assert sorted(found(folders)) == sorted(map(str, left(tmp_path)))
+            sweep(folders, str(state))
             assert left(tmp_path) == []
             assert held(place) == now
             if number % 2:
@@ -141,12 +142,12 @@ def test_killed_at_every_step(place: Surroundings, tmp_path: Path, what: str, ex
 
 def test_a_text_that_is_nowhere_else_is_kept(tmp_path: Path) -> None:
     state = str(tmp_path / "state")
-    disk.keep(os.path.join(strays.own_folder(state), "a.backup"), b"known")
+    disk.keep(os.path.join(own_folder(state), "a.backup"), b"known")
     for data in (b"known", b"", b"only here"):
         path = stray(tmp_path / "agent", data)
-        assert strays.sweep([str(path.parent)], state) == [str(path)]
+        assert sweep([str(path.parent)], state) == [str(path)]
         assert not path.exists()
-    kept = sorted(Path(strays.own_folder(state)).iterdir())
+    kept = sorted(Path(own_folder(state)).iterdir())
     assert sorted(path.read_bytes() for path in kept) == [b"known", b"only here"]
     assert all(path.suffix == ".backup" and path.stat().st_mode & 0o777 == 0o600 for path in kept)
 

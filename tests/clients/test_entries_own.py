@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.clients.own import hook_client, is_server
+from memtui.clients.entries import hook_client, is_server
 from memtui.clients.start import how_to_start
 from memtui.config.directories import Directories
 from memtui.config.settings import Settings

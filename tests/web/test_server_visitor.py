@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.web.visitor import LARGEST, Visitor, bounded, own_command, take
+from memtui.web.server import LARGEST, Visitor, bounded, own_command, take
 
 
 class Heard(Visitor):

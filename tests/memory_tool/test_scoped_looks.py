@@ -9,7 +9,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Policy, Root
-from memtui.memory_tool import looks
+from memtui.memory_tool import scoped
 from memtui.memory_tool.scoped import ScopedTool
 
 D = Address("memtui:global", "d")
@@ -68,7 +68,7 @@ def test_a_folder_of_hidden_files_is_called_what_it_is(command: str, tmp_path: P
     (tmp_path / "memory/d").mkdir(parents=True)
     (tmp_path / "memory/d/.keep").write_text("mine")
     with engine(tmp_path) as one:
-        assert looks.at(one, D) == looks.OTHERS
+        assert scoped.at(one, D) == scoped.OTHERS
         call = {"command": command, "path": D.path, "new_path": "/memories/global/e"}
         result = ScopedTool(one, Actor("agent:x")).call(call | {"path": "/memories/global/d"})
     words = "/memories/global/d holds no memories, only hidden or other files, which are left alone; use another path"
@@ -84,16 +84,16 @@ def test_what_has_a_name(tmp_path: Path) -> None:
     os.symlink("full", base / "link")
     with engine(tmp_path) as one:
         found = {
-            name: looks.at(one, Address("memtui:global", name))
+            name: scoped.at(one, Address("memtui:global", name))
             for name in ("empty", "full", "full/inner/a.md", "link", "none", "none/deeper")
         }
         assert found == {
-            "empty": looks.EMPTY,
-            "full": looks.MEMORIES,
+            "empty": scoped.EMPTY,
+            "full": scoped.MEMORIES,
             "full/inner/a.md": "file",
             "link": "link",
-            "none": looks.NOTHING,
-            "none/deeper": looks.NOTHING,
+            "none": scoped.NOTHING,
+            "none/deeper": scoped.NOTHING,
         }
-        assert looks.is_blocked(one, Address("memtui:global", "full/inner/a.md/b/c.md"))
-        assert not looks.is_blocked(one, Address("memtui:global", "none/b/c.md"))
+        assert scoped.is_blocked(one, Address("memtui:global", "full/inner/a.md/b/c.md"))
+        assert not scoped.is_blocked(one, Address("memtui:global", "none/b/c.md"))

@@ -7,20 +7,21 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.agent import PROJECT, USER
-from memtui.clients.install import carry_out, plan_install
-from memtui.clients.names import KNOWN
-from memtui.clients.start import client_named, clients, wanted
-from memtui.clients.survey import (
+from memtui.clients.install import (
     ABSENT,
     INSTALLED,
     OUTDATED,
     TAKEN,
     UNREADABLE,
     ClientState,
+    carry_out,
     look_at,
+    plan_install,
     server_runs_here,
     survey,
 )
+from memtui.clients.names import KNOWN
+from memtui.clients.start import client_named, clients, wanted
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.errors import RefusedError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.pointers.carry_back import bring_back
 from memtui.pointers.index import parse
+from memtui.pointers.restore import bring_back
 from memtui.pointers.rewrite import rewrite
 
 BEFORE = b"# Index\n\n- [A](a.md) - one\n- [B](b.md) - two\n  more of it\n\n## Rest\n\n- [C](c.md)\n- [D](d.md)"

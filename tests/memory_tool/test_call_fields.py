@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from memtui.memory_tool import fields
-from memtui.memory_tool.fields import COMMANDS, REQUIRED, Request, read, schema
-from memtui.memory_tool.result import Refusal
+from memtui.memory_tool import call
+from memtui.memory_tool.call import COMMANDS, REQUIRED, Refusal, Request, read_request, schema
 
 P = "/memories/global/a.md"
 
@@ -14,7 +13,7 @@ P = "/memories/global/a.md"
 def refusal(**given: object) -> str:
     """Why a call is refused."""
     with pytest.raises(Refusal) as caught:
-        read(given)
+        read_request(given)
     return caught.value.text
 
 
@@ -25,7 +24,7 @@ def test_the_schema_is_flat_and_asks_only_for_the_command() -> None:
     others = {name: spec for name, spec in found["properties"].items() if name != "command"}
     assert set(others) == set(Request._fields) - {"command"}
     assert {name: spec["type"] for name, spec in others.items()} == {
-        name: "integer" if name in fields.NUMBERS else "string" for name in others
+        name: "integer" if name in call.NUMBERS else "string" for name in others
     }
     assert all(set(spec) == {"type", "description"} for spec in others.values())
     assert "description" not in found["properties"]["command"]
@@ -69,12 +68,12 @@ def test_the_schema_is_flat_and_asks_only_for_the_command() -> None:
     ],
 )
 def test_other_names_are_taken(given: dict[str, object], field: str, value: object) -> None:
-    assert getattr(read(given), field) == value
+    assert getattr(read_request(given), field) == value
 
 
 def filled(**given: object) -> dict[str, object]:
     """A call as a host writes it whose strict schema makes every field required."""
-    return {name: 0 if name in fields.NUMBERS else "" for name in Request._fields} | given
+    return {name: 0 if name in call.NUMBERS else "" for name in Request._fields} | given
 
 
 @pytest.mark.parametrize(
@@ -91,9 +90,9 @@ def filled(**given: object) -> dict[str, object]:
     ],
 )
 def test_what_a_strict_host_fills_in_for_nothing_counts_as_absent(given: dict[str, object]) -> None:
-    assert read(filled(**given)) == read(given)
-    foreign = set(Request._fields).difference(given, fields.REQUIRED[str(given["command"])], ("offset", "limit"))
-    assert read(given | dict.fromkeys(foreign - {"new_str", "path"}, "nonsense")) == read(given)
+    assert read_request(filled(**given)) == read_request(given)
+    foreign = set(Request._fields).difference(given, call.REQUIRED[str(given["command"])], ("offset", "limit"))
+    assert read_request(given | dict.fromkeys(foreign - {"new_str", "path"}, "nonsense")) == read_request(given)
 
 
 def test_paths_that_are_empty_are_missing() -> None:
@@ -117,8 +116,8 @@ def test_a_null_path_blocks_the_other_names() -> None:
     ],
 )
 def test_what_is_missing_is_named(command: str, sentence: str) -> None:
-    whole: dict[str, object] = {name: 1 if name in fields.NUMBERS else "x" for name in REQUIRED[command]}
-    assert read({"command": command, **whole}).command == command
+    whole: dict[str, object] = {name: 1 if name in call.NUMBERS else "x" for name in REQUIRED[command]}
+    assert read_request({"command": command, **whole}).command == command
     for name in whole:
         assert refusal(command=command, **{k: v for k, v in whole.items() if k != name}) == sentence
         assert refusal(command=command, **{**whole, name: None}) == sentence
@@ -152,4 +151,4 @@ def test_wrong_values_are_refused_in_words(given: dict[str, object], part: str) 
 
 
 def test_a_window_as_large_as_json_has_them_is_taken() -> None:
-    assert read({"command": "view", "path": P, "offset": 10**4000}).offset == 10**4000
+    assert read_request({"command": "view", "path": P, "offset": 10**4000}).offset == 10**4000

@@ -1,13 +1,14 @@
-"""The arguments of a call: one flat schema, the names other hosts use for them, and what each command needs.
+"""A call of the memory tool: its fields, the path it names, and the answer, which is a text that a model reads.
 
-Models get field names wrong, leave fields out or null, and under a strict schema fill in every one of them. It is
-settled here, so that no command has to wonder.
+Models get field names wrong, leave fields out or null, and under a strict schema fill in every one of them; it is
+settled here, so that no command has to wonder. Every command refuses the same paths in the same words, before the disk
+is asked, and no failure leaves the tool as an exception: a model can only recover from what it is told.
 """
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from memtui.memory_tool.result import Refusal
+from memtui.virtual_names import problem
 
 COMMANDS = ("view", "create", "str_replace", "insert", "delete", "rename")
 TEXTS = ("path", "file_text", "old_str", "new_str", "insert_text", "old_path", "new_path")
@@ -67,6 +68,94 @@ class Request(NamedTuple):
     limit: int | None = None
 
 
+ROOT = "/memories"
+SCOPES = ("global", "project", "workspace")
+"""In the order in which they are always shown."""
+
+
+class VirtualPath(NamedTuple):
+    """What a virtual path names."""
+
+    given: str
+    """The path as it came, for messages."""
+    scope: str | None
+    """None: `/memories` itself."""
+    parts: tuple[str, ...] = ()
+    """Below the scope; empty for the scope itself."""
+    doubt: str = ""
+    """Why nothing may be given this path; what has it already can still be reached, because it is listed."""
+
+    @property
+    def path(self) -> str:
+        """The path below the scope."""
+        return "/".join(self.parts)
+
+    @property
+    def canonical(self) -> str:
+        """The path as memtui writes it."""
+        return "/".join((ROOT, *([self.scope] if self.scope else []), *self.parts))
+
+
+_SHOWN = 2_048
+"""Characters of a name that an answer repeats; nobody needs more to recognise it."""
+
+
+class Result(NamedTuple):
+    """The answer to one call."""
+
+    ok: bool
+    text: str
+
+
+class Refusal(Exception):  # noqa: N818
+    """A call that cannot be done; its text is the answer. Raised and caught inside the tool."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(text)
+        self.text = text
+
+
+def shown(name: str) -> str:
+    """A name as an answer repeats it: exactly, unless it is absurdly long or cannot be sent as UTF-8."""
+    if len(name) > _SHOWN:
+        name = name[:_SHOWN] + "…"
+    return sendable(name)
+
+
+def sendable(text: str) -> str:
+    """Text in which what has no UTF-8 form is spelled out, because no protocol could carry it."""
+    if text.isascii():
+        return text
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def parse_path(given: str) -> VirtualPath:
+    """Read a virtual path.
+
+    Args:
+        given: what the model wrote; spaces around it and slashes at its end mean nothing.
+
+    Raises:
+        Refusal: it breaks a rule.
+    """
+    text, what = given.strip().rstrip("/"), f"Invalid memory path '{shown(given)}'"
+    if not text.startswith(ROOT):
+        raise Refusal(f"{what}: paths must start with /memories/ (e.g. /memories/global/notes.md)")
+    rest = text[len(ROOT) :]
+    if not rest:
+        return VirtualPath(given, None)
+    if not rest.startswith("/"):
+        raise Refusal(f"{what}: expected /memories/<scope>/...")
+    scope, *parts = rest[1:].split("/")
+    if scope not in SCOPES:
+        raise Refusal(f"Invalid memory scope '{shown(scope)}': expected one of {', '.join(SCOPES)}")
+    problems = [found for found in map(problem, parts) if found[0]]
+    doubt = f"{what}: {problems[0][0]}" if problems else ""
+    if any(hard for _, hard in problems):
+        raise Refusal(doubt)
+    return VirtualPath(given, scope, tuple(parts), doubt)
+
+
 def schema(limits: str = "") -> dict[str, object]:
     """The JSON schema of a call: one flat object in which every field but `command` may be missing.
 
@@ -109,7 +198,7 @@ def normalised(given: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def read(given: Mapping[str, object]) -> Request:
+def read_request(given: Mapping[str, object]) -> Request:
     """Check a call.
 
     Args:
@@ -142,7 +231,7 @@ def read(given: Mapping[str, object]) -> Request:
     )
 
 
-def whole(given: object) -> int | None:
+def whole_number(given: object) -> int | None:
     """The whole number that a model meant, which may come as 2.0 or in quotes; None when it is none."""
     if isinstance(given, str) and len(given) < _DIGITS and given.strip().removeprefix("-").isdecimal():
         return int(given)
@@ -152,7 +241,7 @@ def whole(given: object) -> int | None:
 
 
 def _number(name: str, given: object) -> int:
-    value = whole(given)
+    value = whole_number(given)
     if value is None:
         raise Refusal(f"Invalid arguments: '{name}' must be a whole number")
     if value < NUMBERS[name]:
