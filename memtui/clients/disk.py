@@ -4,6 +4,8 @@ file of the same user.
 The only module of this room that writes. A file that is not exactly as it was read is left alone, whoever changed it,
 and a text that somebody else puts there in the very moment of a change is put back. While it is written, a file has a
 name of its own; one of any other name, of another user, or of a process that is alive, is never taken for a leftover.
+The text of a leftover is kept in memtui's own folder before it goes, because a kill in the middle of somebody else's
+save may have made it the only one.
 """
 
 import contextlib

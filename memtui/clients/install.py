@@ -1,7 +1,8 @@
 """Installing memtui in a client and taking it back: plans that can be shown first, then carried out.
 
 Before its first change memtui keeps what the file held, in its own state folder. As long as nobody else has edited the
-file, taking memtui back puts exactly that back; after that, only what is ours goes.
+file, taking memtui back puts exactly that back; after that, only what is ours goes. A look at all clients tells what
+cannot be read as it is, so that one broken file does not hide the other agents.
 """
 
 import importlib.util

@@ -1,6 +1,7 @@
 """The throw-away world of the demonstration: a home folder, a project, and sample memories where agents keep theirs.
 
 Everything lies below one new folder, so that a demonstration can neither read nor write anything of the user's.
+It has a past: a tree in which everything happened just now shows nothing of what memtui is for.
 """
 
 import os

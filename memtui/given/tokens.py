@@ -1,16 +1,14 @@
-"""How many tokens a text takes, estimated on the high side from its letters alone.
+"""How many tokens a text takes: estimated on the high side from its letters alone, or counted by a real vocabulary.
 
 Budgets in tokens must hold for whichever model reads the text, without a network or megabytes of vocabulary on the way
 of a one-shot command, and the same text must always count the same. See `docs/context.md` for how far it errs.
+The count is only for showing: it belongs to one family of models, and to what is installed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
+from collections.abc import Callable
+from typing import NamedTuple
 
 VOCABULARY = "o200k_base"
 ESTIMATE = "estimate"

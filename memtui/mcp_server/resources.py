@@ -1,6 +1,7 @@
 """Memories as resources: the list in pages, and reading one, which counts as a use.
 
-Names and descriptions are other people's text: they leave here visible and short. Contents leave as they are.
+Names and descriptions are other people's text: they leave here visible and short. Contents leave as they are. A memory
+has one URI, `memory:///memories/<scope>/<path>`, which is decoded once, and checked like every other path.
 """
 
 import base64
@@ -8,7 +9,7 @@ import binascii
 import os
 import re
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote, unquote_to_bytes
 
 from mcp_types import Annotations, BlobResourceContents, Resource, ResourceTemplate, TextResourceContents
@@ -24,10 +25,6 @@ from memtui.memory_tool.call import SCOPES, Refusal, VirtualPath, parse_path
 from memtui.safe_text import one_line
 from memtui.virtual_names import reachable_path
 from memtui.wire.times import rfc3339
-
-if TYPE_CHECKING:
-    from memtui.engine import Engine
-
 
 PREFIX = "memory://"
 TEMPLATE = "memory:///memories/{scope}/{+path}"
@@ -186,7 +183,7 @@ def virtual_path_of(uri: str) -> str:
     return f"/memories/{found[1]}/{path}"
 
 
-def address_of(engine: "Engine", uri: str) -> Address:
+def address_of(engine: Engine, uri: str) -> Address:
     """Give the address a URI names in an engine; whether a memory is there is another question.
 
     Raises:

@@ -2,6 +2,8 @@
 
 Everything that touches the disk runs on a worker thread, so that a ping is answered while a call waits for a lock.
 Tool calls run one after the other, in the order they came: a client that sends three edits at once gets them in order.
+An editor starts its servers wherever it likes, so calls wait until the client named the folders it has open: no memory
+goes into the project of another one.
 """
 
 import functools

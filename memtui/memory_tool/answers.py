@@ -1,4 +1,4 @@
-"""The sentences a model reads when a call could not be done, for each code the engine refuses with.
+"""What one client may do in each scope, and the sentences a model reads when a call could not be done.
 
 An engine's own message names roots and files as a person knows them. Here only virtual paths are said, so that no
 physical path can reach a model, whatever fails.

@@ -73,7 +73,7 @@ class ScopedTool:
         """Do what one call asks for.
 
         Args:
-            given: its fields; see `fields.schema`.
+            given: its fields; see `call.schema`.
 
         Returns:
             Always; a fault of the call is a result that is not ok.

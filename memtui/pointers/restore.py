@@ -1,7 +1,8 @@
 """Memories that come back from the trash, and with them the entries that indexes lost when they were deleted.
 
-It is the way back of `carrying.trash`, in the same step of undo. The memory comes first and stands whatever becomes of
-its entry; an index that names it already, or is not there any more, is left as it is.
+It is the way back of `carry.trash`, in the same step of undo. The memory comes first and stands whatever becomes of
+its entry; an index that names it already, or is not there any more, is left as it is. The index may have changed since:
+its lines say where an entry belongs, no line of it goes, and what cannot be told without guessing is not put back.
 """
 
 from __future__ import annotations

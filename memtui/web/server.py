@@ -1,4 +1,4 @@
-"""The server: routes, headers and the one websocket. `guard` says what is refused, `visitor` runs what is asked for.
+"""The server: routes, headers and the one websocket. `guard` says what is refused, a `Visitor` runs what is asked for.
 
 textual-serve as it comes lets any page in, lists its files and loads a font from elsewhere; none of that is reached.
 """

@@ -6,7 +6,8 @@ marks that were found in the agent's own source or pages, as `found` in its line
 """
 
 import os
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import NamedTuple
 
 from memtui.agents.discovery import discover
 from memtui.agents.table import KNOWN, ONLY_RUN
@@ -18,10 +19,6 @@ from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Retention, Root
 from memtui.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 
 ENDS = ("tmux: server", "tmux", "screen", "zellij", "sshd", "login")
 """Programs in which a person sits down: what is above them did not start what runs in them."""
@@ -60,7 +57,7 @@ class Options(NamedTuple):
     """Leave the mouse to the terminal."""
     roots: tuple[str, ...] = ()
     """Roots given by hand, as `NAME=DIR[,agent=KIND][,scope=SCOPE]`."""
-    started: "Callable[[], Started]" = read_started
+    started: Callable[[], Started] = read_started
     """Tells how this process was started, once that matters: it costs what reading a dozen small files does."""
 
 
