@@ -456,7 +456,7 @@ def own_folder(state_dir: str) -> str:
     return os.path.join(state_dir, "clients")
 
 
-def found(folders: Iterable[str]) -> list[str]:
+def strays_in(folders: Iterable[str]) -> list[str]:
     """List what killed processes left in folders.
 
     Raises:
@@ -475,7 +475,7 @@ def sweep(folders: Iterable[str], state_dir: str) -> list[str]:
     Returns:
         What was removed.
     """
-    paths = found(folders)
+    paths = strays_in(folders)
     if not paths:
         return []
     own = own_folder(state_dir)

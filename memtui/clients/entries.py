@@ -1,8 +1,8 @@
 """Whether an entry of ours is in a file, putting it in, and taking it out again: for any client, in either format.
 
-Only an entry of exactly the shape `start.py` gives is ours, so that the entry of an older memtui is brought up to date in
-place and never doubled, and a line of the user's own, such as `memtui context | tee notes`, is never touched. What the
-user added to an entry of ours stays.
+Only an entry of exactly the shape `start.py` gives is ours, so that the entry of an older memtui is brought up to date
+in place and never doubled, and a line of the user's own, such as `memtui context | tee notes`, is never touched. What
+the user added to an entry of ours stays.
 """
 
 import json

@@ -1,8 +1,8 @@
 """A memory's text after others were renamed or went away: the names in it follow, and no other byte changes.
 
 What cannot be changed without guessing stays and is reported: a link in prose to a memory that went, a line of an index
-that holds more than the entry, a new name that the old way of writing cannot spell. A dangling pointer can be mended, and
-a lost sentence cannot.
+that holds more than the entry, a new name that the old way of writing cannot spell. A dangling pointer can be mended,
+and a lost sentence cannot.
 """
 
 from __future__ import annotations

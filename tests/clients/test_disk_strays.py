@@ -11,7 +11,7 @@ import pytest
 
 from memtui.agents.agent import ClientFile, Start
 from memtui.clients import disk
-from memtui.clients.disk import found, own_folder, sweep
+from memtui.clients.disk import own_folder, strays_in, sweep
 from memtui.clients.install import carry_out, plan_install, plan_uninstall
 from memtui.clients.start import client_named
 from memtui.config.surroundings import Surroundings
@@ -124,7 +124,7 @@ def test_killed_at_every_step(place: Surroundings, tmp_path: Path, what: str, ex
             assert all(data in (earlier[path], finished[path]) for path, data in now.items())
             strewn += len(left(tmp_path))
             folders = [str(folder), own_folder(str(state))]
-            assert sorted(found(folders)) == sorted(map(str, left(tmp_path)))
+            assert sorted(strays_in(folders)) == sorted(map(str, left(tmp_path)))
             sweep(folders, str(state))
             assert left(tmp_path) == []
             assert held(place) == now
