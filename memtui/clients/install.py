@@ -310,7 +310,7 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
     folder = client.folder(place)
     found = ClientState(client, level, os.path.isdir(folder), ABSENT, hook=False, paths=paths)
     try:
-        found = found._replace(strays=tuple(strays_in(map(os.path.dirname, paths))))
+        found = found._replace(strays=tuple(disk.strays_in(map(os.path.dirname, paths))))
         words = _server(plain)
         access = _flag(words)
         hook = has_hook(plain)

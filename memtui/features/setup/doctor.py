@@ -100,7 +100,7 @@ def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
                 f"Did you mean {near}?",
             )
     try:
-        for path in disk.found([disk.own_folder(settings.state_dir)]):
+        for path in disk.strays_in([disk.own_folder(settings.state_dir)]):
             yield _left(path, "agents", "The next memtui install or uninstall with --write removes it.")
     except MemtuiError as error:
         yield Finding("warning", "agents", error.message, error.hint)
