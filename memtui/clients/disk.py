@@ -1,11 +1,8 @@
-"""The files of agents' configurations on disk: read whole, replaced whole, a link followed only to a
-file of the same user.
+"""The files of agents' configurations: read and replaced whole, links followed only to files of the same user.
 
-The only module of this room that writes. A file that is not exactly as it was read is left alone, whoever changed it,
-and a text that somebody else puts there in the very moment of a change is put back. While it is written, a file has a
-name of its own; one of any other name, of another user, or of a process that is alive, is never taken for a leftover.
-The text of a leftover is kept in memtui's own folder before it goes, because a kill in the middle of somebody else's
-save may have made it the only one.
+The only module of this room that writes. A file that is not exactly as it was read is left alone, and a text that
+somebody else puts there in the very moment of a change is put back. A file that is being written has a name of its own;
+no other is taken for a leftover, and the text of a leftover is kept before it goes.
 """
 
 import contextlib

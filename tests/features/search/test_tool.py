@@ -9,12 +9,8 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.errors import UsageError
-<<<<<<<< HEAD:tests/features/search/test_tool.py
 from memtui.features.search.tool import MOST, SCHEMA, search
 from tests.mcp_server.conftest import store
-========
-from memtui.mcp_server.tools import MOST, SEARCH_SCHEMA, search
->>>>>>>> b1d517b2 (Keep each thing that agents' rooms do in the module that uses it):tests/mcp_server/test_tools_search.py
 from tests.mcp_server.talk import Store
 
 __all__ = ["store"]
@@ -53,16 +49,10 @@ def test_what_memories_say_cannot_become_structure(engine: Engine) -> None:
 
 
 def test_the_schema_has_plain_types() -> None:
-    assert json.loads(json.dumps(SEARCH_SCHEMA))["required"] == ["query"]
-    properties = json.loads(json.dumps(SEARCH_SCHEMA))["properties"]
-    kinds = {name: spec["type"] for name, spec in properties.items()}
+    assert json.loads(json.dumps(SCHEMA))["required"] == ["query"]
+    kinds = {name: spec["type"] for name, spec in json.loads(json.dumps(SCHEMA))["properties"].items()}
     assert kinds == {"query": "string", "scope": "string", "limit": "integer"}
-    assert properties["scope"]["enum"] == [
-        "all",
-        "global",
-        "project",
-        "workspace",
-    ]
+    assert json.loads(json.dumps(SCHEMA))["properties"]["scope"]["enum"] == ["all", "global", "project", "workspace"]
 
 
 def test_scope_and_limit(engine: Engine) -> None:
