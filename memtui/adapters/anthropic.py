@@ -15,7 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from memtui.config.settings import load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
 from memtui.engine.model import Actor
 from memtui.errors import MemtuiError, RefusedError
 from memtui.memory_tool.call import Result

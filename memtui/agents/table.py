@@ -24,7 +24,7 @@ class Traces(NamedTuple):
     """What the user calls it as an MCP client, and how else the names begin that it gives when it connects; empty for
     one that memtui cannot be installed in."""
     variables: tuple[str, ...] = ()
-    """Environment variables that name its folders; each is also in `config/variables.py`."""
+    """Environment variables that name its folders; each is also in `config/settings.py`."""
     at_home: tuple[str, ...] = ()
     """Paths below the home folder."""
     in_config: tuple[str, ...] = ()

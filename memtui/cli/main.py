@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from memtui import __version__
 from memtui.cli.arguments import Parsed, parse, peek_json
-from memtui.config.settings import read_environment
+from memtui.config.read import read_environment
 from memtui.errors import InternalError, MemtuiError
 from memtui.features.feature import load
 from memtui.wire import outcomes, output

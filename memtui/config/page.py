@@ -5,8 +5,7 @@ To write it anew: `python -m tests.config.test_page`.
 
 from collections.abc import Iterable
 
-from memtui.config.fields import ACCESS, FIELDS, ROOT_KEYS, TABLES, Field
-from memtui.config.variables import VARIABLES
+from memtui.config.settings import ACCESS, FIELDS, ROOT_KEYS, TABLES, VARIABLES, SettingField
 
 _HEAD = """\
 # Configuration
@@ -127,7 +126,7 @@ def render() -> str:
     )
 
 
-def _setting(field: Field) -> tuple[str, str, str, str]:
+def _setting(field: SettingField) -> tuple[str, str, str, str]:
     kind = field.kind
     if field.choices:
         kind = " or ".join(f'`"{choice}"`' for choice in field.choices)

@@ -1,21 +1,15 @@
-"""What the user chose, as one value, with where each choice came from; the only reader of the environment.
+"""What the user chose, as one value, with where each choice came from; and the tables of all that can be chosen.
 
 Settings are passed in, never fetched: a setting that can be reached from anywhere is a setting no test can hold still.
-Nothing here creates a folder, and `config.toml` is parsed only when there is one.
+Reading, checking, `memtui config` and docs/configuration.md come from the tables, so that none of them can forget a
+setting or describe it differently. Of the environment the settings keep what is set of the agents' variables.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from memtui.config.directories import Directories, find_directories, user_home
-from memtui.config.variables import AGENT_VARIABLES
-from memtui.errors import UsageError
-
-if TYPE_CHECKING:
-    from typing import Any
+from memtui.config.directories import Directories
 
 Value = str | int | bool
 """What a simple setting can hold."""
@@ -62,7 +56,7 @@ class Terminal(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """Everything the user chose, checked. `memtui.config.fields.FIELDS` says what each setting means."""
+    """Everything the user chose, checked. `FIELDS` says what each setting means."""
 
     directories: Directories
     home: str | None
@@ -121,98 +115,189 @@ class Settings(NamedTuple):
         return self.directories.data
 
 
-def read_environment() -> dict[str, str]:
-    """Copy the process's environment; nothing else in memtui looks at it."""
-    return dict(os.environ)
+class SettingField(NamedTuple):
+    """One setting."""
+
+    key: str
+    """As written in `config.toml`; a dot separates table and key."""
+    kind: str
+    """`text`, `number` or `yes/no`."""
+    text: str
+    """One sentence: what it does."""
+    choices: tuple[str, ...] = ()
+    """For `text`: the only values allowed; empty: any."""
+    least: int = 0
+    """For `number`."""
+    most: int = 0
+    """For `number`."""
+    otherwise: str = ""
+    """What decides when the file says nothing, before the default does."""
+
+    @property
+    def default(self) -> Value:
+        """What it is when nothing says otherwise."""
+        found: Value = Settings._field_defaults[self.key.replace(".", "_")]
+        return found
 
 
-def load_settings(
-    environ: Mapping[str, str], *, home: str | None = None, options: Mapping[str, Value] | None = None
-) -> Settings:
-    """Read the settings: options of the command line first, then `config.toml`, the environment, the defaults.
+FIELDS = (
+    SettingField(
+        "project_memory",
+        "text",
+        "Where memtui's own project memories live: in the checkout (`.memtui/memory/`, meant to be committed), or on "
+        "this host only, in the data folder.",
+        choices=("checkout", "host"),
+    ),
+    SettingField(
+        "editor",
+        "text",
+        "The command that `memtui edit` and `f4` open a memory with; it may have arguments.",
+        otherwise="`MEMTUI_EDITOR`, `VISUAL`, then `EDITOR`",
+    ),
+    SettingField(
+        "theme",
+        "text",
+        "The workbench's theme; `auto` takes its own colours, or its monochrome ones under `NO_COLOR`.",
+    ),
+    SettingField(
+        "calm",
+        "yes/no",
+        "No animation, fewer frames: for slow links and quiet eyes.",
+        otherwise="on over SSH (`SSH_CONNECTION`)",
+    ),
+    SettingField(
+        "ascii",
+        "yes/no",
+        "Draw with ASCII only: no boxes, no signs beyond the keyboard's.",
+        otherwise="on when the locale (`LC_ALL`, `LC_CTYPE`, `LANG`) names an encoding other than UTF-8",
+    ),
+    SettingField(
+        "retention.versions",
+        "number",
+        "How many of the newest versions of each memory are always kept.",
+        least=1,
+        most=100_000,
+    ),
+    SettingField(
+        "retention.days",
+        "number",
+        "Every version of the last so many days on which memtui wrote something is kept, however many there are.",
+        least=0,
+        most=36_500,
+    ),
+    SettingField(
+        "merge.when_mergeable",
+        "text",
+        "What a save does when an agent changed other lines of the same memory meanwhile: show the merged text and "
+        "ask, or save it at once.",
+        choices=("ask", "save"),
+    ),
+    SettingField(
+        "merge.auto_advance",
+        "text",
+        "When a conflict is decided, go to the next open one: after a pause in which its result is seen (no pause with "
+        "`calm`), at once, or only with the key for it.",
+        choices=("pause", "at-once", "off"),
+    ),
+    SettingField(
+        "agents.enabled",
+        "yes/no",
+        "Whether agents reach memories through memtui at all; `false` shuts every door: the MCP server lists no tool, "
+        "and `memtui mcp`, `memtui tool` and `memtui context` answer `E_DISABLED`.",
+    ),
+)
+"""Every simple setting, in the order of the page."""
 
-    Args:
-        environ: the environment, as `read_environment` gives it.
-        home: `--home`: one folder for everything memtui keeps; overrides `MEMTUI_HOME`.
-        options: settings given as options, by key, such as `{"calm": True}`.
+TABLES = (
+    ("keys", 'A table of `action = "key"`: gives an action of the workbench another key; `memtui keys` lists them.'),
+    ("access", 'A table of `client = "rw"`, `"plan"`, `"ro"` or `"off"`: the most each agent may do; see below.'),
+    ("roots", "An array of tables, each a folder of memories that memtui would not find by itself."),
+)
+"""Settings that are not simple values."""
 
-    Raises:
-        UsageError: `E_CONFIG`, with the file, the line and the key where there are some.
-    """
-    user = user_home(environ)
-    directories = find_directories(environ, user, home)
-    values: dict[str, Value] = {}
-    origins: dict[str, str] = {}
-    keys: tuple[tuple[str, str], ...] = ()
-    key_lines: tuple[tuple[str, int], ...] = ()
-    removed: tuple[str, ...] = ()
-    roots: tuple[RootEntry, ...] = ()
-    access: tuple[AccessRule, ...] = ()
-    _from_environment(environ, values, origins)
-    if os.path.lexists(directories.config_file):
-        from memtui.config.file import read_config
+REMOVED = ("digits",)
+"""Settings that older versions had: a file that still has one is read, and the line is named."""
 
-        chosen = read_config(directories.config_file, user)
-        keys, roots, access = chosen.keys, chosen.roots, chosen.access
-        key_lines, removed = chosen.key_lines, chosen.removed
-        for key, value, line in chosen.values:
-            values[key], origins[key] = value, f"config.toml, line {line}" if line else "config.toml"
-    for key, value in (options or {}).items():
-        values[key], origins[key] = value, "--" + key.replace("_", "-").replace(".", "-")
-    settings = Settings(
-        directories,
-        user,
-        keys=keys,
-        key_lines=key_lines,
-        removed=removed,
-        roots=roots,
-        access=access,
-        workspace=_workspace(environ),
-        debug=environ.get("MEMTUI_DEBUG", "") not in ("", "0"),
-        terminal=_terminal(environ),
-        variables=tuple((name, environ[name]) for name in AGENT_VARIABLES if environ.get(name)),
-        origins=tuple(origins.items()),
-    )
-    given: dict[str, Any] = {key.replace(".", "_"): value for key, value in values.items()}
-    return settings._replace(**given)
+ACCESS = (
+    ("rw", "reads and writes"),
+    ("plan", "reads everything; writes everything but memories that lie in a checkout, as project memories do"),
+    ("ro", "reads only"),
+    ("off", "nothing: the door stays shut, or for one scope, the agent does not see it"),
+)
+"""The words of the `[access]` table, from the most to the least."""
 
+ROOT_KEYS = (
+    ("name", "The root's id, used in addresses: any name without `/`.", True),
+    ("dir", "The folder: an absolute path, or one that starts with `~/`.", True),
+    ("agent", "Whose layout it follows: `files` (the default), `memtui`, or an agent, such as `claude-code`.", False),
+    ("scope", "`global` (the default), `project`, `workspace` or `channel`.", False),
+)
+"""The keys of one `[[roots]]` table: name, one sentence, whether it must be there."""
 
-def _from_environment(environ: Mapping[str, str], values: dict[str, Value], origins: dict[str, str]) -> None:
-    for variable in ("MEMTUI_EDITOR", "VISUAL", "EDITOR"):
-        if environ.get(variable, "").strip():
-            values["editor"], origins["editor"] = environ[variable].strip(), variable
-            break
-    if environ.get("SSH_CONNECTION"):
-        values["calm"], origins["calm"] = True, "SSH_CONNECTION"
-    for variable in ("LC_ALL", "LC_CTYPE", "LANG"):
-        locale = environ.get(variable, "")
-        if locale:
-            encoding = locale.partition(".")[2].partition("@")[0].lower().replace("-", "")
-            if encoding not in ("", "utf8"):
-                values["ascii"], origins["ascii"] = True, variable
-            break
+VARIABLES = (
+    ("MEMTUI_HOME", "memtui", "One absolute folder for everything memtui keeps: settings, ledger, drafts, memories."),
+    (
+        "MEMTUI_WORKSPACE",
+        "memtui",
+        "The workspace's name, instead of one made from the checkout's path: 1 to 64 letters, digits, `-`, `_`, `.`.",
+    ),
+    ("MEMTUI_DEBUG", "memtui", "`1`: show a traceback when memtui itself fails."),
+    ("HOME", "memtui", "The home folder; when unset, the password database is asked; a relative path is refused."),
+    (
+        "XDG_CONFIG_HOME",
+        "memtui, VS Code",
+        "Where the settings' folder lies (Linux), and VS Code's own; a relative path is ignored.",
+    ),
+    ("XDG_STATE_HOME", "memtui", "Where the ledger's folder lies (Linux); a relative path is ignored."),
+    ("XDG_DATA_HOME", "memtui", "Where the folder of memtui's own memories lies (Linux); a relative path is ignored."),
+    ("MEMTUI_EDITOR", "memtui", "The editor for memtui alone, when the settings name none."),
+    ("VISUAL", "memtui", "The editor, when neither the settings nor `MEMTUI_EDITOR` name one."),
+    ("EDITOR", "memtui", "The editor, when nothing above names one."),
+    ("NO_COLOR", "memtui", "When set and not empty, no colour is used."),
+    ("SSH_CONNECTION", "memtui", "When set, `calm` is on unless the settings say otherwise."),
+    ("LC_ALL", "memtui", "The locale, then `LC_CTYPE`, then `LANG`: an encoding other than UTF-8 turns `ascii` on."),
+    ("CLAUDE_CONFIG_DIR", "Claude Code", "Its folder, instead of `~/.claude`."),
+    (
+        "CLAUDE_CODE_DISABLE_AUTO_MEMORY",
+        "Claude Code",
+        "`1`: it has no auto memory, and memtui says so; `0`: it has, whatever its settings say.",
+    ),
+    (
+        "CLAUDE_CODE_DISABLE_CLAUDE_MDS",
+        "Claude Code",
+        "`1`: it loads no instructions and no memories, and memtui says so.",
+    ),
+    ("CODEX_HOME", "Codex", "Its folder, instead of `~/.codex`."),
+    ("GEMINI_CLI_HOME", "Gemini CLI", "The folder that its `.gemini` lies in, instead of the home folder."),
+    ("COPILOT_HOME", "VS Code", "The folder of Copilot's hooks and instructions, instead of `~/.copilot`."),
+    ("VSCODE_PORTABLE", "VS Code", "The data folder of a portable installation."),
+    ("QWEN_HOME", "Qwen Code", "Its folder, instead of `~/.qwen`."),
+    ("QWEN_RUNTIME_DIR", "Qwen Code", "Where it keeps memories, instead of its own folder."),
+    ("QWEN_CODE_MEMORY_BASE_DIR", "Qwen Code", "The same, and stronger."),
+    ("QWEN_CODE_MEMORY_LOCAL", "Qwen Code", "`1`: project memories live in the project, in `.qwen/memory/`."),
+    (
+        "QWEN_CODE_MEMORY_PROJECT_SCOPE",
+        "Qwen Code",
+        "`workspace`: project memories belong to the exact folder, not to the checkout.",
+    ),
+    ("QWEN_CODE_MEMORY_TEAM", "Qwen Code", "`1` or `0`: whether it loads team memories; memtui says so."),
+    (
+        "QWEN_CODE_MEMORY_TEAM_SYNC",
+        "Qwen Code",
+        "`1` or `0`: whether it pulls, commits and pushes team memories; memtui says so.",
+    ),
+    ("XUM_ROOT", "Mux", "Its folder, instead of `~/.xum`."),
+    ("MUX_ROOT", "Mux", "The same, under its older name."),
+    ("SERENA_HOME", "Serena", "Its folder, instead of `~/.serena`."),
+    ("LETTA_MEMORY_DIR", "Letta Code", "The memories of the agent that is running."),
+    ("MEMORY_DIR", "Letta Code", "The same, when it names a memory repository of Letta Code's."),
+    ("LETTA_LOCAL_BACKEND_DIR", "Letta Code", "Where agents of this machine are kept, instead of `~/.letta`."),
+    ("HERMES_HOME", "Hermes", "Its folder, or a profile's, instead of `~/.hermes`."),
+    ("OPENCLAW_STATE_DIR", "OpenClaw", "Its folder, instead of `~/.openclaw`."),
+    ("OPENCLAW_WORKSPACE_DIR", "OpenClaw", "The agent's workspace."),
+    ("OPENCLAW_PROFILE", "OpenClaw", "The profile: its folder is `~/.openclaw-<profile>`."),
+)
+"""Every environment variable that changes what memtui does: name, whose it is, one sentence."""
 
-
-def _terminal(environ: Mapping[str, str]) -> Terminal:
-    return Terminal(
-        name=environ.get("TERM", ""),
-        no_color=bool(environ.get("NO_COLOR")),
-        remote=bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
-        tmux=bool(environ.get("TMUX")),
-        display=bool(environ.get("WAYLAND_DISPLAY") or environ.get("DISPLAY")),
-        web=environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"),
-    )
-
-
-def _workspace(environ: Mapping[str, str]) -> str | None:
-    name = environ.get("MEMTUI_WORKSPACE", "")
-    if not name:
-        return None
-    plain = name.replace("-", "").replace("_", "").replace(".", "")
-    if not (plain.isascii() and plain.isalnum()) or name.startswith((".", "-")) or len(name) > 64:
-        raise UsageError(
-            f"MEMTUI_WORKSPACE is {name!r}, which cannot name a folder.",
-            code="E_CONFIG",
-            hint="Use 1 to 64 letters, digits, `-`, `_` and `.`, beginning with a letter, a digit or `_`.",
-        )
-    return name
+AGENT_VARIABLES = tuple(name for name, whose, _ in VARIABLES if whose != "memtui")
+"""Those of agents, which say where their memories and settings are, or switch them off."""

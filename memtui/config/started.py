@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtui.config.settings import read_environment
+from memtui.config.read import read_environment
 
 _MOST = 64
 """Processes that are looked at; nobody is further from the first one."""

@@ -10,6 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.config.directories import expand_user
+from memtui.config.read import parse_root
 from memtui.config.settings import RootEntry, Settings
 from memtui.errors import NotFoundError
 
@@ -77,8 +78,6 @@ def surroundings_from(
         checkout = find_checkout(root)
     by_hand = settings.roots
     if roots:
-        from memtui.config.by_hand import parse_root
-
         by_hand = (*(parse_root(text, cwd=here, home=settings.home) for text in roots), *settings.roots)
     return Surroundings(
         home=settings.home,

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memtui.config.settings import Settings, load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
+from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Changes, is_reserved
 from memtui.errors import NotFoundError, RefusedError, StorageError, UsageError

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 
 from memtui.clients.names import canonical
-from memtui.config.by_hand import SCOPES
+from memtui.config.read import SCOPES
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.access import LEVELS, Access

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from memtui.agents.discovery import discover
-from memtui.config.settings import load_settings
+from memtui.config.read import load_settings
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine.model import Root
 

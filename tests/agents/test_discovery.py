@@ -121,7 +121,7 @@ import json, memtui.config.toml
 from memtui.agents.table import agents
 list(agents())
 from memtui.agents.discovery import discover
-from memtui.config.settings import load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
 def tell(event, arguments):
     if event.startswith(CHANGES):
@@ -184,7 +184,7 @@ def test_it_only_looks(full: Machine, reach: str) -> None:
 
 def test_an_empty_machine_loads_no_agent(machine: Machine) -> None:
     code = (
-        "from memtui.agents.discovery import discover\nfrom memtui.config.settings import load_settings\n"
+        "from memtui.agents.discovery import discover\nfrom memtui.config.read import load_settings\n"
         "from memtui.config.surroundings import surroundings_from\n"
         f"here = surroundings_from(load_settings({machine.environ!r}), cwd={str(machine.app)!r})\n"
         f"discover(here._replace(system_dir={str(machine.folder)!r}))\n"

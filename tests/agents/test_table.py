@@ -5,7 +5,7 @@ import re
 import pytest
 
 from memtui.agents.table import KNOWN, ONLY_RUN, Traces, agent_of, title_of, traces_of
-from memtui.config.variables import AGENT_VARIABLES
+from memtui.config.settings import AGENT_VARIABLES
 from tests.house.source import ROOT
 
 

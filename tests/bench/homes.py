@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
-from memtui.config.settings import load_settings
+from memtui.config.read import load_settings
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine import Engine
 from tests.bench import world

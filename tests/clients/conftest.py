@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.agent import Start
-from memtui.config.settings import Settings, load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
+from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, surroundings_from
 
 

@@ -7,7 +7,8 @@ import pytest
 
 from memtui.clients.start import found_command, how_to_start
 from memtui.config.directories import Directories
-from memtui.config.settings import Settings, load_settings
+from memtui.config.read import load_settings
+from memtui.config.settings import Settings
 
 
 def test_the_script_by_its_absolute_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

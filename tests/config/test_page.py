@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from memtui.config import page
-from memtui.config.fields import FIELDS
-from memtui.config.settings import Settings
+from memtui.config.settings import FIELDS, Settings
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "configuration.md"
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.config.settings import Settings, load_settings, read_environment
-from memtui.config.variables import AGENT_VARIABLES
+from memtui.config.read import load_settings, read_environment
+from memtui.config.settings import AGENT_VARIABLES, Settings
 from memtui.engine.model import Retention
 from memtui.errors import UsageError
 from tests.config.fresh import imported_by
@@ -146,12 +146,12 @@ def test_importing_settings_is_light() -> None:
         "difflib",
         "memtui.engine",
     }
-    assert not heavy & imported_by("import memtui.config.settings, memtui.config.surroundings")
+    assert not heavy & imported_by("import memtui.config.read, memtui.config.surroundings")
 
 
 def test_a_missing_file_costs_no_parser(home: Path) -> None:
     environ = {"HOME": str(home), "MEMTUI_HOME": str(home)}
-    code = f"from memtui.config.settings import load_settings; load_settings({environ!r})"
-    assert not {"tomllib", "memtui.config.file"} & imported_by(code)
+    code = f"from memtui.config.read import load_settings; load_settings({environ!r})"
+    assert not {"tomllib", "memtui.config.toml"} & imported_by(code)
     (home / "config.toml").write_text("calm = true\n")
-    assert {"tomllib", "memtui.config.file"} <= imported_by(code)
+    assert {"tomllib", "memtui.config.toml"} <= imported_by(code)

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.config.settings import Settings, load_settings
+from memtui.config.read import load_settings
+from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings, find_checkout, folder_id, surroundings_from
 from memtui.errors import NotFoundError, UsageError
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import pytest
 
-from memtui.config.settings import load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import APPROVALS, Actor, Address, AuditRecord
 from memtui.wire.session import Options, open_session

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
-from memtui.config.settings import load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Root
 from memtui.errors import MemtuiError

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.discovery import discover
-from memtui.config.settings import load_settings
+from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.demo.world import SAMPLES, World, build, remove
 from memtui.engine.model import Root

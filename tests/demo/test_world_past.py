@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.config.settings import load_settings
+from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import world
 from memtui.demo import world as past

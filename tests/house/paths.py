@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from textual.message import Message
 
-from memtui.config.settings import load_settings
+from memtui.config.read import load_settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Changes, Health, Root
 from memtui.mcp_server import tools

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.config.fields import FIELDS, TABLES
-from memtui.config.variables import VARIABLES
+from memtui.config.settings import FIELDS, TABLES, VARIABLES
 from memtui.errors import CODES
 from memtui.features.table import verbs
 from memtui.wire.outcomes import EXIT, MEANING, REFUSED

@@ -10,7 +10,7 @@ from typing import Any
 import anyio
 import anyio.lowlevel
 
-from memtui.config.settings import load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord, Memory
 from memtui.mcp_server.connection import FULL, Desk

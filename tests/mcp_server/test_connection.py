@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from memtui.config.settings import Settings, load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
+from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.errors import MemtuiError
 from memtui.mcp_server.connection import Desk

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from memtui.config.settings import load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
 from memtui.mcp_server import handshake
 from memtui.mcp_server.connection import Desk, Greeting
 from memtui.mcp_server.handshake import VERSIONS, Greeter

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.config.settings import load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.errors import StorageError

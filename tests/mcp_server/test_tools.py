@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.config.settings import load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.search.tool import SCHEMA
 from memtui.mcp_server import server, tools

@@ -20,7 +20,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 from mcp_types import Implementation
 
-from memtui.config.settings import load_settings
+from memtui.config.read import load_settings
 from memtui.engine import Engine
 from memtui.engine.model import Address, Changes, Memory, Root
 from tests.faults.report import Result, Tally

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.discovery import discover
-from memtui.config.settings import load_settings
+from memtui.config.read import load_settings
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.config.directories import Directories
-from memtui.config.settings import AccessRule, Settings, load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
+from memtui.config.settings import AccessRule, Settings
 from memtui.engine import Engine
 from memtui.engine.access import LEVELS, Access
 from memtui.engine.model import SCOPES, Actor, Address, Root

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.config.settings import Settings, load_settings, read_environment
+from memtui.config.read import load_settings, read_environment
+from memtui.config.settings import Settings
 from memtui.config.started import Program, Started
 from memtui.engine.model import Actor
 from memtui.errors import NotFoundError, RefusedError, UsageError

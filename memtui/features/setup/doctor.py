@@ -10,7 +10,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from memtui.config.settings import Settings, read_environment
+from memtui.config.read import read_environment
+from memtui.config.settings import Settings
 from memtui.engine.model import Finding
 from memtui.errors import MemtuiError, UsageError, how_to_add
 from memtui.features.edit.external import editor_command

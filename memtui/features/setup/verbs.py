@@ -2,8 +2,7 @@
 
 import os
 
-from memtui.config.fields import FIELDS
-from memtui.config.settings import AccessRule, Settings
+from memtui.config.settings import FIELDS, AccessRule, Settings
 from memtui.errors import UsageError
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call

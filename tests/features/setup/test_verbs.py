@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.config.fields import FIELDS
+from memtui.config.settings import FIELDS
 from memtui.workbench.actions import ACTIONS
 from tests.cli.conftest import Cli, FakeWorkbench
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.config.by_hand import SCOPES, parse_root, root_problem
+from memtui.config.read import SCOPES, parse_root, root_problem
 from memtui.config.settings import RootEntry
 from memtui.engine import model
 from memtui.errors import UsageError

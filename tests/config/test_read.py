@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.config.fields import FIELDS
-from memtui.config.file import Chosen, read_config
 from memtui.config.page import render
+from memtui.config.read import Chosen, read_config
+from memtui.config.settings import FIELDS
 from memtui.errors import UsageError
 
 

@@ -1,21 +1,130 @@
-"""`config.toml`, read and checked: every complaint names the file, the line, the key and a way out.
+"""The settings, read and checked: the environment, of which this is the only reader, `config.toml`, and `--root`.
 
-Imported only when the file exists, because a TOML parser costs a one-shot command a third of its time.
+Every complaint about the file names it, the line, the key and a way out. Nothing here creates a folder, and the parser
+of TOML, which costs a one-shot command a third of its time, is imported only when there is a file.
 """
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from memtui.config.by_hand import SCOPES, root_problem
-from memtui.config.directories import expand_user
-from memtui.config.fields import ACCESS, FIELDS, REMOVED, ROOT_KEYS, TABLES, Field
-from memtui.config.settings import AccessRule, RootEntry, Value
+from memtui.config.directories import expand_user, find_directories, user_home
+from memtui.config.settings import (
+    ACCESS,
+    AGENT_VARIABLES,
+    FIELDS,
+    REMOVED,
+    ROOT_KEYS,
+    TABLES,
+    AccessRule,
+    RootEntry,
+    SettingField,
+    Settings,
+    Terminal,
+    Value,
+)
 from memtui.config.smallfile import LIMIT, read_small
 from memtui.errors import UsageError
 
+SCOPES = ("global", "project", "workspace", "channel")
+"""The scopes a root can have; a test compares them with the engine's."""
 _NAME_LIMIT = 100
 """Characters of a client's name."""
+
+
+def read_environment() -> dict[str, str]:
+    """Copy the process's environment; nothing else in memtui looks at it."""
+    return dict(os.environ)
+
+
+def load_settings(
+    environ: Mapping[str, str], *, home: str | None = None, options: Mapping[str, Value] | None = None
+) -> Settings:
+    """Read the settings: options of the command line first, then `config.toml`, the environment, the defaults.
+
+    Args:
+        environ: the environment, as `read_environment` gives it.
+        home: `--home`: one folder for everything memtui keeps; overrides `MEMTUI_HOME`.
+        options: settings given as options, by key, such as `{"calm": True}`.
+
+    Raises:
+        UsageError: `E_CONFIG`, with the file, the line and the key where there are some.
+    """
+    user = user_home(environ)
+    directories = find_directories(environ, user, home)
+    values: dict[str, Value] = {}
+    origins: dict[str, str] = {}
+    keys: tuple[tuple[str, str], ...] = ()
+    key_lines: tuple[tuple[str, int], ...] = ()
+    removed: tuple[str, ...] = ()
+    roots: tuple[RootEntry, ...] = ()
+    access: tuple[AccessRule, ...] = ()
+    _from_environment(environ, values, origins)
+    if os.path.lexists(directories.config_file):
+        chosen = read_config(directories.config_file, user)
+        keys, roots, access = chosen.keys, chosen.roots, chosen.access
+        key_lines, removed = chosen.key_lines, chosen.removed
+        for key, value, line in chosen.values:
+            values[key], origins[key] = value, f"config.toml, line {line}" if line else "config.toml"
+    for key, value in (options or {}).items():
+        values[key], origins[key] = value, "--" + key.replace("_", "-").replace(".", "-")
+    settings = Settings(
+        directories,
+        user,
+        keys=keys,
+        key_lines=key_lines,
+        removed=removed,
+        roots=roots,
+        access=access,
+        workspace=_workspace(environ),
+        debug=environ.get("MEMTUI_DEBUG", "") not in ("", "0"),
+        terminal=_terminal(environ),
+        variables=tuple((name, environ[name]) for name in AGENT_VARIABLES if environ.get(name)),
+        origins=tuple(origins.items()),
+    )
+    given: dict[str, Any] = {key.replace(".", "_"): value for key, value in values.items()}
+    return settings._replace(**given)
+
+
+def _from_environment(environ: Mapping[str, str], values: dict[str, Value], origins: dict[str, str]) -> None:
+    for variable in ("MEMTUI_EDITOR", "VISUAL", "EDITOR"):
+        if environ.get(variable, "").strip():
+            values["editor"], origins["editor"] = environ[variable].strip(), variable
+            break
+    if environ.get("SSH_CONNECTION"):
+        values["calm"], origins["calm"] = True, "SSH_CONNECTION"
+    for variable in ("LC_ALL", "LC_CTYPE", "LANG"):
+        locale = environ.get(variable, "")
+        if locale:
+            encoding = locale.partition(".")[2].partition("@")[0].lower().replace("-", "")
+            if encoding not in ("", "utf8"):
+                values["ascii"], origins["ascii"] = True, variable
+            break
+
+
+def _terminal(environ: Mapping[str, str]) -> Terminal:
+    return Terminal(
+        name=environ.get("TERM", ""),
+        no_color=bool(environ.get("NO_COLOR")),
+        remote=bool(environ.get("SSH_CONNECTION") or environ.get("SSH_TTY")),
+        tmux=bool(environ.get("TMUX")),
+        display=bool(environ.get("WAYLAND_DISPLAY") or environ.get("DISPLAY")),
+        web=environ.get("TEXTUAL_DRIVER", "").endswith(":WebDriver"),
+    )
+
+
+def _workspace(environ: Mapping[str, str]) -> str | None:
+    name = environ.get("MEMTUI_WORKSPACE", "")
+    if not name:
+        return None
+    plain = name.replace("-", "").replace("_", "").replace(".", "")
+    if not (plain.isascii() and plain.isalnum()) or name.startswith((".", "-")) or len(name) > 64:
+        raise UsageError(
+            f"MEMTUI_WORKSPACE is {name!r}, which cannot name a folder.",
+            code="E_CONFIG",
+            hint="Use 1 to 64 letters, digits, `-`, `_` and `.`, beginning with a letter, a digit or `_`.",
+        )
+    return name
 
 
 class Chosen(NamedTuple):
@@ -171,7 +280,7 @@ def _flatten(table: Mapping[str, object], prefix: str = "") -> Iterable[tuple[st
             yield key, value
 
 
-def _check(file: _File, field: Field, value: object) -> Value:
+def _check(file: _File, field: SettingField, value: object) -> Value:
     line = file.line_of(field.key)
     if field.kind == "yes/no":
         if isinstance(value, bool):
@@ -330,3 +439,54 @@ def _suggest(word: str, known: Iterable[str]) -> str:
         last[name] for name in difflib.get_close_matches(word.rpartition(".")[2], last, 1, 0.6)
     ]
     return f"Did you mean {near[0]}?" if near else f"There are: {', '.join(names)}."
+
+
+def parse_root(text: str, *, cwd: str, home: str | None) -> RootEntry:
+    """Read a `--root` option, `NAME=DIR[,agent=KIND][,scope=SCOPE]`; DIR may be relative to `cwd`.
+
+    Raises:
+        UsageError: a part is missing, empty or unknown.
+    """
+    name, equals, rest = text.partition("=")
+    chosen: dict[str, str] = {}
+    while True:  # from the right, because a folder's name may hold commas
+        front, comma, part = rest.rpartition(",")
+        key, sign, value = part.partition("=")
+        if not comma or not sign or key not in ("agent", "scope") or key in chosen:
+            break
+        chosen[key], rest = value, front
+    if not (equals and name and rest):
+        raise UsageError(
+            f"--root {text!r} does not name a folder.", hint="Write --root NAME=DIR[,agent=KIND][,scope=SCOPE]."
+        )
+    entry = RootEntry(
+        name,
+        os.path.normpath(os.path.join(cwd, expand_user(rest, home))),
+        chosen.get("agent", "files"),
+        chosen.get("scope", "global"),
+        "--root",
+    )
+    problem = root_problem(entry)
+    if problem:
+        raise UsageError(f"--root {text!r}: {problem[0]}", hint=problem[1])
+    return entry
+
+
+def root_problem(entry: RootEntry) -> tuple[str, str] | None:
+    """Check a root given by hand.
+
+    Returns:
+        None when it is sound; else what is wrong and what to do, one sentence each.
+    """
+    if not entry.name or "/" in entry.name or entry.name != entry.name.strip() or not entry.name.isprintable():
+        return (
+            f"{entry.name!r} cannot be a root's name.",
+            "A name has no `/`, no control characters, and no space at either end.",
+        )
+    if entry.name.startswith(("-", "~", ".")):
+        return f"the name {entry.name!r} is not free to use.", "Choose another name, such as notes."
+    if entry.scope not in SCOPES:
+        return f"there is no scope {entry.scope!r}.", f"The scopes are {', '.join(SCOPES)}."
+    if "\0" in entry.dir:
+        return "the folder's path holds a NUL character.", "Give the folder's path."
+    return None
