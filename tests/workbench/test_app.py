@@ -194,11 +194,11 @@ async def test_a_pasted_sentence_in_a_list_changes_nothing(view: str, opened: Op
         assert top(screen) is here
 
 
-# 23, 26: every action has a key, is in the palette, and is explained
+# 23, 25, 26: every action has a key, is in palette and footer, and is explained
 
 
 @pytest.mark.parametrize("view", VIEW)
-async def test_every_action_of_a_view_has_a_key_and_is_in_its_palette_with_it(view: str, opened: Opened) -> None:
+async def test_every_action_has_a_key_and_is_in_palette_footer_and_help(view: str, opened: Opened) -> None:
     async with opened.at(view) as screen:
         await enter(screen, view)
         here = top(screen)
@@ -212,18 +212,20 @@ async def test_every_action_of_a_view_has_a_key_and_is_in_its_palette_with_it(vi
             line = listed[action.help.rstrip(".")]
             assert line.keys == shown_keys(action)
             assert line.off == here.unavailable(action)
-
-
-@pytest.mark.parametrize("view", VIEW)
-async def test_help_explains_the_view_its_keys_and_its_signs(view: str, opened: Opened) -> None:
-    async with opened.at(view, size=(200, 60)) as screen:
-        await enter(screen, view)
-        own = [BY_ID[id_] for id_ in VIEW[view].actions] or list(in_room("memory", actions=ACTIONS))
+        for size in SIZES:
+            await screen.pilot.resize_terminal(*size)
+            await screen.pilot.pause()
+            footer = screen.text.split("\n")[-1]
+            assert cell_width(footer) <= size[0]
+            assert "? help" in footer or "f1 help" in footer
+            assert footer.rstrip().endswith("commands" if view == "memories" else "back")
+            for action in actions_here(screen):
+                if f" {shown_key(action.keys[0])} {action.label} " in footer:
+                    assert not here.unavailable(action), action.id
         await screen.press("?")
         await screen.until_text("This pane")
-        page = screen.app.screen.query_one("#pick-page")
-        text = page.text  # type: ignore[attr-defined]
-        for action in own:
+        text = screen.app.screen.query_one("#pick-page").text  # type: ignore[attr-defined]
+        for action in [BY_ID[id_] for id_ in VIEW[view].actions] or list(in_room("memory", actions=ACTIONS)):
             assert shown_keys(action) in text, action.id
         await screen.press("j")
         await screen.until_text("pinned; agents get those in memtui's own folders")
@@ -232,66 +234,33 @@ async def test_help_explains_the_view_its_keys_and_its_signs(view: str, opened: 
 # 24: letters and arrows, everywhere
 
 
-@pytest.mark.parametrize("view", [view for view in VIEW if view != "hot"])
-async def test_letters_and_arrows_both_move_in_every_list(view: str, opened: Opened) -> None:
-    async with opened.at(view) as screen:
-        await fill(screen, view)
-        await enter(screen, view)
-        rows = row_list(top(screen))
-        assert rows is not None
-        await screen.until(lambda: rows.count() > 1)
-        await screen.press("g", "g")
-        first = rows.cursor
-        pairs = [
-            ("j", "k"),
-            ("down", "up"),
-            ("G", "g g"),
-            ("end", "home"),
-            ("ctrl+d", "ctrl+u"),
-            ("pagedown", "pageup"),
-        ]
-        for forth, back in pairs:
-            await screen.press(*forth.split(" "))
-            assert rows.cursor > first, forth
-            await screen.press(*back.split(" "))
-            assert rows.cursor == first, back
-
-
 @pytest.mark.parametrize("view", VIEW)
-async def test_letters_and_arrows_both_scroll_the_text_beside(view: str, opened: Opened) -> None:
+async def test_letters_and_arrows_both_move_in_every_list_and_beside_it(view: str, opened: Opened) -> None:
     async with opened.at(view, size=(120, 24)) as screen:
         await fill(screen, view)
         await enter(screen, view)
+        pairs = [("j", "k"), ("down", "up"), ("G", "g g"), ("end", "home"), ("ctrl+d", "ctrl+u")]
+        if view != "hot":
+            rows = row_list(top(screen))
+            assert rows is not None
+            await screen.until(lambda: rows.count() > 1)
+            await screen.press("g", "g")
+            first = rows.cursor
+            for forth, back in [*pairs, ("pagedown", "pageup")]:
+                await screen.press(*forth.split(" "))
+                assert rows.cursor > first, forth
+                await screen.press(*back.split(" "))
+                assert rows.cursor == first, back
         await screen.press("tab")
-        here = top(screen)
-        page = here.focused
+        page = top(screen).focused
         assert page is not None
         if not hasattr(page, "page") or page.length() <= page.size.height:  # type: ignore[attr-defined]
-            pytest.skip("there is nothing to scroll beside this list")
-        for forth, back in [("j", "k"), ("down", "up"), ("G", "g g"), ("end", "home"), ("ctrl+d", "ctrl+u")]:
+            return  # there is nothing to scroll beside this list
+        for forth, back in pairs:
             await screen.press(*forth.split(" "))
             assert page.top > 0, forth  # type: ignore[attr-defined]
             await screen.press(*back.split(" "))
             assert page.top == 0, back  # type: ignore[attr-defined]
-
-
-# 25: the footer
-
-
-@pytest.mark.parametrize("view", VIEW)
-async def test_the_footer_fits_shows_what_works_and_ends_with_help(view: str, opened: Opened) -> None:
-    async with opened.at(view) as screen:
-        await enter(screen, view)
-        for size in SIZES:
-            await screen.pilot.resize_terminal(*size)
-            await screen.pilot.pause()
-            line = screen.text.split("\n")[-1]
-            assert cell_width(line) <= size[0]
-            assert "? help" in line or "f1 help" in line
-            assert line.rstrip().endswith("commands" if view == "memories" else "back")
-            for action in actions_here(screen):
-                if f" {shown_key(action.keys[0])} {action.label} " in line:
-                    assert not top(screen).unavailable(action), action.id
 
 
 # 27: sizes
@@ -322,8 +291,10 @@ async def test_resizing_keeps_the_place_in_every_view(view: str, opened: Opened)
         assert screen.browser.size == (120, 40)
 
 
-@pytest.mark.parametrize("size", [(40, 10), (30, 8), (59, 40), (120, 14)], ids=str)
-@pytest.mark.parametrize("view", ["memories", "changes", "activity"])
+@pytest.mark.parametrize(
+    ("view", "size"),
+    [("memories", (40, 10)), ("changes", (30, 8)), ("activity", (59, 40)), ("memories", (120, 14))],
+)
 async def test_a_small_terminal_says_which_size_it_needs(view: str, size: tuple[int, int]) -> None:
     async with shown(busy(), size=size) as screen:
         await enter(screen, view)
