@@ -109,7 +109,7 @@ def test_a_reader_that_goes_away_is_no_drama(notes: Path) -> None:
     process.stdout.readline()
     process.stdout.close()
     process.stdout = None
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=100)
     assert (process.returncode, err) == (141, b"")
 
 
@@ -150,7 +150,7 @@ def test_a_closed_stream_is_no_fault_and_its_number_is_no_files(notes: Path, clo
 
 def test_the_whole_program_answers_errors_as_json() -> None:
     process = memtui("view", "memtui:global/gone.md", "--json")
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=100)
     assert process.returncode == 4
     assert json.loads(out)["error"]["code"].startswith("E_")
     assert err == b""
@@ -168,7 +168,7 @@ def test_sigint_while_waiting_is_130(notes: Path) -> None:
     os.write(writer, b"part of a text")
     wait_until_it_reads(process)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=100)
     os.close(writer)
     assert process.returncode == 130
     assert not re.search(rb"Traceback", err)

@@ -95,10 +95,8 @@ def left(folder: Path) -> list[Path]:
     ("what", "existed", "native"),
     [
         ("install", True, True),
-        ("install", False, True),
         ("install", False, False),
         ("update", True, True),
-        ("uninstall", True, True),
         ("uninstall", False, True),
     ],
 )

@@ -62,7 +62,7 @@ def through_lines(env: dict[str, str], cwd: Path) -> Iterator[Answer]:
         yield answer
         assert process.stdin
         process.stdin.close()
-        assert process.wait(30) == 0
+        assert process.wait(100) == 0
 
 
 @contextmanager

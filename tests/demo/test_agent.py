@@ -75,5 +75,5 @@ def test_it_ends_with_its_parent_and_tidies_up(tmp_path: Path) -> None:
     while len(list((thrown / "memory").iterdir())) < 2:
         assert process.poll() is None
     os.close(writer)
-    assert process.wait(timeout=20) == 0
+    assert process.wait(timeout=100) == 0
     assert not thrown.exists()

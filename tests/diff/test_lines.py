@@ -81,6 +81,6 @@ HOSTILE = {
 
 @pytest.mark.parametrize(("a", "b"), HOSTILE.values(), ids=HOSTILE.keys())
 def test_no_text_is_slow(a: list[object], b: list[object]) -> None:
-    start = time.perf_counter()
+    start = time.thread_time()
     matching(a, b)
-    assert time.perf_counter() - start < 3
+    assert time.thread_time() - start < 3

@@ -89,7 +89,7 @@ class Gate:
         def call(_tool: ScopedTool, fields: object) -> Result:
             self.calls.append(fields)
             self.reached.set()
-            assert self.open.wait(20)
+            assert self.open.wait(100)
             return Result(ok=True, text="done")
 
         monkeypatch.setattr(ScopedTool, "call", call)

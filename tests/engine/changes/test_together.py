@@ -374,7 +374,7 @@ def test_a_file_that_is_being_written_is_waited_for_before_anything_is_done(
 
     thread = threading.Thread(target=tidy_up)
     thread.start()
-    assert waiting.wait(10)
+    assert waiting.wait(100)
     assert start.disk() == START | {"notes/MEMORY.md": half}
     os.write(handle, INDEX[9:])
     os.close(handle)

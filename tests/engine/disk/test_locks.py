@@ -87,7 +87,7 @@ def test_a_waiter_gets_the_lock_when_it_is_given_back(lock: RootLock, other: Roo
         thread.start()
         waiting.wait()
         assert not got.is_set()
-    assert got.wait(10)
+    assert got.wait(100)
     thread.join()
 
 
@@ -198,7 +198,7 @@ def test_a_lock_that_is_free_in_a_moment_is_taken_without_a_thread(
         tried.append(name)
         if tried.count("lock_now") == 3 and name == "lock_now":
             leave.set()
-            assert left.wait(10)
+            assert left.wait(100)
         return call(*arguments)
 
     leave, left, held = threading.Event(), threading.Event(), threading.Event()
@@ -211,7 +211,7 @@ def test_a_lock_that_is_free_in_a_moment_is_taken_without_a_thread(
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert held.wait(10)
+    assert held.wait(100)
     with hooked(release), second.held(wait=10.0, who="second"):
         pass
     thread.join()

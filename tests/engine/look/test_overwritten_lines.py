@@ -64,8 +64,8 @@ def test_what_is_named_was_there(before: str, after: str, later: str) -> None:
 def test_it_is_linear() -> None:
     def took(lines: int) -> float:
         texts = ["\n".join(f"{side}{n % 900}" for n in range(lines)) for side in "abc"]
-        start = time.perf_counter()
+        start = time.thread_time()
         lost_lines(*texts)
-        return time.perf_counter() - start
+        return time.thread_time() - start
 
     assert took(80_000) < 24 * max(min(took(10_000) for _ in range(3)), 0.001)

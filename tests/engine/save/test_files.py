@@ -181,7 +181,7 @@ def test_a_save_waits_for_a_writer_and_keeps_nobody_else_waiting(
 
     thread = threading.Thread(target=save)
     thread.start()
-    assert waiting.wait(10)
+    assert waiting.wait(100)
     other = at("other.md")
     engine.memories.create(other, OLD, actor=ME)
     writing.finish()
@@ -234,7 +234,7 @@ def test_other_changes_wait_for_a_writer_too(
 
     thread = threading.Thread(target=change)
     thread.start()
-    assert waiting.wait(10)
+    assert waiting.wait(100)
     writing.finish()
     thread.join()
     assert done[0].outcomes[0].ok

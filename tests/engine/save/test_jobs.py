@@ -122,7 +122,7 @@ def test_an_edit_does_not_start_from_half_a_version(
 
     thread = threading.Thread(target=edit)
     thread.start()
-    assert waiting.wait(10)
+    assert waiting.wait(100)
     os.write(handle, b"irs\n")
     os.close(handle)
     thread.join()

@@ -16,7 +16,7 @@ import pytest
 from memtui.engine.watch import hints
 from memtui.engine.watch.hints import COOKIES, Batch, NoSource, Place, Source, Watchfiles, reason
 
-LIMIT = 10.0
+LIMIT = 50.0
 
 
 @pytest.fixture

@@ -22,6 +22,8 @@ from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
 from tests.engine.watching import LIMIT, Listener, Watching
 
+LATER_MS = 100_000
+
 
 @pytest.fixture
 def world(tmp_path: Path) -> Iterator[ReadingWorld]:
@@ -318,7 +320,9 @@ def test_a_root_added_later_is_watched_too(watching: Watching, tmp_path: Path) -
 # --- when to look
 
 
-def test_somebody_who_looks_is_answered_at_once(world: ReadingWorld) -> None:
+def test_somebody_who_looks_is_answered_at_once(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    for rest in ("FOCUSED_MS", "AWAY_MS", "POLLING_MS"):
+        monkeypatch.setattr(watch, rest, LATER_MS)
     watching = Watching(world, NoSource)
     try:
         watching.heard.wait(lambda: watching.heard.health)
@@ -327,7 +331,7 @@ def test_somebody_who_looks_is_answered_at_once(world: ReadingWorld) -> None:
         watching.watch.focus(focused=True)
         start = time.monotonic()
         watching.heard.wait(lambda: watching.heard.kinds("a.md"))
-        assert time.monotonic() - start < watch.FOCUSED_MS / 1000
+        assert time.monotonic() - start < LATER_MS / 2000
     finally:
         watching.watch.stop()
 

@@ -82,11 +82,11 @@ def test_nothing_is_looked_at_while_nobody_writes(watching: Watching, monkeypatc
 
     watching.heard.wait(lambda: world.reconciler.due() is None, "rest")
     monkeypatch.setattr(world.reconciler, "ledger_version", counted)
-    assert enough.wait(20)
+    assert enough.wait(100)
     enough.clear()
     asked[0] = 0
     monkeypatch.setattr(world.reconciler, "look", remembered)
-    assert enough.wait(20)
+    assert enough.wait(100)
     assert looks == []
 
 
@@ -100,7 +100,7 @@ def test_a_ledger_that_cannot_be_asked_ends_nothing(watching: Watching, monkeypa
 
     with monkeypatch.context() as patch:
         patch.setattr(Ledger, "change_counter", busy)
-        assert refused.wait(20)
+        assert refused.wait(100)
         assert world.reconciler.ledger_version() is None
     with world.engine() as other:
         other.pins.record_use(world.at("a.md"), actor=AGENT)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memtui.features.entries.formats import FORMATS
 from memtui.features.entries.parse import parse
 from tests.features.entries.files import CODEX, ENTRIES, GOOSE, HERMES, PLAIN, REAL
+from tests.growth import growth
 
 BITS = [
     b"\n",
@@ -161,15 +162,10 @@ def test_goose_sees_no_tags_after_an_odd_line_end_and_the_file_says_what_it_cann
 def test_time_grows_with_the_file_and_no_faster(kind: str) -> None:
     one = {"hermes": "x # y\nz\n§\n".encode()}.get(kind, b"# x\n`y`\nz\n\n")
 
-    def seconds(count: int) -> float:
-        best = 60.0
-        for _ in range(3):
-            start = time.process_time()
-            assert len(parse(one * count, kind).entries) == count
-            best = min(best, time.process_time() - start)
-        return best
+    def look(count: int) -> None:
+        assert len(parse(one * count, kind).entries) == count
 
-    assert seconds(100_000) < 40 * seconds(10_000)
+    assert growth(look, 2_000, 20_000) < 40
 
 
 @pytest.mark.parametrize("data", [b"\n" * 300_000, b"\r" * 300_000, b"`" * 300_000, b"#\t" * 150_000, b" \n" * 150_000])

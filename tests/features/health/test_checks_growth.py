@@ -1,4 +1,4 @@
-"""Ten thousand lines and memories: ten times as much takes about ten times as long, not a hundred times."""
+"""Thousands of lines and memories: ten times as much takes about ten times as long, not a hundred times."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from memtui.features.health.fixes import preview
 from tests.features.health.folders import LINKS, entry
 from tests.growth import growth
 
-FEW, MANY = 1_000, 10_000
+FEW, MANY = 400, 4_000
 MOST = 25
 """How many times as long; twice and a half what it is on a quiet machine."""
 

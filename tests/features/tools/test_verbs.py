@@ -122,7 +122,7 @@ def test_each_answer_is_out_before_the_next_call(process: subprocess.Popen[bytes
         process.stdin.flush()
         assert answers(process.stdout.readline())
     process.stdin.close()
-    assert process.wait(30) == 0
+    assert process.wait(100) == 0
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
@@ -134,7 +134,7 @@ def test_a_signal_ends_it_cleanly(number: int, status: int, process: subprocess.
     process.stdin.flush()
     assert len([process.stdout.readline() for _ in range(2)]) == 2
     process.send_signal(number)
-    assert process.wait(30) == status
+    assert process.wait(100) == status
     assert process.stderr.read() == b""
     (row,) = cli("ls", "memtui:global", "--json").items
     assert row["uses"] == 2
@@ -147,7 +147,7 @@ def test_a_reader_that_went_away_ends_it(process: subprocess.Popen[bytes]) -> No
     process.stdout.close()
     process.stdin.write(CREATE + VIEW)
     process.stdin.flush()
-    assert process.wait(30) == 141
+    assert process.wait(100) == 141
     assert process.stderr.read() == b""
 
 
@@ -182,7 +182,7 @@ def test_the_switch_and_the_table_count_at_the_next_call_of_a_running_tool(proce
     assert ask(process, CREATE.replace(b"a.md", b"b.md"))["ok"] is True
     assert process.stdin
     process.stdin.close()
-    assert process.wait(30) == 0
+    assert process.wait(100) == 0
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ def test_what_was_done_before_a_signal_was_answered(
     found = [process.stdout.readline() for _ in range(20)]
     process.send_signal(number)
     found += process.stdout.readlines()
-    assert process.wait(30) == status
+    assert process.wait(100) == status
     done = [answer for answer in answers(b"".join(found)) if answer["ok"]]
     assert len(done) == len(list((home / ".memtui-test/memory/global").iterdir()))
     assert 20 <= len(done) < 300

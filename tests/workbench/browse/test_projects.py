@@ -54,7 +54,7 @@ async def test_they_are_found_after_the_first_frame_and_not_read() -> None:
     found = threading.Event()
 
     def slowly() -> tuple[Root, ...]:
-        assert found.wait(20)
+        assert found.wait(100)
         return everything()
 
     async with shown(engine(), more_roots=slowly) as running:
@@ -135,7 +135,7 @@ async def test_wanted_before_they_are_found() -> None:
     found = threading.Event()
 
     def slowly() -> tuple[Root, ...]:
-        assert found.wait(20)
+        assert found.wait(100)
         return everything()
 
     async with shown(engine(), more_roots=slowly) as running:

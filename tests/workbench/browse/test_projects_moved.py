@@ -199,7 +199,7 @@ async def test_keys_typed_after_it_are_for_the_line_although_it_is_slow_to_come(
     answer = threading.Event()
 
     def slow(*given: Any) -> Orphan:
-        assert answer.wait(10)
+        assert answer.wait(100)
         return where(*given)
 
     monkeypatch.setattr(projects_file, "where", slow)

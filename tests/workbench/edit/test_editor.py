@@ -417,7 +417,7 @@ async def test_what_is_typed_while_a_save_runs_is_kept(tmp_path: Path, monkeypat
         save = bench.engine.save
 
         def slow(*args: Any, **options: Any) -> object:
-            assert go_on.wait(10)
+            assert go_on.wait(100)
             return save(*args, **options)
 
         monkeypatch.setattr(bench.engine, "save", slow)

@@ -163,7 +163,7 @@ async def test_keys_that_are_typed_ahead_wait_for_the_agents(start: Start, monke
     go, work_out = threading.Event(), cost_jobs.load
 
     def late(*rest: Any) -> cost_jobs.Worked:
-        assert go.wait(20)
+        assert go.wait(100)
         return work_out(*rest)
 
     monkeypatch.setattr(cost_jobs, "load", late)
@@ -229,7 +229,7 @@ async def test_the_cut_line_is_found_before_the_text_is_here(start: Start, monke
         load, given = cost_jobs.load, threading.Event()
 
         def held(*args: Any) -> cost_jobs.Worked:
-            assert given.wait(20)
+            assert given.wait(100)
             return load(*args)
 
         monkeypatch.setattr(cost_jobs, "load", held)

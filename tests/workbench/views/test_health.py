@@ -201,7 +201,7 @@ def slow_look(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     go, look = threading.Event(), Looker.look
 
     def late(*rest: Any, **options: Any) -> Any:
-        assert go.wait(20)
+        assert go.wait(100)
         return look(*rest, **options)
 
     monkeypatch.setattr(Looker, "look", late)

@@ -149,7 +149,7 @@ def stalled(screen: Real, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading
 
     def late(*rest: Any, **options: Any) -> Any:
         began.set()
-        assert go.wait(20)
+        assert go.wait(100)
         return restore(*rest, **options)
 
     with monkeypatch.context() as patch:
