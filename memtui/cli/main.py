@@ -5,7 +5,6 @@ The one place where an exception becomes an exit number, so that no command can 
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from memtui import __version__
 from memtui.cli.arguments import Parsed, parse, peek_json
@@ -15,22 +14,17 @@ from memtui.features.feature import load
 from memtui.wire import outcomes, output
 from memtui.wire.output import Output
 
-if TYPE_CHECKING:
-    from memtui.wire.call import McpServer, Workbench
-
+WITHOUT_A_VERB = "memtui.features.setup.verbs:workbench"
+"""What bare `memtui` does."""
 _NO_SETTINGS = ("completion", "config", "context", "doctor", "mcp")
 """Verbs that must work although the configuration cannot be read."""
 
 
-def run(
-    words: Sequence[str] | None = None, *, workbench: "Workbench | None" = None, mcp: "McpServer | None" = None
-) -> int:
+def run(words: Sequence[str] | None = None) -> int:
     """Carry out one command line.
 
     Args:
         words: what follows the program's name; None: the process's own.
-        workbench: another front; None: there is none.
-        mcp: another front; None: there is none.
 
     Returns:
         The exit number.
@@ -38,7 +32,7 @@ def run(
     given = list(sys.argv[1:] if words is None else words)
     out = output.standard(json=peek_json(given))
     try:
-        status = _carry_out(parse(given), out, workbench, mcp)
+        status = _carry_out(parse(given), out)
         out.flush()
     except KeyboardInterrupt:
         return outcomes.INTERRUPTED
@@ -54,7 +48,7 @@ def run(
     return status
 
 
-def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: "McpServer | None") -> int:
+def _carry_out(parsed: Parsed, out: Output) -> int:
     verb, options = parsed.verb, parsed.options
     if options.flag("version"):
         out.fact({"version": __version__}, f"memtui {__version__}")
@@ -65,16 +59,13 @@ def _carry_out(parsed: Parsed, out: Output, workbench: "Workbench | None", mcp: 
         return answer(verb, parsed.arguments.text("verb"), out)
     from memtui.wire.call import Call
 
-    call = Call(parsed.arguments, options, out, workbench, mcp)
+    call = Call(parsed.arguments, options, out)
     if verb is None or verb.name not in _NO_SETTINGS:
         terminal = call.settings.terminal
         color = not terminal.no_color and terminal.name not in ("", "dumb")
         out.adapt(ascii_only=call.settings.ascii, color=color)
     try:
-        if verb is None:
-            call.need_terminal()
-            return call.workbench.open(call.open(front="tui"), demo=False)
-        status: int = load(verb.does)(call)
+        status: int = load(verb.does if verb else WITHOUT_A_VERB)(call)
         return status
     finally:
         call.close()

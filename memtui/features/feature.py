@@ -1,7 +1,6 @@
 """What a feature is: one capability of memtui as data, which says what it has and where that is."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
@@ -45,7 +44,6 @@ class Feature(NamedTuple):
     """What it adds to the MCP server."""
 
 
-@cache
 def load(place: str) -> Callable[..., Any]:
     """Import what an entry names.
 

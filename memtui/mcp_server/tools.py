@@ -7,6 +7,7 @@ before it is there.
 
 import logging
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError
@@ -19,6 +20,7 @@ from memtui.wire.doors import words
 if TYPE_CHECKING:
     from typing import Any
 
+_load = cache(load)
 _LOG = logging.getLogger(__name__)
 
 
@@ -30,7 +32,7 @@ def offered(desk: Desk) -> "list[dict[str, Any]]":
         return []
     found = []
     for tool in table.tools():
-        offer = load(tool.offer)(engine)
+        offer = _load(tool.offer)(engine)
         found.append(
             {
                 "name": tool.name,
@@ -49,7 +51,7 @@ def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resul
         door = desk.door()
         for tool in table.tools():
             if tool.name == name:
-                answer: Result = load(tool.call)(door.engine, door.actor, arguments or {})
+                answer: Result = _load(tool.call)(door.engine, door.actor, arguments or {})
                 return answer
     except MemtuiError as error:
         return Result(ok=False, text=words(error))

@@ -6,9 +6,8 @@ A command that needs no memories (help, completion, config) must not pay for fin
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from memtui.config.read import load_settings, read_environment
 from memtui.config.settings import Settings
@@ -20,65 +19,13 @@ from memtui.wire.params import GLOBALS
 from memtui.wire.session import Options, Session, acting, approver, open_session
 from memtui.wire.verb import Arguments
 
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object
-
+USUAL = 700
+"""New objects between two looks for garbage in a command that runs on: Python's own default."""
 LOCK_WAIT = 5.0
 """Seconds to wait for another process that writes to the same root."""
 _ACTOR_LIMIT = 100
 _READ_LIMIT = 4 * 1_048_576
 """Bytes of input read at all; every root's own limit is lower."""
-
-
-class Key(Protocol):
-    """What the workbench says about one of its actions."""
-
-    @property
-    def id(self) -> str:
-        """Its stable name."""
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """Alternatives."""
-
-    @property
-    def label(self) -> str:
-        """Two words."""
-
-    @property
-    def help(self) -> str:
-        """One sentence."""
-
-    @property
-    def room(self) -> str:
-        """Where it works."""
-
-
-class Workbench(Protocol):
-    """What the command line may ask of the workbench, which it does not import: `__main__` knows both."""
-
-    def open(self, session: Session, *, demo: bool) -> int:
-        """Run it to its end and return the exit number."""
-
-    def actions(self, settings: Settings) -> tuple[Sequence[Key], Sequence[str]]:
-        """List its actions with the user's keys, and say which of these cannot be used; loads nothing that draws."""
-
-    def test_keys(self, settings: Settings) -> int:
-        """Show what the terminal sends, until escape is pressed twice; returns the exit number."""
-
-    def serve(
-        self, words: Sequence[str], *, port: int, ready: Callable[[str, str], None], narrate: Callable[[str], None]
-    ) -> None:
-        """Serve it to browsers until interrupted; see `memtui.web.server.serve`."""
-
-
-class McpServer(Protocol):
-    """What the command line may ask of the MCP server, which it does not import either."""
-
-    def serve(self, load: Callable[[], Settings], options: Options, *, access: str | None, context: str) -> int:
-        """Serve one client to its end and return the exit number; see `memtui.mcp_server.handshake.serve`."""
 
 
 class Call:
@@ -89,14 +36,10 @@ class Call:
         arguments: Arguments,
         options: Arguments,
         out: Output,
-        workbench: Workbench | None = None,
-        mcp: McpServer | None = None,
     ) -> None:
         """Keep what was given; nothing is read yet."""
         self.args = arguments
         self.out = out
-        self._workbench = workbench
-        self._mcp = mcp
         self._given = options
         self._settings: Settings | None = None
         self._session: Session | None = None
@@ -220,28 +163,6 @@ class Call:
         """Whether a person types yes to a further question; nobody is there to do so without a terminal."""
         return (self.out.ask_person(f"{question} Type yes: ") or "").strip() == "yes"
 
-    @property
-    def workbench(self) -> Workbench:
-        """The other front.
-
-        Raises:
-            UsageError: `E_DISABLED`, when this command line was started without one.
-        """
-        if self._workbench is None:
-            raise UsageError("There is no workbench here.", code="E_DISABLED", hint="Run memtui itself.")
-        return self._workbench
-
-    @property
-    def mcp(self) -> McpServer:
-        """The MCP server.
-
-        Raises:
-            UsageError: `E_DISABLED`, when this command line was started without one.
-        """
-        if self._mcp is None:
-            raise UsageError("There is no MCP server here.", code="E_DISABLED", hint="Run memtui itself.")
-        return self._mcp
-
     def given_text(self) -> bytes:
         """Read the text the command is given, from a file or standard input.
 
@@ -257,23 +178,6 @@ class Call:
         if sys.stdin is None or (file is None and dash is None and sys.stdin.isatty()):
             raise UsageError("There is no text.", hint="Give --file FILE, or `-` and the text on standard input.")
         return _limited(sys.stdin.buffer.read(_READ_LIMIT + 1), "The text on standard input")
-
-    def need_terminal(self) -> None:
-        """Refuse to draw where nobody can see it.
-
-        Raises:
-            UsageError: input or output is not a terminal that can be drawn on, or JSON is asked for.
-        """
-        if self.out.json or not (self.out.interactive or self.settings.terminal.web):
-            raise UsageError(
-                "The workbench needs a terminal.",
-                hint="Run memtui in a terminal, or use a verb: memtui --help lists them.",
-            )
-        if self.settings.terminal.name == "dumb":
-            raise UsageError(
-                "TERM is dumb, so this terminal cannot be drawn on.",
-                hint="Run memtui in a real terminal, such as xterm-256color, or use a verb: memtui --help lists them.",
-            )
 
     def close(self) -> None:
         """End the session, and tell what the engine had to say."""

@@ -12,10 +12,8 @@ from typing import NamedTuple, Protocol
 import pytest
 
 from memtui.cli.main import run
-from memtui.config.settings import Settings
-from memtui.wire.call import Key
+from memtui.ui.action import Action
 from memtui.wire.session import Session
-from memtui.workbench.keys import with_overrides
 
 
 class Result(NamedTuple):
@@ -78,18 +76,15 @@ class FakeWorkbench:
     def __init__(self) -> None:
         self.opened: list[tuple[Session, bool]] = []
         self.served: list[tuple[list[str], int]] = []
-        self.tested: list[Settings] = []
+        self.tested: list[Sequence[Action]] = []
         self.then: Callable[[Session], int] = lambda session: 0
 
     def open(self, session: Session, *, demo: bool) -> int:
         self.opened.append((session, demo))
         return self.then(session)
 
-    def actions(self, settings: Settings) -> tuple[Sequence[Key], Sequence[str]]:
-        return with_overrides(dict(settings.keys), lines=dict(settings.key_lines))
-
-    def test_keys(self, settings: Settings) -> int:
-        self.tested.append(settings)
+    def test_keys(self, actions: Sequence[Action], *, no_color: bool) -> int:
+        self.tested.append(actions)
         return 0
 
     def serve(
@@ -119,13 +114,17 @@ def config(home: Path) -> Path:
 
 
 @pytest.fixture
-def workbench() -> FakeWorkbench:
+def workbench(monkeypatch: pytest.MonkeyPatch) -> FakeWorkbench:
     """A workbench that opens nothing."""
-    return FakeWorkbench()
+    made = FakeWorkbench()
+    monkeypatch.setattr("memtui.workbench.app.run_workbench", made.open)
+    monkeypatch.setattr("memtui.ui.keys.keytest.run", made.test_keys)
+    monkeypatch.setattr("memtui.web.server.serve", made.serve)
+    return made
 
 
 @pytest.fixture
-def cli(monkeypatch: pytest.MonkeyPatch, workbench: FakeWorkbench) -> Cli:
+def cli(monkeypatch: pytest.MonkeyPatch) -> Cli:
     """The command line."""
 
     def call(*words: str, stdin: bytes | None = b"", terminal: bool = False) -> Result:
@@ -135,7 +134,7 @@ def cli(monkeypatch: pytest.MonkeyPatch, workbench: FakeWorkbench) -> Cli:
         with monkeypatch.context() as patch:
             for name, stream in zip(("stdin", "stdout", "stderr"), streams, strict=True):
                 patch.setattr(sys, name, stream)
-            status = run(words, workbench=workbench)
+            status = run(words)
             for stream in streams[1:]:
                 stream.flush()
         result = Result(status, out.getvalue(), err.getvalue().decode())

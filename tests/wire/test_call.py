@@ -72,8 +72,3 @@ def test_on_a_terminal_a_change_of_many_says_how_far_it_is() -> None:
             threading.Event().wait(0.001)
     assert told.getvalue().endswith(b"\r\x1b[K")
     made.close()
-
-
-def test_without_a_workbench_there_is_none() -> None:
-    with pytest.raises(UsageError, match="no workbench"):
-        _ = call().workbench

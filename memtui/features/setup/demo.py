@@ -13,6 +13,7 @@ from memtui.demo import agent, world
 from memtui.demo import world as past
 from memtui.engine import now_ms
 from memtui.errors import StorageError
+from memtui.features.setup.verbs import need_terminal, run_workbench
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.session import Options, open_in
 
@@ -22,7 +23,7 @@ _LAST_ACT = 5.0
 
 def demo(call: Call) -> int:
     """Build the world, open the workbench on it, and remove it again."""
-    call.need_terminal()
+    need_terminal(call)
     call.out.say("memtui demo: everything happens in a throw-away folder.")
     try:
         made = world.build()
@@ -49,7 +50,7 @@ def _show(call: Call, made: world.World) -> int:
     past.live(around, settings.state_dir, now=now_ms())
     session = open_in(around, settings, options, lock_wait=LOCK_WAIT, front="tui")
     with session.engine, _agent(made):
-        return call.workbench.open(session, demo=True)
+        return run_workbench(session, demo=True)
 
 
 @contextmanager

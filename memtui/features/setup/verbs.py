@@ -1,13 +1,18 @@
 """memtui itself: its settings, the workbench's keys, the workbench in a browser."""
 
+import gc
 import os
+from collections.abc import Callable, Sequence
 
 from memtui.config.settings import FIELDS, AccessRule, Settings
-from memtui.errors import UsageError
+from memtui.errors import UsageError, missing_extra
+from memtui.features.feature import load
+from memtui.ui.action import Action
 from memtui.wire import outcomes, values
-from memtui.wire.call import Call
+from memtui.wire.call import USUAL, Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
+from memtui.wire.session import Session
 
 
 def config(call: Call) -> int:
@@ -46,7 +51,7 @@ def _check(call: Call) -> None:
             hint="Delete the line.",
             details={"file": call.settings.config_file},
         )
-    _, problems = call.workbench.actions(call.settings)
+    _, problems = _actions(call)
     if problems:
         raise UsageError(
             " ".join(problem.replace("config.toml", call.settings.config_file, 1) for problem in problems),
@@ -132,12 +137,54 @@ def _written(value: object) -> str:
     return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 
 
+def workbench(call: Call) -> int:
+    """Open the workbench on what was found."""
+    need_terminal(call)
+    return run_workbench(call.open(front="tui"), demo=False)
+
+
+def run_workbench(session: Session, *, demo: bool) -> int:
+    """Run the workbench to its end and return the exit number; it collects garbage as often as programs usually do."""
+    run = load("memtui.workbench.app:run_workbench")
+    gc.set_threshold(USUAL)
+    status: int = run(session, demo=demo)
+    return status
+
+
+def need_terminal(call: Call) -> None:
+    """Refuse to draw where nobody can see it.
+
+    Raises:
+        UsageError: input or output is not a terminal that can be drawn on, or JSON is asked for.
+    """
+    if call.out.json or not (call.out.interactive or call.settings.terminal.web):
+        raise UsageError(
+            "The workbench needs a terminal.",
+            hint="Run memtui in a terminal, or use a verb: memtui --help lists them.",
+        )
+    if call.settings.terminal.name == "dumb":
+        raise UsageError(
+            "TERM is dumb, so this terminal cannot be drawn on.",
+            hint="Run memtui in a real terminal, such as xterm-256color, or use a verb: memtui --help lists them.",
+        )
+
+
+def _actions(call: Call) -> tuple[Sequence[Action], Sequence[str]]:
+    """List the workbench's actions with the user's keys, and say which of these cannot be used."""
+    found: tuple[Sequence[Action], Sequence[str]] = load("memtui.workbench.keys:with_overrides")(
+        dict(call.settings.keys), lines=dict(call.settings.key_lines)
+    )
+    return found
+
+
 def keys(call: Call) -> int:
     """List the workbench's keys, as the settings have them, or show what the terminal sends."""
     if call.args.flag("test"):
-        call.need_terminal()
-        return call.workbench.test_keys(call.settings)
-    actions, problems = call.workbench.actions(call.settings)
+        need_terminal(call)
+        actions, _ = _actions(call)
+        status: int = load("memtui.ui.keys.keytest:run")(actions, no_color=call.settings.terminal.no_color)
+        return status
+    actions, problems = _actions(call)
     if call.out.json:
         items: list[Json] = [
             {
@@ -181,11 +228,27 @@ def web(call: Call) -> int:
             call.out.say("No browser could be opened here: open the address yourself.")
 
     try:
-        call.workbench.serve(words, port=call.args.number("port", 0), ready=ready, narrate=call.out.say)
+        _server()(words, port=call.args.number("port", 0), ready=ready, narrate=call.out.say)
     finally:
         if call.args.flag("open"):
             _forget(call.settings.state_dir)
     return 0
+
+
+def _server() -> Callable[..., object]:
+    """Load what serves a browser.
+
+    Raises:
+        UsageError: `E_DISABLED`: memtui[web] is not installed.
+    """
+    try:
+        serve = load("memtui.web.server:serve")
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("memtui"):
+            raise
+        raise missing_extra("Serving to a browser", "web") from None
+    gc.set_threshold(USUAL)
+    return serve
 
 
 def _open(folder: str, address: str) -> bool:

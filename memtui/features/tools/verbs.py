@@ -5,10 +5,10 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Actor, is_reserved
-from memtui.errors import RefusedError, UsageError
+from memtui.errors import RefusedError, UsageError, missing_extra
 from memtui.memory_tool.call import Result
 from memtui.wire import outcomes
-from memtui.wire.call import LOCK_WAIT, Call
+from memtui.wire.call import LOCK_WAIT, USUAL, Call
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -237,8 +237,25 @@ class Ending:
 
 def mcp(call: Call) -> int:
     """Serve one client on standard input and output, until it goes."""
+    import gc
+    from importlib.util import find_spec
+
+    from memtui.features.feature import load
+
     if call.out.interactive:
         call.out.say("memtui mcp talks to a program, not to you: an MCP client starts it and speaks JSON on its input.")
     context = "none" if call.args.flag("no_context") else "short" if call.args.flag("short_context") else "full"
+    if find_spec("mcp") is None:
+        raise missing_extra("Serving MCP clients", "mcp")
+    gc.disable()  # what is loaded now stays
+    serve = load("memtui.mcp_server.handshake:serve")
+
+    def settle() -> None:
+        gc.freeze()
+        gc.set_threshold(USUAL)
+        gc.enable()
+
     # Settings that cannot be read are said to the client: one whose server ends at once cannot tell its user why.
-    return call.mcp.serve(call.reload, call.given, access=call.args.text("access"), context=context)
+    access = call.args.text("access")
+    status: int = serve(call.reload, call.given, access=access, context=context, loaded=settle)
+    return status

@@ -23,14 +23,13 @@ from tests.cli.conftest import FakeWorkbench
         ),
     ],
 )
-def test_what_each_visitor_is_started_with(words: list[str], handed_on: list[str]) -> None:
-    served = FakeWorkbench()
-    assert run(["web", *words], workbench=served) == 0
-    assert served.served == [(handed_on, 0)]
+def test_what_each_visitor_is_started_with(workbench: FakeWorkbench, words: list[str], handed_on: list[str]) -> None:
+    assert run(["web", *words]) == 0
+    assert workbench.served == [(handed_on, 0)]
 
 
-def test_the_address_is_data_and_the_rest_is_not(capfd: pytest.CaptureFixture[str]) -> None:
-    assert run(["web", "--json", "--port", "8017"], workbench=FakeWorkbench()) == 0
+def test_the_address_is_data_and_the_rest_is_not(workbench: FakeWorkbench, capfd: pytest.CaptureFixture[str]) -> None:
+    assert run(["web", "--json", "--port", "8017"]) == 0
     out, err = capfd.readouterr()
     assert json.loads(out) == {"address": "http://127.0.0.1:1/?token=x", "write": False}
     assert "can read your memories" in err
@@ -38,7 +37,7 @@ def test_the_address_is_data_and_the_rest_is_not(capfd: pytest.CaptureFixture[st
 
 
 def test_a_browser_is_told_a_file_that_only_the_user_reads(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    workbench: FakeWorkbench, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     opened: list[tuple[str, int, str]] = []
 
@@ -49,7 +48,7 @@ def test_a_browser_is_told_a_file_that_only_the_user_reads(
 
     monkeypatch.setenv("MEMTUI_HOME", str(tmp_path / "own"))
     monkeypatch.setattr("webbrowser.open", browse)
-    assert run(["web", "--open"], workbench=FakeWorkbench()) == 0
+    assert run(["web", "--open"]) == 0
     ((scheme, mode, text),) = opened
     assert (scheme, mode) == ("file", 0o600)
     assert "http://127.0.0.1:1/?code=y" in text

@@ -232,12 +232,6 @@ def test_in_a_terminal_it_says_what_it_is() -> None:
         terminal.wait_for("an MCP client starts it")
 
 
-def test_a_command_line_without_the_front_says_so(cli: Cli) -> None:
-    result = cli("mcp")
-    assert result.status == 2 or result.status == 5
-    assert "E_DISABLED" in result.err
-
-
 def test_an_access_that_is_none_is_a_usage_error(cli: Cli) -> None:
     assert cli("mcp", "--access", "all").status == 2
 
