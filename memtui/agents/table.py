@@ -121,13 +121,7 @@ KNOWN = (
         programs=("copilot",),
         found="closed; github/copilot-cli, environment of its commands",
     ),
-    Traces(
-        "serena",
-        "Serena",
-        variables=("SERENA_HOME",),
-        at_home=(".serena",),
-        in_project=(".serena",),
-    ),
+    Traces("serena", "Serena", variables=("SERENA_HOME",), at_home=(".serena",), in_project=(".serena",)),
     Traces(
         "letta",
         "Letta Code",
@@ -163,12 +157,7 @@ KNOWN = (
         programs=("openclaw",),
         found="docs.openclaw.ai, exec tool; its `!` is the user's",
     ),
-    Traces(
-        "deepagents",
-        "Deep Agents",
-        at_home=(".deepagents",),
-        in_project=(".deepagents",),
-    ),
+    Traces("deepagents", "Deep Agents", at_home=(".deepagents",), in_project=(".deepagents",)),
     Traces(
         "cline",
         "Cline",
@@ -178,12 +167,7 @@ KNOWN = (
         programs=("cline",),
         found="docs.cline.bot, terminal",
     ),
-    Traces(
-        "roo",
-        "Roo Code",
-        at_home=(".roo",),
-        in_project=(".roo", ".roomodes", ".roorules", "memory-bank"),
-    ),
+    Traces("roo", "Roo Code", at_home=(".roo",), in_project=(".roo", ".roomodes", ".roorules", "memory-bank")),
     Traces(
         "cursor",
         "Cursor",
@@ -220,11 +204,7 @@ KNOWN = (
 ONLY_RUN = (
     Traces("crush", "Crush", runs=("CRUSH",), programs=("crush",), found="charmbracelet/crush: internal/shell"),
     Traces(
-        "augment",
-        "Augment",
-        runs=("AUGMENT_AGENT",),
-        programs=("auggie",),
-        found="docs.augmentcode.com, CLI reference",
+        "augment", "Augment", runs=("AUGMENT_AGENT",), programs=("auggie",), found="docs.augmentcode.com, CLI reference"
     ),
     Traces("amp", "Amp", programs=("amp",), found="the name of its program"),
     Traces("aider", "Aider", programs=("aider",), found="the name of its program"),

@@ -245,11 +245,7 @@ def _first(target: ClientFile, step: FileChange, record: _Record | None) -> byte
 
 def _named(path: str, error: MemtuiError) -> MemtuiError:
     return type(error)(
-        f"{path}: {error.message}",
-        code=error.code,
-        unharmed=error.unharmed,
-        hint=error.hint,
-        details={"file": path},
+        f"{path}: {error.message}", code=error.code, unharmed=error.unharmed, hint=error.hint, details={"file": path}
     )
 
 

@@ -460,11 +460,7 @@ def _one(hunks: Iterable[Hunk], after: Hunk | None = None, before: Hunk | None =
 
 
 def _ends(hunk: Hunk) -> tuple[int, int, int]:
-    return (
-        hunk.base_line + len(hunk.base),
-        hunk.yours_line + len(hunk.yours),
-        hunk.theirs_line + len(hunk.theirs),
-    )
+    return (hunk.base_line + len(hunk.base), hunk.yours_line + len(hunk.yours), hunk.theirs_line + len(hunk.theirs))
 
 
 def _split(hunk: Hunk, *places: int) -> Iterator[Hunk]:

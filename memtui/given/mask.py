@@ -42,11 +42,7 @@ _KEYS = ("secret", "token", "api_key", "apikey", "api-key", "access_key", "acces
 _KINDS = (
     _Kind("private key", ("-----begin",), r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----", block=True),
     _Kind("private key", ("age-secret-key-1",), r"(?i)AGE-SECRET-KEY-1[a-z0-9]{20,}+"),
-    _Kind(
-        "JWT",
-        ("eyj",),
-        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]{6,}+(?:\.[A-Za-z0-9_-]*+)?",
-    ),
+    _Kind("JWT", ("eyj",), r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]{6,}+(?:\.[A-Za-z0-9_-]*+)?"),
     _Kind(
         "API key",
         ("akia", "asia", "aiza", "ya29.", "sg."),

@@ -194,11 +194,7 @@ def rename(
 
 
 def trash(
-    engine: Engine,
-    addresses: Iterable[Address],
-    *,
-    actor: Actor,
-    expected: Mapping[Address, str | None] | None = None,
+    engine: Engine, addresses: Iterable[Address], *, actor: Actor, expected: Mapping[Address, str | None] | None = None
 ) -> Done:
     """Move memories to the trash, and take their entries out of indexes; see `Engine.delete`."""
     return carry(engine, engine.memories.delete(addresses, actor=actor, expected=expected), actor=actor)
@@ -319,15 +315,7 @@ def _rewritten(task: _Task, path: str, data: bytes) -> Rewritten:
     """What becomes of the text of a memory, by the path it had before."""
     to = task.to(path)
     names = "global/" if task.root.agent == "serena" and task.root.scope == "global" else ""
-    return rewrite(
-        data,
-        path,
-        task.changed,
-        to=to,
-        index=is_index(task.root, path),
-        known=task.known,
-        names=names,
-    )
+    return rewrite(data, path, task.changed, to=to, index=is_index(task.root, path), known=task.known, names=names)
 
 
 def _may_name(data: bytes, changed: Mapping[str, str | None]) -> bool:

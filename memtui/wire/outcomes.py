@@ -54,12 +54,7 @@ def exit_code(error: MemtuiError) -> int:
 
 def error_fields(error: MemtuiError) -> Json:
     """Turn an error into the fields every machine front shows."""
-    fields: Json = {
-        "code": error.code,
-        "message": error.message,
-        "hint": error.hint,
-        "unharmed": error.unharmed,
-    }
+    fields: Json = {"code": error.code, "message": error.message, "hint": error.hint, "unharmed": error.unharmed}
     for key, value in error.details.items():
         fields.setdefault(key, value)
     return fields

@@ -213,10 +213,7 @@ def mux(home: Path, project: Path, folder: str = ".xum") -> None:
             "config.json": json.dumps(
                 {
                     "projects": [
-                        [
-                            str(project),
-                            {"workspaces": [{"id": "fix-login", "name": "fix-login", "path": str(project)}]},
-                        ]
+                        [str(project), {"workspaces": [{"id": "fix-login", "name": "fix-login", "path": str(project)}]}]
                     ]
                 }
             ),

@@ -119,12 +119,7 @@ def test_letta_loads_what_lies_at_the_top_or_in_system(machine: Machine) -> None
     for name in ("MEMORY.md", "persona.md", "system/a.md", "reference/b.md"):
         machine.write(f"{base}/{name}")
     machine.write(f"{base}/.git/HEAD")
-    assert marks(machine, "letta") == [
-        ("MEMORY.md", ""),
-        ("persona.md", ""),
-        ("a.md", ""),
-        ("b.md", "on demand"),
-    ]
+    assert marks(machine, "letta") == [("MEMORY.md", ""), ("persona.md", ""), ("a.md", ""), ("b.md", "on demand")]
 
 
 def test_deepagents_drops_comments(machine: Machine) -> None:
@@ -186,11 +181,7 @@ def test_hermes_of_one_memory_can_be_off(machine: Machine) -> None:
 @pytest.mark.parametrize("kind", ["pipe", "loop", "folder", "huge", "deep", "list"])
 @pytest.mark.parametrize(
     ("folder", "environ"),
-    [
-        (".openclaw", {}),
-        (".openclaw-work", {"OPENCLAW_PROFILE": "work"}),
-        ("kept", {"OPENCLAW_STATE_DIR": "~/kept"}),
-    ],
+    [(".openclaw", {}), (".openclaw-work", {"OPENCLAW_PROFILE": "work"}), ("kept", {"OPENCLAW_STATE_DIR": "~/kept"})],
 )
 def test_settings_of_openclaw_that_cannot_be_read_are_a_row(
     machine: Machine, kind: str, folder: str, environ: dict[str, str]

@@ -12,9 +12,7 @@ ATOMS = st.sampled_from(
     [None, True, False, 0, -1, 1.5, 10**20, "", "text", "// no comment", "/* nor this */", "🙂 \\u"]
 )
 VALUES = st.recursive(
-    ATOMS,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
-    max_leaves=8,
+    ATOMS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3), max_leaves=8
 )
 COMMENTS = ("", "", "", " ", "\t", "/* c */", " /* , } */ ", "\n", "\n\n", "  ", '// x, { "\n', "\n    // own line\n")
 

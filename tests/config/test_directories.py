@@ -68,11 +68,7 @@ def test_a_relative_option_without_a_working_directory_is_refused(tmp_path: Path
 @linux
 def test_each_kind_has_its_own_folder() -> None:
     found = find_directories({}, "/home/ann")
-    assert found[:3] == (
-        "/home/ann/.config/memtui",
-        "/home/ann/.local/state/memtui",
-        "/home/ann/.local/share/memtui",
-    )
+    assert found[:3] == ("/home/ann/.config/memtui", "/home/ann/.local/state/memtui", "/home/ann/.local/share/memtui")
 
 
 @linux

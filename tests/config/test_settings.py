@@ -136,16 +136,7 @@ def test_a_home_that_is_a_link_or_a_file_is_no_obstacle(home: Path, tmp_path: Pa
 
 
 def test_importing_settings_is_light() -> None:
-    heavy = {
-        "dataclasses",
-        "pathlib",
-        "inspect",
-        "tomllib",
-        "platformdirs",
-        "json",
-        "difflib",
-        "memtui.engine",
-    }
+    heavy = {"dataclasses", "pathlib", "inspect", "tomllib", "platformdirs", "json", "difflib", "memtui.engine"}
     assert not heavy & imported_by("import memtui.config.read, memtui.config.surroundings")
 
 

@@ -87,21 +87,9 @@ def test_every_character_of_a_new_text_stands_for_itself(new: str) -> None:
     ("text", "old", "words"),
     [
         ("a", "b", "No replacement was performed, old_str `b` did not appear verbatim in p."),
-        (
-            "x\ny\nx\nx",
-            "x",
-            f"{MANY} `x` in lines: 1, 3, 4. Please ensure it is unique",
-        ),
-        (
-            "aaaa",
-            "aa",
-            f"{MANY} `aa` in lines: 1, 1, 1. Please ensure it is unique",
-        ),
-        (
-            "a\nb",
-            "",
-            f"{MANY} `` in lines: 1, 1, 2, 2. Please ensure it is unique",
-        ),
+        ("x\ny\nx\nx", "x", f"{MANY} `x` in lines: 1, 3, 4. Please ensure it is unique"),
+        ("aaaa", "aa", f"{MANY} `aa` in lines: 1, 1, 1. Please ensure it is unique"),
+        ("a\nb", "", f"{MANY} `` in lines: 1, 1, 2, 2. Please ensure it is unique"),
     ],
 )
 def test_what_is_not_replaced(text: str, old: str, words: str) -> None:

@@ -84,12 +84,7 @@ def test_a_memory_that_is_called_otherwise_now_is_named_so() -> None:
     st.booleans(),
 )
 def test_nothing_goes_and_what_had_an_entry_is_named(
-    lines: list[bytes],
-    names: set[str],
-    more: list[bytes],
-    at: int,
-    end: bytes,
-    closed: bool,
+    lines: list[bytes], names: set[str], more: list[bytes], at: int, end: bytes, closed: bool
 ) -> None:
     before = end.join(lines) + end * closed
     cut = without(before, *names)

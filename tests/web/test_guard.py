@@ -12,16 +12,11 @@ ORIGIN = {"Origin": f"http://{OURS}"}
 
 
 def status(
-    hosts: list[str] | None = None,
-    headers: dict[str, str] | None = None,
-    *,
-    websocket: bool = True,
+    hosts: list[str] | None = None, headers: dict[str, str] | None = None, *, websocket: bool = True
 ) -> int | None:
     """What a request gets; ours in everything that is not said."""
     refusal = GUARD.check(
-        [OURS] if hosts is None else hosts,
-        ORIGIN if headers is None else headers,
-        websocket=websocket,
+        [OURS] if hosts is None else hosts, ORIGIN if headers is None else headers, websocket=websocket
     )
     return refusal.status if refusal else None
 

@@ -6,9 +6,7 @@ It stands last in the table of agents, so a file that Codex, Qwen Code or Mux sh
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    KnownAgent,
-)
+from memtui.agents.agent import KnownAgent
 from memtui.agents.layout import BOOKKEEPING, along, has_any, here, only, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root

@@ -10,32 +10,7 @@ memory, settings, env-vars.
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    ANCESTORS,
-    HOME,
-    MATCHING,
-    ON_DEMAND,
-    PROJECT,
-    SECONDS,
-    SYSTEM,
-    USER,
-    AgentHome,
-    Client,
-    ClientEntry,
-    ClientFile,
-    ClientNote,
-    Excluded,
-    ImportRule,
-    KnownAgent,
-    Limits,
-    LoadOptions,
-    Loads,
-    LoadSource,
-    RuleVerdict,
-    Start,
-    Transcripts,
-    hook_group,
-)
+from memtui.agents import agent
 from memtui.agents.layout import (
     BOOKKEEPING,
     SLUG_LENGTH,
@@ -53,20 +28,13 @@ from memtui.agents.layout import (
 )
 from memtui.agents.projects import main_checkout, other_projects
 from memtui.agents.reader import is_within
-from memtui.agents.settings import (
-    TEXTS,
-    agent_setting,
-    agent_value,
-    problems,
-    read_json,
-    texts,
-)
+from memtui.agents.settings import TEXTS, agent_setting, agent_value, problems, read_json, texts
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import TYPES, Policy, Root
 
 ID = "claude-code"
-OWN = AgentHome(("CLAUDE_CONFIG_DIR",), (".claude",))
-TRANSCRIPTS = Transcripts()
+OWN = agent.AgentHome(("CLAUDE_CONFIG_DIR",), (".claude",))
+TRANSCRIPTS = agent.Transcripts()
 
 AUTO = Policy(
     index_file="MEMORY.md",
@@ -98,8 +66,8 @@ _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 """What its variables mean, in any case."""
 
 LARGEST = 4_194_304
-IMPORTS = ImportRule(depth=4, markdown=True, approval=True)
-INDEX = Limits(lines=200, bytes=25_000)
+IMPORTS = agent.ImportRule(depth=4, markdown=True, approval=True)
+INDEX = agent.Limits(lines=200, bytes=25_000)
 """Of the index; what is left out of the count is dropped."""
 _AUTO = ("memory index", "memories")
 
@@ -108,26 +76,11 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Claude Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
     folder = OWN.folder(surroundings)
     if folder is not None and is_folder(folder):
-        yield Root(
-            f"{ID}:global",
-            folder,
-            ID,
-            "global",
-            LABEL,
-            PERSONAL,
-            note=READS,
-            kind="instructions",
-        )
+        yield Root(f"{ID}:global", folder, ID, "global", LABEL, PERSONAL, note=READS, kind="instructions")
         subagents = os.path.join(folder, "agent-memory")
         if is_folder(subagents):
             yield Root(
-                f"{ID}:global:agent-memory",
-                subagents,
-                ID,
-                "global",
-                "Claude Code subagents",
-                SUBAGENTS,
-                note=WRITES,
+                f"{ID}:global:agent-memory", subagents, ID, "global", "Claude Code subagents", SUBAGENTS, note=WRITES
             )
     yield from _managed(surroundings)
     if folder is not None and is_folder(folder):
@@ -291,11 +244,11 @@ def _in_project(surroundings: Surroundings) -> Iterator[Root]:
             )
 
 
-def _rule(found: dict[str, str]) -> RuleVerdict:
-    return RuleVerdict(MATCHING, f"paths: {found['paths']}") if found.get("paths") else RuleVerdict()
+def _rule(found: dict[str, str]) -> agent.RuleVerdict:
+    return agent.RuleVerdict(agent.MATCHING, f"paths: {found['paths']}") if found.get("paths") else agent.RuleVerdict()
 
 
-def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     """Read what its settings leave out; those of the project count as well, because they only take away."""
     home = homes[0] if homes else None
     files = tuple(read_json(path, bound) for path, bound in settings_files(surroundings, home))
@@ -308,11 +261,13 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
             more.append((file.path, f"Only the first {TEXTS} patterns of claudeMdExcludes are followed."))
         for pattern in texts(patterns):
             why = f"Not loaded: claudeMdExcludes in {name} leaves it out: {pattern}"
-            excluded += [Excluded(one, why, file=file.path) for one in dict.fromkeys((pattern, _resolved(pattern)))]
+            excluded += [
+                agent.Excluded(one, why, file=file.path) for one in dict.fromkeys((pattern, _resolved(pattern)))
+            ]
     nothing, where = loads_nothing(surroundings), switched_off(surroundings, home)
     labels = {source.label for source in LOADS.sources} - {"subagent index"} if nothing else _AUTO if where else ()
     off = tuple((label, f"Not loaded: switched off {where}.") for label in labels)
-    return LoadOptions(off=off, excluded=tuple(excluded), problems=(*problems(files), *more))
+    return agent.LoadOptions(off=off, excluded=tuple(excluded), problems=(*problems(files), *more))
 
 
 def _resolved(pattern: str) -> str:
@@ -323,44 +278,51 @@ def _resolved(pattern: str) -> str:
     return os.path.realpath(folder).rstrip("/") + pattern[len(folder.rstrip("/")) :] if is_path else pattern
 
 
-def _written(label: str, place: str, *names: str) -> LoadSource:
+def _written(label: str, place: str, *names: str) -> agent.LoadSource:
     """CLAUDE.md and its like: whole, without comments, with imports."""
-    return LoadSource(label, place, names, largest=LARGEST, imports=IMPORTS, comments=True)
+    return agent.LoadSource(label, place, names, largest=LARGEST, imports=IMPORTS, comments=True)
 
 
-def _rules(label: str, place: str, names: tuple[str, ...]) -> LoadSource:
+def _rules(label: str, place: str, names: tuple[str, ...]) -> agent.LoadSource:
     return _written(label, place, *names)._replace(front_matter=True, judge=_rule)
 
 
-def _client_files(place: Surroundings, level: str, start: Start) -> tuple[ClientFile, ...]:
-    server = ClientEntry("server", ("mcpServers", "memtui"), {"type": "stdio"} | start.server)
-    hook = ClientEntry(
+def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
+    server = agent.ClientEntry("server", ("mcpServers", "memtui"), {"type": "stdio"} | start.server)
+    hook = agent.ClientEntry(
         "hook",
         ("hooks", "SessionStart"),
-        hook_group({"type": "command", "command": start.hook, "timeout": SECONDS}),
+        agent.hook_group({"type": "command", "command": start.hook, "timeout": agent.SECONDS}),
     )
-    if level == PROJECT:
+    if level == agent.PROJECT:
         settings = os.path.join(place.project, ".claude", "settings.json")
         return (
-            ClientFile(os.path.join(place.project, ".mcp.json"), "json", (server,), place.project),
-            ClientFile(settings, "json", (hook,), place.project),
+            agent.ClientFile(os.path.join(place.project, ".mcp.json"), "json", (server,), place.project),
+            agent.ClientFile(settings, "json", (hook,), place.project),
         )
     folder = OWN.needed(place)
     state = os.path.join(folder if place.variable("CLAUDE_CONFIG_DIR") else os.path.dirname(folder), ".claude.json")
-    return ClientFile(state, "json", (server,)), ClientFile(os.path.join(folder, "settings.json"), "json", (hook,))
+    return agent.ClientFile(state, "json", (server,)), agent.ClientFile(
+        os.path.join(folder, "settings.json"), "json", (hook,)
+    )
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        _written("managed instructions", SYSTEM, "CLAUDE.md")._replace(
+        _written("managed instructions", agent.SYSTEM, "CLAUDE.md")._replace(
             system=("claude-code", "ClaudeCode"), excludable=False
         ),
-        _written("user instructions", HOME, "CLAUDE.md"),
-        _rules("user rule", HOME, ("rules/**/*.md",)),
+        _written("user instructions", agent.HOME, "CLAUDE.md"),
+        _rules("user rule", agent.HOME, ("rules/**/*.md",)),
         _written(
-            "instructions", ANCESTORS, "CLAUDE.md", ".claude/CLAUDE.md", ".claude/rules/**/*.md", "CLAUDE.local.md"
+            "instructions",
+            agent.ANCESTORS,
+            "CLAUDE.md",
+            ".claude/CLAUDE.md",
+            ".claude/rules/**/*.md",
+            "CLAUDE.local.md",
         )._replace(front_matter=True, judge=_rule, rules_in=f"{os.sep}rules{os.sep}"),
-        LoadSource(
+        agent.LoadSource(
             "memory index",
             "claude-code:project",
             ("MEMORY.md",),
@@ -369,35 +331,35 @@ LOADS = Loads(
             front_matter=True,
             excludable=False,
         ),
-        LoadSource(
+        agent.LoadSource(
             "memories",
             "claude-code:project",
             ("**/*.md",),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             excludable=False,
             why="The agent reads it when the index makes it look.",
         ),
-        LoadSource(
+        agent.LoadSource(
             "subagent index",
-            HOME,
+            agent.HOME,
             ("agent-memory/*/MEMORY.md",),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             excludable=False,
             why="It is loaded when this subagent starts.",
         ),
-        LoadSource(
+        agent.LoadSource(
             "subagent index",
-            PROJECT,
+            agent.PROJECT,
             (".claude/agent-memory/*/MEMORY.md", ".claude/agent-memory-local/*/MEMORY.md"),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             excludable=False,
             why="It is loaded when this subagent starts.",
         ),
-        LoadSource(
+        agent.LoadSource(
             "folder instructions",
-            PROJECT,
+            agent.PROJECT,
             ("*/CLAUDE.md", "*/*/CLAUDE.md"),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             why="It is loaded when the agent reads a file in its folder.",
         ),
     ),
@@ -405,30 +367,24 @@ LOADS = Loads(
     options=_options,
     note="Its own system prompt, tools, skills, hooks and MCP servers come on top.",
 )
-CLIENT = Client(
+CLIENT = agent.Client(
     "claude-code",
     "Claude Code",
     OWN.needed,
     _client_files,
     notes=(
-        ClientNote(
-            "Close Claude Code first: while it runs it may put its own copy of .claude.json back.", USER, "before"
+        agent.ClientNote(
+            "Close Claude Code first: while it runs it may put its own copy of .claude.json back.", agent.USER, "before"
         ),
-        ClientNote(
-            "If Claude Code was running, look again: it may put its own copy of .claude.json back.", USER, "after"
+        agent.ClientNote(
+            "If Claude Code was running, look again: it may put its own copy of .claude.json back.", agent.USER, "after"
         ),
-        ClientNote(
-            "Claude Code asks everybody who opens the project whether they trust its server and its hook.", PROJECT
+        agent.ClientNote(
+            "Claude Code asks everybody who opens the project whether they trust its server and its hook.",
+            agent.PROJECT,
         ),
     ),
 )
-AGENT = KnownAgent(
-    ID,
-    "Claude Code",
-    roots,
-    policy=AUTO,
-    home=OWN,
-    loads=LOADS,
-    client=CLIENT,
-    transcripts=TRANSCRIPTS,
+AGENT = agent.KnownAgent(
+    ID, "Claude Code", roots, policy=AUTO, home=OWN, loads=LOADS, client=CLIENT, transcripts=TRANSCRIPTS
 )

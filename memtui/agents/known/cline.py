@@ -7,24 +7,13 @@ use, the bank is Roo Code's.
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    HOME,
-    MATCHING,
-    ON_DEMAND,
-    ON_TOP,
-    PROJECT,
-    AgentHome,
-    KnownAgent,
-    Loads,
-    LoadSource,
-    RuleVerdict,
-)
+from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, has_any, in_project, only, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "cline"
-OWN = AgentHome(at_home=("Documents/Cline/Rules",))
+OWN = agent.AgentHome(at_home=("Documents/Cline/Rules",))
 BANK = "memory-bank"
 POLICY = Policy(index_file="activeContext.md", ignore=BOOKKEEPING, whole=("*",))
 """activeContext.md is read first and says what matters now; it is no list of the other files."""
@@ -63,31 +52,24 @@ def _rules(name: str, path: str) -> Root:
     return Root(f"{ID}:{name}", path, ID, "global", "Cline rules", RULES, note=READS, kind="instructions")
 
 
-def _cline(found: dict[str, str]) -> RuleVerdict:
-    return RuleVerdict(MATCHING, f"paths: {found['paths']}") if found.get("paths") else RuleVerdict()
+def _cline(found: dict[str, str]) -> agent.RuleVerdict:
+    return agent.RuleVerdict(agent.MATCHING, f"paths: {found['paths']}") if found.get("paths") else agent.RuleVerdict()
 
 
-def _rule_files(label: str, place: str, *names: str) -> LoadSource:
-    return LoadSource(label, place, names, front_matter=True)
+def _rule_files(label: str, place: str, *names: str) -> agent.LoadSource:
+    return agent.LoadSource(label, place, names, front_matter=True)
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        _rule_files("user rule", HOME, "**/*.md")._replace(judge=_cline),
-        _rule_files("rule", PROJECT, ".clinerules", ".clinerules/**/*.md", ".clinerules/**/*.txt")._replace(
+        _rule_files("user rule", agent.HOME, "**/*.md")._replace(judge=_cline),
+        _rule_files("rule", agent.PROJECT, ".clinerules", ".clinerules/**/*.md", ".clinerules/**/*.txt")._replace(
             judge=_cline
         ),
-        LoadSource("project instructions", PROJECT, ("AGENTS.md",)),
-        LoadSource("memory bank", PROJECT, ("memory-bank/**/*.md",), mark=ON_DEMAND, why=_BANK),
+        agent.LoadSource("project instructions", agent.PROJECT, ("AGENTS.md",)),
+        agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=_BANK),
     ),
     in_project=(".clinerules",),
-    note=ON_TOP,
+    note=agent.ON_TOP,
 )
-AGENT = KnownAgent(
-    ID,
-    "Cline",
-    roots,
-    policy=POLICY,
-    home=OWN,
-    loads=LOADS,
-)
+AGENT = agent.KnownAgent(ID, "Cline", roots, policy=POLICY, home=OWN, loads=LOADS)

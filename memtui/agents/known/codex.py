@@ -10,43 +10,15 @@ when one folder has both them and `hooks.json`, and other programs use the file.
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    CHAIN,
-    FOLDER,
-    HOME,
-    ON_DEMAND,
-    PROJECT,
-    SECONDS,
-    AgentHome,
-    Client,
-    ClientEntry,
-    ClientFile,
-    ClientNote,
-    KnownAgent,
-    Limits,
-    LoadOptions,
-    Loads,
-    LoadSource,
-    Start,
-    hook_group,
-)
+from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, along, has_any, here, is_folder, short_path
-from memtui.agents.settings import (
-    File,
-    below,
-    file_names,
-    is_name,
-    last,
-    problems,
-    read_toml,
-    toml_flags,
-)
+from memtui.agents.settings import File, below, file_names, is_name, last, problems, read_toml, toml_flags
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "codex"
-OWN = AgentHome(("CODEX_HOME",), (".codex",))
+OWN = agent.AgentHome(("CODEX_HOME",), (".codex",))
 SWITCHES = ("memories", "memory_tool")
 """The feature, now and as older releases called it; it is off unless it is switched on."""
 
@@ -151,7 +123,7 @@ def _fallbacks(settings: bytes) -> tuple[str, ...]:
     )
 
 
-def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     """Read how much it takes, where and as what it looks for instructions, and whether it has memories at all."""
     files = tuple(read_toml(os.path.join(home, "config.toml")) for home in (_system(surroundings), *homes))
     more = file_names(last(files, "project_doc_fallback_filenames")[0])
@@ -160,10 +132,10 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
     brought = _brought(surroundings, files)
     why = _why_off(surroundings, files, brought)
     alone = last(files, "project_root_markers")[0] == []
-    return LoadOptions(
+    return agent.LoadOptions(
         names=(("project instructions", (*NAMES, *more)),),
         off=(("memory summary", why), ("memories", why)) if why else (),
-        places=(("project instructions", FOLDER),) if alone else (),
+        places=(("project instructions", agent.FOLDER),) if alone else (),
         budgets=(("project", budget),) if known and isinstance(budget, int) else (),
         problems=problems((*files, *brought)),
     )
@@ -204,36 +176,42 @@ def _why_off(surroundings: Surroundings, files: tuple[File, ...], brought: tuple
     return ""
 
 
-def _client_files(place: Surroundings, level: str, start: Start) -> tuple[ClientFile, ...]:
-    inside = place.project if level == PROJECT else None
+def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
+    inside = place.project if level == agent.PROJECT else None
     folder = os.path.join(place.project, ".codex") if inside else OWN.needed(place)
-    hook = {"type": "command", "command": start.hook, "timeout": SECONDS, "statusMessage": "Reading memories"}
+    hook = {"type": "command", "command": start.hook, "timeout": agent.SECONDS, "statusMessage": "Reading memories"}
     return (
-        ClientFile(
+        agent.ClientFile(
             os.path.join(folder, "config.toml"),
             "toml",
-            (ClientEntry("server", ("mcp_servers", "memtui"), start.server),),
+            (agent.ClientEntry("server", ("mcp_servers", "memtui"), start.server),),
             inside,
         ),
-        ClientFile(
+        agent.ClientFile(
             os.path.join(folder, "hooks.json"),
             "json",
-            (ClientEntry("hook", ("hooks", "SessionStart"), hook_group(hook)),),
+            (agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),),
             inside,
         ),
     )
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        LoadSource("user instructions", HOME, NAMES, first=True, blank=False),
-        LoadSource("project instructions", CHAIN, NAMES, first=True, budget="project"),
-        LoadSource("memory summary", HOME, ("memories/memory_summary.md",), limits=Limits(middle=SUMMARY), blank=False),
-        LoadSource(
+        agent.LoadSource("user instructions", agent.HOME, NAMES, first=True, blank=False),
+        agent.LoadSource("project instructions", agent.CHAIN, NAMES, first=True, budget="project"),
+        agent.LoadSource(
+            "memory summary",
+            agent.HOME,
+            ("memories/memory_summary.md",),
+            limits=agent.Limits(middle=SUMMARY),
+            blank=False,
+        ),
+        agent.LoadSource(
             "memories",
-            HOME,
+            agent.HOME,
             ("memories/MEMORY.md", "memories/**/*.md"),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             why="The agent searches it when the summary makes it look.",
         ),
     ),
@@ -242,23 +220,15 @@ LOADS = Loads(
     options=_options,
     note="Its own system prompt, the instructions about memories, skills and MCP servers come on top.",
 )
-CLIENT = Client(
+CLIENT = agent.Client(
     "codex",
     "Codex",
     OWN.needed,
     _client_files,
     notes=(
-        ClientNote("Codex runs a new hook only after you have reviewed it: type /hooks in Codex."),
-        ClientNote("Codex reads a project's configuration only in a project you trust.", PROJECT),
+        agent.ClientNote("Codex runs a new hook only after you have reviewed it: type /hooks in Codex."),
+        agent.ClientNote("Codex reads a project's configuration only in a project you trust.", agent.PROJECT),
     ),
     hook_may_not_run=True,
 )
-AGENT = KnownAgent(
-    ID,
-    "Codex",
-    roots,
-    policy=AUTO,
-    home=OWN,
-    loads=LOADS,
-    client=CLIENT,
-)
+AGENT = agent.KnownAgent(ID, "Codex", roots, policy=AUTO, home=OWN, loads=LOADS, client=CLIENT)

@@ -11,42 +11,14 @@ import sys
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtui.agents.agent import (
-    BY_FOLDER,
-    BY_HAND,
-    HOME,
-    MATCHING,
-    ON_DEMAND,
-    ON_TOP,
-    PROJECT,
-    SECONDS,
-    USER,
-    AgentHome,
-    Client,
-    ClientEntry,
-    ClientFile,
-    ClientNote,
-    Excluded,
-    KnownAgent,
-    LoadOptions,
-    Loads,
-    LoadSource,
-    RuleVerdict,
-    Start,
-    no_home,
-)
+from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, id_part, in_project, is_folder, names_in, only, short_path, there
-from memtui.agents.settings import (
-    problems,
-    quoted_settings,
-    read_json,
-    settings_text,
-)
+from memtui.agents.settings import problems, quoted_settings, read_json, settings_text
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "copilot"
-OWN = AgentHome(("COPILOT_HOME",), (".copilot",))
+OWN = agent.AgentHome(("COPILOT_HOME",), (".copilot",))
 POLICY = Policy(ignore=BOOKKEEPING, whole=("*",))
 """Of the user's memories, the first 200 lines of all files together are loaded; of the others, the names."""
 PERSONAL = Policy(ignore=(*BOOKKEEPING, "*.prompt.md", "*.chatmode.md", "*.agent.md", "*.toolsets.jsonc"))
@@ -193,14 +165,14 @@ def _unquoted(text: str) -> str:
     return os.fsdecode(b"".join(parts)).replace("\0", "")
 
 
-def _copilot(found: dict[str, str]) -> RuleVerdict:
+def _copilot(found: dict[str, str]) -> agent.RuleVerdict:
     pattern = found.get("applyTo", "")
     if pattern in ("**", "**/*", "*"):
-        return RuleVerdict()
-    return RuleVerdict(MATCHING, f"applyTo: {pattern}") if pattern else BY_HAND
+        return agent.RuleVerdict()
+    return agent.RuleVerdict(agent.MATCHING, f"applyTo: {pattern}") if pattern else agent.BY_HAND
 
 
-def _copilots_memory(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+def _copilots_memory(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     """Read in which installations of the editor the memory tool is switched off."""
     del homes
     folders = tuple(edition.user for edition in editions(surroundings))
@@ -210,13 +182,14 @@ def _copilots_memory(surroundings: Surroundings, homes: tuple[str, ...]) -> Load
         if file.values.get(_MEMORY) is False:
             why = f"Not loaded: switched off in {short_path(file.path, surroundings.home)} ({_MEMORY})."
             excluded += [
-                Excluded(os.path.join(folder, name), why, BY_FOLDER) for name in ("globalStorage", "workspaceStorage")
+                agent.Excluded(os.path.join(folder, name), why, agent.BY_FOLDER)
+                for name in ("globalStorage", "workspaceStorage")
             ]
-    return LoadOptions(excluded=tuple(excluded), problems=problems(files))
+    return agent.LoadOptions(excluded=tuple(excluded), problems=problems(files))
 
 
-def _rules(label: str, place: str, *names: str) -> LoadSource:
-    return LoadSource(label, place, names, front_matter=True)
+def _rules(label: str, place: str, *names: str) -> agent.LoadSource:
+    return agent.LoadSource(label, place, names, front_matter=True)
 
 
 def _folder(place: Surroundings) -> str:
@@ -228,76 +201,71 @@ def _folder(place: Surroundings) -> str:
     if sys.platform == "darwin":
         base = os.path.join(place.home, "Library", "Application Support") if place.home else None
     if base is None:
-        raise no_home()
+        raise agent.no_home()
     found = [os.path.join(base, name, "User") for name, _ in DESKTOP]
     return next(filter(os.path.isdir, found), found[0])
 
 
-def _client_files(place: Surroundings, level: str, start: Start) -> tuple[ClientFile, ...]:
+def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
     server = {"type": "stdio"} | start.server
-    if level == PROJECT:
+    if level == agent.PROJECT:
         server["cwd"] = "${workspaceFolder}"
-        entry = ClientEntry("server", ("servers", "memtui"), server)
-        return (ClientFile(os.path.join(place.project, ".vscode", "mcp.json"), "json", (entry,), place.project),)
+        entry = agent.ClientEntry("server", ("servers", "memtui"), server)
+        return (agent.ClientFile(os.path.join(place.project, ".vscode", "mcp.json"), "json", (entry,), place.project),)
     # In the user's profile no folder can be named: the server asks VS Code which one is open.
     copilot = OWN.needed(place)
-    hook = {"type": "command", "command": start.hook, "timeout": SECONDS}
+    hook = {"type": "command", "command": start.hook, "timeout": agent.SECONDS}
     return (
-        ClientFile(
-            os.path.join(_folder(place), "mcp.json"), "json", (ClientEntry("server", ("servers", "memtui"), server),)
+        agent.ClientFile(
+            os.path.join(_folder(place), "mcp.json"),
+            "json",
+            (agent.ClientEntry("server", ("servers", "memtui"), server),),
         ),
-        ClientFile(
+        agent.ClientFile(
             os.path.join(copilot, "hooks", "memtui.json"),
             "json",
-            (ClientEntry("value", ("version",), 1), ClientEntry("hook", ("hooks", "SessionStart"), hook)),
+            (agent.ClientEntry("value", ("version",), 1), agent.ClientEntry("hook", ("hooks", "SessionStart"), hook)),
         ),
     )
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        LoadSource("user instructions", HOME, ("copilot-instructions.md",)),
-        _rules("user rule", HOME, "instructions/**/*.instructions.md")._replace(judge=_copilot),
-        LoadSource("project instructions", PROJECT, (".github/copilot-instructions.md", "AGENTS.md")),
-        _rules("rule", PROJECT, ".github/instructions/**/*.instructions.md")._replace(judge=_copilot),
-        LoadSource("user memories", "copilot:global*", ("*",), budget="lines", by_lines=True),
-        LoadSource(
+        agent.LoadSource("user instructions", agent.HOME, ("copilot-instructions.md",)),
+        _rules("user rule", agent.HOME, "instructions/**/*.instructions.md")._replace(judge=_copilot),
+        agent.LoadSource("project instructions", agent.PROJECT, (".github/copilot-instructions.md", "AGENTS.md")),
+        _rules("rule", agent.PROJECT, ".github/instructions/**/*.instructions.md")._replace(judge=_copilot),
+        agent.LoadSource("user memories", "copilot:global*", ("*",), budget="lines", by_lines=True),
+        agent.LoadSource(
             "user memories",
             "copilot:global*",
             ("*/**/*",),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             why="Folders are not looked into at the start.",
         ),
-        LoadSource(
+        agent.LoadSource(
             "project memories",
             "copilot:project",
             ("**/*",),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             why="The agent is told that it is there, and reads it when it wants to.",
         ),
     ),
     in_project=(".github/copilot-instructions.md", ".github/instructions"),
     budgets=(("lines", 200),),
     options=_copilots_memory,
-    note=ON_TOP,
+    note=agent.ON_TOP,
 )
-CLIENT = Client(
+CLIENT = agent.Client(
     "vscode",
     "VS Code",
     _folder,
     _client_files,
     notes=(
-        ClientNote("VS Code asks once whether you trust the server."),
-        ClientNote("Hooks are a preview in VS Code, and can be switched off by policy.", USER),
+        agent.ClientNote("VS Code asks once whether you trust the server."),
+        agent.ClientNote("Hooks are a preview in VS Code, and can be switched off by policy.", agent.USER),
     ),
 )
-AGENT = KnownAgent(
-    ID,
-    "Copilot",
-    roots,
-    policy=POLICY,
-    home=OWN,
-    loads=LOADS,
-    client=CLIENT,
-    also=("vscode", "github-copilot"),
+AGENT = agent.KnownAgent(
+    ID, "Copilot", roots, policy=POLICY, home=OWN, loads=LOADS, client=CLIENT, also=("vscode", "github-copilot")
 )

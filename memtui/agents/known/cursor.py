@@ -7,9 +7,7 @@ Cursor's own memories are kept inside the program, so there are none on disk. Fr
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    KnownAgent,
-)
+from memtui.agents.agent import KnownAgent
 from memtui.agents.layout import BOOKKEEPING, along, here, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -32,10 +30,4 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     yield from here(surroundings, ID, LABEL, surroundings.project, policy, READS)
 
 
-AGENT = KnownAgent(
-    ID,
-    "Cursor",
-    roots,
-    policy=POLICY,
-    kind="instructions",
-)
+AGENT = KnownAgent(ID, "Cursor", roots, policy=POLICY, kind="instructions")

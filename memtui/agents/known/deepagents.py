@@ -7,16 +7,7 @@ changes them, so an edit there by hand is lost as well.
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    HOME,
-    ON_DEMAND,
-    ON_TOP,
-    PROJECT,
-    AgentHome,
-    KnownAgent,
-    Loads,
-    LoadSource,
-)
+from memtui.agents.agent import HOME, ON_DEMAND, ON_TOP, PROJECT, AgentHome, KnownAgent, Loads, LoadSource
 from memtui.agents.layout import BOOKKEEPING, id_part, in_project, names_in, only, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root

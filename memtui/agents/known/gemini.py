@@ -13,27 +13,7 @@ import os
 from collections.abc import Iterator
 from hashlib import sha256
 
-from memtui.agents.agent import (
-    CHAIN,
-    FOLDER,
-    HOME,
-    NAMED,
-    ON_DEMAND,
-    PROJECT,
-    SECONDS,
-    AgentHome,
-    Client,
-    ClientEntry,
-    ClientFile,
-    ClientNote,
-    ImportRule,
-    KnownAgent,
-    LoadOptions,
-    Loads,
-    LoadSource,
-    Start,
-    hook_group,
-)
+from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, along, has_any, here, id_part, is_folder, names_in, short_path
 from memtui.agents.projects import gone_note
 from memtui.agents.reader import is_within
@@ -54,7 +34,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "gemini"
-OWN = AgentHome(("GEMINI_CLI_HOME",), (".gemini",), inside=".gemini")
+OWN = agent.AgentHome(("GEMINI_CLI_HOME",), (".gemini",), inside=".gemini")
 IGNORED = (*BOOKKEEPING, "inbox", "skills")
 """The inbox and the drafts of skills are proposals that Gemini asks about, not memories."""
 
@@ -70,7 +50,7 @@ _MARKER_LIMIT = 4_096
 _TAKEN = ("instructions",)
 """Names of projects that would clash with another root of this module."""
 
-IMPORTS = ImportRule(depth=5, markdown=False, approval=False, home=False)
+IMPORTS = agent.ImportRule(depth=5, markdown=False, approval=False, home=False)
 """Its own rule: what leads out of the project is refused, not asked about."""
 _FURTHER = "further folder"
 
@@ -184,7 +164,7 @@ def _owner(folder: str, name: str) -> str | None:
     return os.path.normpath(path) if is_path(path) and os.path.isabs(path) else None
 
 
-def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     """Read what instruction files are called, where else it looks for them, and whether it trusts the folder."""
     home = homes[0] if homes else ""
     system = [os.path.join(surroundings.system_dir, name) for name in ("gemini-cli", "GeminiCli")]
@@ -209,13 +189,13 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
         why = f"Not loaded: not switched on in {at} (context.loadMemoryFromIncludeDirectories)."
         off.append((_FURTHER, why))
     alone = last(files, "context", "memoryBoundaryMarkers")[0] == []
-    return LoadOptions(
+    return agent.LoadOptions(
         names=(
             *((label, names) for label in ("user instructions", "instructions", _FURTHER)),
             ("memory index", ("MEMORY.md", *names)),
         ),
         off=tuple(off),
-        places=(("instructions", FOLDER),) if alone else (),
+        places=(("instructions", agent.FOLDER),) if alone else (),
         folders=tuple(surroundings.folder(text) for text in texts(folders) if text and "\0" not in text),
         problems=problems((*files, trusted)),
     )
@@ -239,35 +219,35 @@ def _distrusted(surroundings: Surroundings, trusted: File, files: tuple[File, ..
     return f"Not loaded: its folder is not trusted in {short_path(trusted.path, surroundings.home)}."
 
 
-def _client_files(place: Surroundings, level: str, start: Start) -> tuple[ClientFile, ...]:
-    inside = place.project if level == PROJECT else None
+def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
+    inside = place.project if level == agent.PROJECT else None
     folder = os.path.join(place.project, ".gemini") if inside else OWN.needed(place)
-    hook = {"name": "memtui", "type": "command", "command": start.hook, "timeout": SECONDS * 1000}
+    hook = {"name": "memtui", "type": "command", "command": start.hook, "timeout": agent.SECONDS * 1000}
     entries = (
-        ClientEntry("server", ("mcpServers", "memtui"), start.server),
-        ClientEntry("hook", ("hooks", "SessionStart"), hook_group(hook, None)),
+        agent.ClientEntry("server", ("mcpServers", "memtui"), start.server),
+        agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook, None)),
     )
-    return (ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
+    return (agent.ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        LoadSource("user instructions", HOME, (NAME,), imports=IMPORTS),
-        LoadSource("instructions", CHAIN, (NAME,), imports=IMPORTS),
-        LoadSource(_FURTHER, NAMED, (NAME,), imports=IMPORTS),
-        LoadSource("memory index", "gemini:project", ("MEMORY.md", NAME), first=True),
-        LoadSource(
+        agent.LoadSource("user instructions", agent.HOME, (NAME,), imports=IMPORTS),
+        agent.LoadSource("instructions", agent.CHAIN, (NAME,), imports=IMPORTS),
+        agent.LoadSource(_FURTHER, agent.NAMED, (NAME,), imports=IMPORTS),
+        agent.LoadSource("memory index", "gemini:project", ("MEMORY.md", NAME), first=True),
+        agent.LoadSource(
             "memories",
             "gemini:project",
             ("**/*.md",),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             why="The agent reads it when the index makes it look.",
         ),
-        LoadSource(
+        agent.LoadSource(
             "folder instructions",
-            PROJECT,
+            agent.PROJECT,
             ("*/GEMINI.md", "*/*/GEMINI.md"),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             why="It is loaded when the agent touches a file in its folder.",
         ),
     ),
@@ -275,20 +255,13 @@ LOADS = Loads(
     options=_options,
     note="Its own system prompt, extensions and MCP servers come on top.",
 )
-CLIENT = Client(
+CLIENT = agent.Client(
     "gemini",
     "Gemini CLI",
     OWN.needed,
     _client_files,
-    notes=(ClientNote("Gemini CLI warns about a project's hooks until you trust them.", PROJECT),),
+    notes=(agent.ClientNote("Gemini CLI warns about a project's hooks until you trust them.", agent.PROJECT),),
 )
-AGENT = KnownAgent(
-    ID,
-    "Gemini CLI",
-    roots,
-    policy=AUTO,
-    home=OWN,
-    loads=LOADS,
-    client=CLIENT,
-    also=("gemini-cli",),
+AGENT = agent.KnownAgent(
+    ID, "Gemini CLI", roots, policy=AUTO, home=OWN, loads=LOADS, client=CLIENT, also=("gemini-cli",)
 )

@@ -7,22 +7,13 @@ start of a session, so every one of them costs.
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    CHAIN,
-    HOME,
-    ON_DEMAND,
-    ON_TOP,
-    AgentHome,
-    KnownAgent,
-    Loads,
-    LoadSource,
-)
+from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, along, here, on_the_way, only, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "goose"
-OWN = AgentHome(in_config=("goose",))
+OWN = agent.AgentHome(in_config=("goose",))
 POLICY = Policy(ignore=BOOKKEEPING, whole=("*",), entries=(("*.txt", "goose"),), suffix=".txt")
 """Goose reads `.txt` files right below the folder and nothing else."""
 HINTS = Policy(ignore=BOOKKEEPING, whole=("*",))
@@ -50,21 +41,14 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     yield from here(surroundings, ID, LABEL, project, HINTS._replace(include=paths), READS)
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        LoadSource("user hints", HOME, (".goosehints", "AGENTS.md")),
-        LoadSource("project hints", CHAIN, (".goosehints", ".goosehints.local", "AGENTS.md")),
-        LoadSource("user memories", HOME, ("memory/*.txt",)),
-        LoadSource("project memories", CHAIN, (".goose/memory/*.txt",), mark=ON_DEMAND, why=_LOOKS),
+        agent.LoadSource("user hints", agent.HOME, (".goosehints", "AGENTS.md")),
+        agent.LoadSource("project hints", agent.CHAIN, (".goosehints", ".goosehints.local", "AGENTS.md")),
+        agent.LoadSource("user memories", agent.HOME, ("memory/*.txt",)),
+        agent.LoadSource("project memories", agent.CHAIN, (".goose/memory/*.txt",), mark=agent.ON_DEMAND, why=_LOOKS),
     ),
     in_project=(".goose", ".goosehints"),
-    note=ON_TOP,
+    note=agent.ON_TOP,
 )
-AGENT = KnownAgent(
-    ID,
-    "Goose",
-    roots,
-    policy=POLICY,
-    home=OWN,
-    loads=LOADS,
-)
+AGENT = agent.KnownAgent(ID, "Goose", roots, policy=POLICY, home=OWN, loads=LOADS)

@@ -8,29 +8,14 @@ NousResearch/hermes-agent, `memory` in config.yaml.
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    HOME,
-    ON_TOP,
-    PROJECT,
-    AgentHome,
-    KnownAgent,
-    LoadOptions,
-    Loads,
-    LoadSource,
-)
+from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, here, id_part, names_in, only, short_path, there
-from memtui.agents.settings import (
-    number_setting,
-    problems,
-    read_text,
-    settings_text,
-    yaml_setting,
-)
+from memtui.agents.settings import number_setting, problems, read_text, settings_text, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "hermes"
-OWN = AgentHome(("HERMES_HOME",), (".hermes",))
+OWN = agent.AgentHome(("HERMES_HOME",), (".hermes",))
 POLICY = Policy(
     ignore=BOOKKEEPING,
     whole=("*",),
@@ -83,7 +68,7 @@ def _profile(home: str, instance: str, label: str) -> Iterator[Root]:
     )
 
 
-def _hermes(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+def _hermes(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     """Read which of the two memories are on."""
     files = tuple(read_text(os.path.join(home, "config.yaml")) for home in homes)
     off = []
@@ -92,25 +77,18 @@ def _hermes(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
             if (yaml_setting(file.text, key) or "").lower() == "false":
                 where = short_path(file.path, surroundings.home)
                 off.append((label, f"Not loaded: switched off in {where} ({key})."))
-    return LoadOptions(off=tuple(off), problems=problems(files))
+    return agent.LoadOptions(off=tuple(off), problems=problems(files))
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        LoadSource("persona", HOME, ("SOUL.md",)),
-        LoadSource("project instructions", PROJECT, (".hermes.md", "HERMES.md", "AGENTS.md"), first=True),
-        LoadSource("memory", HOME, ("memories/MEMORY.md",), advised=2_200),
-        LoadSource("memory about you", HOME, ("memories/USER.md",), advised=1_375),
+        agent.LoadSource("persona", agent.HOME, ("SOUL.md",)),
+        agent.LoadSource("project instructions", agent.PROJECT, (".hermes.md", "HERMES.md", "AGENTS.md"), first=True),
+        agent.LoadSource("memory", agent.HOME, ("memories/MEMORY.md",), advised=2_200),
+        agent.LoadSource("memory about you", agent.HOME, ("memories/USER.md",), advised=1_375),
     ),
     in_project=(".hermes.md", "HERMES.md"),
     options=_hermes,
-    note=ON_TOP,
+    note=agent.ON_TOP,
 )
-AGENT = KnownAgent(
-    ID,
-    "Hermes",
-    roots,
-    policy=POLICY,
-    home=OWN,
-    loads=LOADS,
-)
+AGENT = agent.KnownAgent(ID, "Hermes", roots, policy=POLICY, home=OWN, loads=LOADS)

@@ -6,9 +6,7 @@ Front matter says when a file is loaded: `inclusion` is always, fileMatch (with 
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    KnownAgent,
-)
+from memtui.agents.agent import KnownAgent
 from memtui.agents.layout import BOOKKEEPING, in_project, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root

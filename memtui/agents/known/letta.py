@@ -9,22 +9,9 @@ Source of its settings: the repository letta-ai/letta-code, `src/settings-manage
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    BY_FOLDER,
-    ON_DEMAND,
-    AgentHome,
-    Excluded,
-    KnownAgent,
-    LoadOptions,
-    Loads,
-    LoadSource,
-)
+from memtui.agents.agent import BY_FOLDER, ON_DEMAND, AgentHome, Excluded, KnownAgent, LoadOptions, Loads, LoadSource
 from memtui.agents.layout import BOOKKEEPING, id_part, is_too_wide, names_in, short_path, there
-from memtui.agents.settings import (
-    File,
-    problems,
-    read_json,
-)
+from memtui.agents.settings import File, problems, read_json
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -133,12 +120,4 @@ LOADS = Loads(
     options=_letta,
     note="A session is of one agent: with several of them, each loads only its own. Its system prompt comes on top.",
 )
-AGENT = KnownAgent(
-    ID,
-    "Letta Code",
-    roots,
-    policy=POLICY,
-    home=OWN,
-    loads=LOADS,
-    also=("letta-code",),
-)
+AGENT = KnownAgent(ID, "Letta Code", roots, policy=POLICY, home=OWN, loads=LOADS, also=("letta-code",))

@@ -12,20 +12,10 @@ from collections.abc import Iterator
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents.agent import (
-    HOME,
-    ON_DEMAND,
-    PROJECT,
-    AgentHome,
-    KnownAgent,
-    Loads,
-    LoadSource,
-)
+from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, has_any, here, id_part, is_folder, names_in, short_path
 from memtui.agents.projects import gone_note, main_checkout
-from memtui.agents.settings import (
-    is_path,
-)
+from memtui.agents.settings import is_path
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -34,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeGuard
 
 ID = "mux"
-OWN = AgentHome(("XUM_ROOT", "MUX_ROOT"), (".xum", ".mux"))
+OWN = agent.AgentHome(("XUM_ROOT", "MUX_ROOT"), (".xum", ".mux"))
 POLICY = Policy(
     shown_bytes=102_400,
     entries=(("*.md", "plain"),),
@@ -370,12 +360,12 @@ def _number(value: object, most: int) -> int | None:
     return int(value)
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        LoadSource("user instructions", HOME, ("AGENTS.md",)),
-        LoadSource("project instructions", PROJECT, ("AGENTS.md",)),
-        *(LoadSource("memories", root, ("**/*",), mark=ON_DEMAND, why=_LOOKS) for root in ROOTS),
+        agent.LoadSource("user instructions", agent.HOME, ("AGENTS.md",)),
+        agent.LoadSource("project instructions", agent.PROJECT, ("AGENTS.md",)),
+        *(agent.LoadSource("memories", root, ("**/*",), mark=agent.ON_DEMAND, why=_LOOKS) for root in ROOTS),
     ),
     note="The index and the hot set are worked out by Mux's rules with the pins and uses that memtui knows.",
 )
-AGENT = KnownAgent(ID, "Mux", roots, policy=POLICY, home=OWN, loads=LOADS)
+AGENT = agent.KnownAgent(ID, "Mux", roots, policy=POLICY, home=OWN, loads=LOADS)

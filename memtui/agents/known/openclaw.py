@@ -8,27 +8,14 @@ import os
 from collections.abc import Iterator
 from hashlib import sha256
 
-from memtui.agents.agent import (
-    ON_DEMAND,
-    ON_TOP,
-    AgentHome,
-    KnownAgent,
-    LoadOptions,
-    Loads,
-    LoadSource,
-)
+from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, id_part, is_too_wide, names_in, only, there
-from memtui.agents.settings import (
-    problems,
-    quoted_settings,
-    read_json5,
-    settings_text,
-)
+from memtui.agents.settings import problems, quoted_settings, read_json5, settings_text
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "openclaw"
-OWN = AgentHome(at_home=(".openclaw",))
+OWN = agent.AgentHome(at_home=(".openclaw",))
 SETTINGS = "openclaw.json"
 POLICY = Policy(index_file="MEMORY.md", ignore=BOOKKEEPING, whole=("*",), shown_chars=(("MEMORY.md", 20_000),))
 """MEMORY.md is text of its own, not a list of the other files; it is cut where it is too long."""
@@ -104,40 +91,35 @@ def _workspace(path: str, instance: str) -> Iterator[Root]:
     yield from there(only(memory, "MEMORY.md", *older, "DREAMS.md", "memory/"), only(files, *FILES))
 
 
-def _openclaw(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+def _openclaw(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     """See whether the settings that name its workspace can be read; its layout takes that name from them."""
     folder = state_folder(surroundings)
     files = () if folder is None else (read_json5(os.path.join(folder, SETTINGS)),)
-    return LoadOptions(problems=problems(files))
+    return agent.LoadOptions(problems=problems(files))
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
         *(
-            LoadSource("workspace", "openclaw:global:instructions", tuple(f"{name}.md" for name in names), advised=most)
+            agent.LoadSource(
+                "workspace", "openclaw:global:instructions", tuple(f"{name}.md" for name in names), advised=most
+            )
             for names, most in (
                 (("AGENTS", "SOUL", "TOOLS", "IDENTITY"), 20_000),
                 (("USER",), 4_000),
                 (("HEARTBEAT",), 20_000),
             )
         ),
-        LoadSource("memory", "openclaw:global", ("MEMORY.md",), advised=20_000),
-        LoadSource(
+        agent.LoadSource("memory", "openclaw:global", ("MEMORY.md",), advised=20_000),
+        agent.LoadSource(
             "daily notes",
             "openclaw:global",
             ("memory/**/*.md",),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             why="AGENTS.md tells the agent which ones to read, usually those of today and yesterday.",
         ),
     ),
     options=_openclaw,
-    note=ON_TOP,
+    note=agent.ON_TOP,
 )
-AGENT = KnownAgent(
-    ID,
-    "OpenClaw",
-    roots,
-    policy=POLICY,
-    home=OWN,
-    loads=LOADS,
-)
+AGENT = agent.KnownAgent(ID, "OpenClaw", roots, policy=POLICY, home=OWN, loads=LOADS)

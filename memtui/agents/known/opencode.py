@@ -1,29 +1,16 @@
 """OpenCode: AGENTS.md, and no memories of its own; the user's file is a root of `agents_md`."""
 
-from memtui.agents.agent import (
-    FOLDER,
-    HOME,
-    ON_TOP,
-    AgentHome,
-    KnownAgent,
-    Loads,
-    LoadSource,
-)
+from memtui.agents import agent
 
 ID = "opencode"
-OWN = AgentHome(in_config=("opencode",))
+OWN = agent.AgentHome(in_config=("opencode",))
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        LoadSource("user instructions", HOME, ("AGENTS.md",)),
-        LoadSource("project instructions", FOLDER, ("AGENTS.md", "CLAUDE.md"), first=True),
+        agent.LoadSource("user instructions", agent.HOME, ("AGENTS.md",)),
+        agent.LoadSource("project instructions", agent.FOLDER, ("AGENTS.md", "CLAUDE.md"), first=True),
     ),
     in_project=(".opencode", "opencode.json"),
-    note=ON_TOP,
+    note=agent.ON_TOP,
 )
-AGENT = KnownAgent(
-    ID,
-    "OpenCode",
-    home=OWN,
-    loads=LOADS,
-)
+AGENT = agent.KnownAgent(ID, "OpenCode", home=OWN, loads=LOADS)

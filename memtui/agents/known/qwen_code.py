@@ -8,43 +8,16 @@ settings: the repository QwenLM/qwen-code, `packages/cli/src/config/config.ts`, 
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    CHAIN,
-    HOME,
-    ON_DEMAND,
-    PROJECT,
-    SECONDS,
-    AgentHome,
-    Client,
-    ClientEntry,
-    ClientFile,
-    ImportRule,
-    KnownAgent,
-    Limits,
-    LoadOptions,
-    Loads,
-    LoadSource,
-    Start,
-    Transcripts,
-    hook_group,
-)
+from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, above, along, ancestors, here, id_part, is_folder, short_path, slug
 from memtui.agents.projects import other_projects
-from memtui.agents.settings import (
-    agent_names,
-    agent_setting,
-    agent_value,
-    file_names,
-    last,
-    problems,
-    read_json,
-)
+from memtui.agents.settings import agent_names, agent_setting, agent_value, file_names, last, problems, read_json
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import TYPES, Policy, Root
 
 ID = "qwen-code"
-OWN = AgentHome(("QWEN_HOME",), (".qwen",))
-TRANSCRIPTS = Transcripts("chats")
+OWN = agent.AgentHome(("QWEN_HOME",), (".qwen",))
+TRANSCRIPTS = agent.Transcripts("chats")
 IGNORED = (*BOOKKEEPING, "meta.json", "extract-cursor.json")
 
 AUTO = Policy(
@@ -77,8 +50,8 @@ TEAM_SYNC = " At its start it pulls, commits and pushes them by itself."
 TEAM_OFF = " It is switched off, so Qwen Code does not load them."
 READS = "Qwen Code reads these files and writes them when asked to."
 
-IMPORTS = ImportRule(depth=5, markdown=False, approval=False, home=False)
-INDEX = Limits(lines=200, units=25_000)
+IMPORTS = agent.ImportRule(depth=5, markdown=False, approval=False, home=False)
+INDEX = agent.Limits(lines=200, units=25_000)
 _TIERS = (("user", "qwen-code:global"), ("project", "qwen-code:project"), ("team", "qwen-code:project:team"))
 
 
@@ -235,7 +208,7 @@ def _instructions(surroundings: Surroundings, names: tuple[str, ...]) -> Iterato
         yield from above(surroundings, ID, LABEL, folders, policy, READS)
 
 
-def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     """Read what instruction files are called, and which memories are on: the team's only when switched on."""
     files = tuple(read_json(os.path.join(home, "settings.json")) for home in homes)
     brought = os.path.join(surroundings.project, ".qwen", "settings.json")
@@ -254,36 +227,36 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
         off += [
             (f"team {what}", f"Not loaded: {words} (memory.enableTeamMemory).") for what in ("memory index", "memories")
         ]
-    return LoadOptions(
+    return agent.LoadOptions(
         names=(("user instructions", names), ("instructions", names)),
         off=tuple(off),
         problems=problems((*files, project)),
     )
 
 
-def _client_files(place: Surroundings, level: str, start: Start) -> tuple[ClientFile, ...]:
-    inside = place.project if level == PROJECT else None
+def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
+    inside = place.project if level == agent.PROJECT else None
     folder = os.path.join(place.project, ".qwen") if inside else OWN.needed(place)
-    hook = {"type": "command", "command": start.hook, "name": "memtui", "timeout": SECONDS * 1000}
+    hook = {"type": "command", "command": start.hook, "name": "memtui", "timeout": agent.SECONDS * 1000}
     entries = (
-        ClientEntry("server", ("mcpServers", "memtui"), start.server),
-        ClientEntry("hook", ("hooks", "SessionStart"), hook_group(hook)),
+        agent.ClientEntry("server", ("mcpServers", "memtui"), start.server),
+        agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),
     )
-    return (ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
+    return (agent.ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        LoadSource("user instructions", HOME, NAMES, imports=IMPORTS),
-        LoadSource("instructions", CHAIN, NAMES, imports=IMPORTS),
-        LoadSource("local instructions", PROJECT, (".qwen/QWEN.local.md",), imports=IMPORTS),
-        *(LoadSource(f"{tier} memory index", root, ("MEMORY.md",), limits=INDEX) for tier, root in _TIERS),
+        agent.LoadSource("user instructions", agent.HOME, NAMES, imports=IMPORTS),
+        agent.LoadSource("instructions", agent.CHAIN, NAMES, imports=IMPORTS),
+        agent.LoadSource("local instructions", agent.PROJECT, (".qwen/QWEN.local.md",), imports=IMPORTS),
+        *(agent.LoadSource(f"{tier} memory index", root, ("MEMORY.md",), limits=INDEX) for tier, root in _TIERS),
         *(
-            LoadSource(
+            agent.LoadSource(
                 f"{tier} memories",
                 root,
                 ("**/*.md",),
-                mark=ON_DEMAND,
+                mark=agent.ON_DEMAND,
                 why="It is recalled when it fits what is asked.",
             )
             for tier, root in _TIERS
@@ -293,15 +266,8 @@ LOADS = Loads(
     options=_options,
     note="Its own system prompt, extensions and MCP servers come on top.",
 )
-CLIENT = Client("qwen", "Qwen Code", OWN.needed, _client_files, hook_may_not_run=True)
+CLIENT = agent.Client("qwen", "Qwen Code", OWN.needed, _client_files, hook_may_not_run=True)
 """It runs no hook at the start of a session without a terminal."""
-AGENT = KnownAgent(
-    ID,
-    "Qwen Code",
-    roots,
-    policy=AUTO,
-    home=OWN,
-    loads=LOADS,
-    client=CLIENT,
-    transcripts=TRANSCRIPTS,
+AGENT = agent.KnownAgent(
+    ID, "Qwen Code", roots, policy=AUTO, home=OWN, loads=LOADS, client=CLIENT, transcripts=TRANSCRIPTS
 )

@@ -6,23 +6,14 @@ The folder of rules that every mode reads is `rules`; one named `rules-code` is 
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    HOME,
-    ON_DEMAND,
-    ON_TOP,
-    PROJECT,
-    AgentHome,
-    KnownAgent,
-    Loads,
-    LoadSource,
-)
+from memtui.agents import agent
 from memtui.agents.known.cline import BANK, is_roos
 from memtui.agents.layout import BOOKKEEPING, in_project, names_in, only, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "roo"
-OWN = AgentHome(at_home=(".roo",))
+OWN = agent.AgentHome(at_home=(".roo",))
 POLICY = Policy(index_file="activeContext.md", ignore=BOOKKEEPING, whole=("*",))
 """As Cline's, with a log of decisions."""
 RULES = Policy(ignore=BOOKKEEPING, whole=("*",))
@@ -56,21 +47,21 @@ def _rules(name: str, path: str) -> Root:
     return Root(f"{ID}:{name}", path, ID, "global", "Roo Code rules", RULES, note=READS, kind="instructions")
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
-        LoadSource("user rule", HOME, ("rules/**/*.md", "rules/**/*.txt")),
-        LoadSource("rule", PROJECT, (".roo/rules/**/*.md", ".roo/rules/**/*.txt", ".roorules")),
-        LoadSource("project instructions", PROJECT, ("AGENTS.md",)),
-        LoadSource(
+        agent.LoadSource("user rule", agent.HOME, ("rules/**/*.md", "rules/**/*.txt")),
+        agent.LoadSource("rule", agent.PROJECT, (".roo/rules/**/*.md", ".roo/rules/**/*.txt", ".roorules")),
+        agent.LoadSource("project instructions", agent.PROJECT, ("AGENTS.md",)),
+        agent.LoadSource(
             "rule of a mode",
-            PROJECT,
+            agent.PROJECT,
             (".roo/rules-*/**/*.md",),
-            mark=ON_DEMAND,
+            mark=agent.ON_DEMAND,
             why="It is loaded when a session starts in this mode.",
         ),
-        LoadSource("memory bank", PROJECT, ("memory-bank/**/*.md",), mark=ON_DEMAND, why=_BANK),
+        agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=_BANK),
     ),
     in_project=(".roo", ".roorules"),
-    note=ON_TOP,
+    note=agent.ON_TOP,
 )
-AGENT = KnownAgent(ID, "Roo Code", roots, policy=POLICY, home=OWN, loads=LOADS, also=("roo-code",))
+AGENT = agent.KnownAgent(ID, "Roo Code", roots, policy=POLICY, home=OWN, loads=LOADS, also=("roo-code",))

@@ -9,32 +9,15 @@ oraios/serena, docs/02-usage/045_memories.md and `MemoriesManager`: the lists of
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    BY_NAME,
-    CHAIN,
-    HOME,
-    NAMES_ONLY,
-    AgentHome,
-    Excluded,
-    KnownAgent,
-    LoadOptions,
-    Loads,
-    LoadSource,
-)
+from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, is_too_wide, on_the_way, short_path, there
 from memtui.agents.patterns import shell_patterns
-from memtui.agents.settings import (
-    problems,
-    read_text,
-    settings_text,
-    yaml_list,
-    yaml_setting,
-)
+from memtui.agents.settings import problems, read_text, settings_text, yaml_list, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "serena"
-OWN = AgentHome(("SERENA_HOME",), (".serena",))
+OWN = agent.AgentHome(("SERENA_HOME",), (".serena",))
 CONFIG = "serena_config.yml"
 POLICY = Policy(ignore=BOOKKEEPING, whole=("*",), suffix=".md")
 """Plain text: front matter is part of what the agent reads."""
@@ -114,13 +97,13 @@ def _moved(surroundings: Surroundings, settings: str) -> str | None:
     return None if is_too_wide(surroundings, folder) else os.path.join(folder, "memories")
 
 
-def _serena(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
+def _serena(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     """Read which names are ignored, in its own settings and the project's, and whether it has memory tools at all."""
     bound = surroundings.checkout or surroundings.project
     own = tuple(read_text(os.path.join(home, CONFIG)) for home in homes)
     folder = os.path.join(surroundings.project, ".serena")
     files = (*own, *(read_text(os.path.join(folder, name), bound) for name in LOCAL))
-    excluded: list[Excluded] = []
+    excluded: list[agent.Excluded] = []
     odd: list[tuple[str, str]] = []
     for file in files:
         where = short_path(file.path, surroundings.home)
@@ -129,31 +112,29 @@ def _serena(surroundings: Surroundings, homes: tuple[str, ...]) -> LoadOptions:
             if patterns is None:
                 odd.append((file.path, f"Of ignored_memory_patterns memtui does not understand {regex}"))
             why = f"Not loaded: ignored_memory_patterns in {where} leaves it out: {regex}"
-            excluded += [Excluded(pattern, why, BY_NAME, file.path) for pattern in patterns or ()]
+            excluded += [agent.Excluded(pattern, why, agent.BY_NAME, file.path) for pattern in patterns or ()]
     off = next((file for file in files if switched_off(file.text)), None)
     why = f"Not loaded: switched off in {short_path(off.path, surroundings.home)}." if off is not None else ""
-    return LoadOptions(
-        off=tuple((label, why) for label in _NAMES if why),
-        excluded=tuple(excluded),
-        problems=(*problems(files), *odd),
+    return agent.LoadOptions(
+        off=tuple((label, why) for label in _NAMES if why), excluded=tuple(excluded), problems=(*problems(files), *odd)
     )
 
 
-LOADS = Loads(
+LOADS = agent.Loads(
     (
         *(
-            LoadSource(
+            agent.LoadSource(
                 label,
                 place,
                 (name,),
-                mark=NAMES_ONLY,
+                mark=agent.NAMES_ONLY,
                 why="The agent is given the name, and reads it on demand.",
                 named_below=below,
             )
             for label, place, name, below in (
-                ("user memories", HOME, "memories/global/**/*.md", "memories/"),
+                ("user memories", agent.HOME, "memories/global/**/*.md", "memories/"),
                 ("project memories", "serena:project", "**/*.md", ""),
-                ("project memories", CHAIN, ".serena/memories/**/*.md", ".serena/memories/"),
+                ("project memories", agent.CHAIN, ".serena/memories/**/*.md", ".serena/memories/"),
             )
         ),
     ),
@@ -161,4 +142,4 @@ LOADS = Loads(
     options=_serena,
     note="Its tools come on top.",
 )
-AGENT = KnownAgent(ID, "Serena", roots, policy=POLICY, home=OWN, loads=LOADS)
+AGENT = agent.KnownAgent(ID, "Serena", roots, policy=POLICY, home=OWN, loads=LOADS)

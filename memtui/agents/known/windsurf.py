@@ -7,9 +7,7 @@ knows. A rule over its limit is cut without a word.
 import os
 from collections.abc import Iterator
 
-from memtui.agents.agent import (
-    KnownAgent,
-)
+from memtui.agents.agent import KnownAgent
 from memtui.agents.layout import BOOKKEEPING, along, here, is_folder, only, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root

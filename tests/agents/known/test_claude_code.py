@@ -184,10 +184,7 @@ def test_the_home_folder_as_project_lists_nothing_twice(machine: Machine) -> Non
     roots = machine.roots("~/")
     assert "claude-code:project:instructions" not in roots or roots[
         "claude-code:project:instructions"
-    ].policy.include == (
-        "CLAUDE.md",
-        "CLAUDE.local.md",
-    )
+    ].policy.include == ("CLAUDE.md", "CLAUDE.local.md")
     assert "claude-code:project:agent-memory" not in roots
     assert roots["claude-code:global:agent-memory"].aliases == ("claude-code:project:agent-memory",)
 

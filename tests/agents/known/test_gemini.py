@@ -14,12 +14,7 @@ from tests.agents.machine import NATIVE, Machine
 def test_what_is_found(machine: Machine) -> None:
     homes.gemini(machine.home, machine.app)
     roots = machine.roots("app/api")
-    assert list(roots) == [
-        *NATIVE,
-        "gemini:global:instructions",
-        "gemini:project:app",
-        "gemini:project:instructions",
-    ]
+    assert list(roots) == [*NATIVE, "gemini:global:instructions", "gemini:project:app", "gemini:project:instructions"]
     mine = roots["gemini:project:app"]
     assert (mine.aliases, mine.project) == (("gemini:project",), str(machine.app))
     assert (mine.policy.index_file, mine.policy.index_format, mine.kind) == ("MEMORY.md", "links", "memories")
