@@ -6,7 +6,10 @@ It is data alone; `bylaws.py` says what each number counts, and `test_bylaws.py`
 from collections.abc import Collection, Mapping
 
 SURFACE: Mapping[str, int] = {
+    "memtui.features.trash.view.TrashView": 57,
     "memtui.ui.keys.palette.CommandList": 21,
+    "memtui.ui.list_view.ListView": 56,
+    "memtui.ui.view_screen.ViewScreen": 31,
     "memtui.wire.output.Output": 26,
     "memtui.workbench.browse.browser.BrowserScreen": 35,
     "memtui.workbench.browse.bundles.ArrivalList": 21,
@@ -30,22 +33,18 @@ SURFACE: Mapping[str, int] = {
     "memtui.workbench.merge.session.MergeSession": 22,
     "memtui.workbench.tree.rows.Forest": 29,
     "memtui.workbench.tree.tree.MemoryTree": 41,
-    "memtui.workbench.views.activity.ActivityScreen": 58,
+    "memtui.workbench.views.activity.ActivityScreen": 56,
     "memtui.workbench.views.change_list.ChangeList": 23,
-    "memtui.workbench.views.changes.ChangesScreen": 46,
-    "memtui.workbench.views.cost.CostScreen": 62,
+    "memtui.workbench.views.changes.ChangesScreen": 42,
+    "memtui.workbench.views.cost.CostScreen": 58,
     "memtui.workbench.views.entries.EntriesScreen": 59,
-    "memtui.workbench.views.health.HealthScreen": 58,
-    "memtui.workbench.views.history.HistoryScreen": 61,
-    "memtui.workbench.views.hot.HotScreen": 62,
-    "memtui.workbench.views.inbox_screen.InboxScreen": 46,
-    "memtui.workbench.views.listed.ListedScreen": 56,
+    "memtui.workbench.views.health.HealthScreen": 57,
+    "memtui.workbench.views.history.HistoryScreen": 60,
+    "memtui.workbench.views.hot.HotScreen": 58,
+    "memtui.workbench.views.inbox_screen.InboxScreen": 42,
     "memtui.workbench.views.picker.PickScreen": 22,
-    "memtui.workbench.views.search.SearchScreen": 36,
+    "memtui.workbench.views.search.SearchScreen": 32,
     "memtui.workbench.views.search_rows.HitList": 23,
-    "memtui.workbench.views.trash.TrashScreen": 59,
-    "memtui.workbench.views.view.ViewScreen": 35,
-    "memtui.workbench.views.worked_out.WorkedOutScreen": 60,
 }
 """Public methods and properties of a class."""
 
@@ -54,30 +53,28 @@ COLLABORATORS: Mapping[str, int] = {}
 
 DEPTH: Mapping[str, int] = {
     "memtui.ui.keys.palette.CommandList": 3,
+    "memtui.ui.list_view.ViewList": 3,
     "memtui.workbench.browse.bundles.ArrivalList": 4,
     "memtui.workbench.browse.copies.LandingList": 4,
     "memtui.workbench.browse.plan_screen.AskedList": 3,
     "memtui.workbench.browse.reviews.WaitingList": 4,
     "memtui.workbench.tree.tree.MemoryTree": 3,
     "memtui.workbench.views.change_list.ChangeList": 3,
-    "memtui.workbench.views.cost.CostScreen": 4,
-    "memtui.workbench.views.hot.HotScreen": 4,
-    "memtui.workbench.views.listed.Listed": 3,
     "memtui.workbench.views.picker.PickList": 3,
     "memtui.workbench.views.search_rows.HitList": 3,
 }
 """Classes of ours a class stands on."""
 
 FOLDERS: Mapping[str, int] = {
-    "memtui/workbench/browse": 16,
+    "memtui/workbench/browse": 15,
     "memtui/workbench/edit": 22,
     "memtui/workbench/merge": 15,
-    "memtui/workbench/views": 41,
+    "memtui/workbench/views": 37,
 }
 """Modules of a folder."""
 
 ONE_IMPORTER: Mapping[str, int] = {
-    "modules": 76,
+    "modules": 75,
 }
 """How many modules have one importer and do not say why they are apart."""
 
@@ -108,7 +105,6 @@ NAMES: Mapping[str, int] = {
     "Intent": 2,
     "Item": 5,
     "Line": 2,
-    "Listed": 2,
     "Loaded": 3,
     "Look": 4,
     "Moved": 2,
@@ -172,12 +168,11 @@ CIRCLES: Collection[str] = (
     "memtui.workbench.views.changes",
     "memtui.workbench.views.entries",
     "memtui.workbench.views.history",
-    "memtui.workbench.views.listed",
+    "memtui.workbench.views.host",
     "memtui.workbench.views.redacting",
     "memtui.workbench.views.stepping",
     "memtui.workbench.views.switching",
     "memtui.workbench.views.taking_back",
-    "memtui.workbench.views.view",
 )
 """Modules in a circle of imports."""
 
@@ -188,7 +183,6 @@ ARROWS_UP: Collection[str] = (
     "memtui.workbench.browse.browser -> memtui.workbench.edit.host",
     "memtui.workbench.browse.browser -> memtui.workbench.edit.intents",
     "memtui.workbench.browse.browser -> memtui.workbench.views.switching",
-    "memtui.workbench.browse.browser -> memtui.workbench.views.view",
     "memtui.workbench.browse.bundles -> memtui.workbench.views.difference",
     "memtui.workbench.browse.chrome -> memtui.workbench.views.activity_rows",
     "memtui.workbench.browse.commands -> memtui.workbench.views.help",

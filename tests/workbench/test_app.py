@@ -15,10 +15,10 @@ from memtui.engine.model import Address, Draft
 from memtui.safe_text import cell_width
 from memtui.ui.action import COMMON, Action, in_room, keymap_of, shown_key, shown_keys
 from memtui.ui.keys.keyed import KeyedScreen
+from memtui.ui.view_screen import ViewScreen
 from memtui.ui.widgets.rowlist import RowList
 from memtui.ui.widgets.scroller import Scroller
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, VIEW
-from memtui.workbench.views.view import ViewScreen
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
 from tests.workbench.views.real import World, at, real

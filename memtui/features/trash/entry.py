@@ -40,7 +40,7 @@ FEATURE = Feature(
         "6",
         "Trash",
         "Show what was deleted, and restore it.",
-        "memtui.workbench.views.trash:TrashScreen",
+        "memtui.features.trash.view:TrashView",
         (
             *("restore", "read_text", "mark", "range", "range_down", "range_up", "mark_all", "filter", "versions"),
             *("copy_contents", "copy_sha"),

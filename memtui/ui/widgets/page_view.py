@@ -6,6 +6,8 @@ Stock text widgets split, highlight or mount everything first, which a list of a
 from __future__ import annotations
 
 from memtui.ui.draw.pages import Page
+from memtui.ui.draw.spans import Line
+from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.scroller import Scroller, Token
 
 
@@ -18,6 +20,8 @@ last looked. Enter opens the editor."""
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._page: Page = ()
+        self.starts: tuple[int, ...] = ()
+        """The lines at which the places of the text begin."""
 
     @property
     def page(self) -> Page:
@@ -37,11 +41,25 @@ last looked. Enter opens the editor."""
         """How a line looks."""
         return (self._page[index].runs if index < len(self._page) else ()), ""
 
-    def show(self, page: Page, *, keep_place: bool = False) -> None:
-        """Show another page, from its start unless the place is to be kept."""
-        self._page = page
+    @property
+    def text_width(self) -> int:
+        """Cells there are for a line of text."""
+        return max(self.room, 20)
+
+    def show(self, page: Page, starts: tuple[int, ...] = (), *, keep_place: bool = False) -> None:
+        """Show another page, from its start unless the place is to be kept; `starts` are the lines of its places."""
+        self._page, self.starts = page, starts
         self._top = max(0, min(self._top, len(page) - self.size.height)) if keep_place else 0
         self.repaint()
+
+    def places(self) -> Line:
+        """How many places the text has, for its title."""
+        return [(count_words(len(self.starts), "place"), "title")] if self.starts else []
+
+    def go_to_place(self, step: int) -> None:
+        """Scroll to the next place of the text (1), or to the one before (-1)."""
+        after = [start for start in self.starts if (start - self.top) * step > 0]
+        self.scroll_to_row((after or self.starts[::-1])[0] if step > 0 else (after[::-1] or self.starts)[0])
 
     def jump_paragraph(self, step: int) -> None:
         """Scroll to the next (1) or previous (-1) blank line."""

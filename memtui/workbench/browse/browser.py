@@ -52,6 +52,7 @@ from memtui.workbench.tree.rows import Effect, Forest
 from memtui.workbench.tree.tree import Filling, MemoryTree
 
 if TYPE_CHECKING:
+    from memtui.ui.view_screen import ViewScreen
     from memtui.ui.widgets.prompts import Prompt, Question
     from memtui.workbench.browse.bundles import Bundling
     from memtui.workbench.browse.copies import Translating
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
     from memtui.workbench.browse.reviews import Accepting
     from memtui.workbench.edit.host import EditorHost
     from memtui.workbench.views.switching import Views
-    from memtui.workbench.views.view import ViewScreen
 
 
 class Facts(NamedTuple):

@@ -15,6 +15,7 @@ from memtui.agents.table import title_of
 from memtui.engine.model import Address, Done, Root
 from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Item, Plan
 from memtui.features.transfer.plan import Wish, apply, differs, plan
+from memtui.features.typed_address import Target
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import words_page
@@ -22,7 +23,6 @@ from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.new_memory import Target
 from memtui.workbench.browse.plan_screen import AskedList, AskingScreen
 from memtui.workbench.views.difference import Look, compare
 

@@ -6,21 +6,21 @@ inside.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import BROUGHT, SCOPES, Address, Conflict, Done, PassedOver, Saved, Unchanged
+from memtui.engine.model import BROUGHT, SCOPES, Address, Conflict, Done, PassedOver, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
+from memtui.features.typed_address import Target, rename_target
 from memtui.pointers import carry
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import MOMENT
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.copies import translates
-from memtui.workbench.browse.new_memory import Target, new_target, rename_target
 from memtui.workbench.browse.undo import Seeing, Step
-from memtui.workbench.tree.nodes import MEMORY
+from memtui.workbench.tree.nodes import MEMORY, Node
 
 if TYPE_CHECKING:
     from memtui.features.transfer.model import Plan
@@ -458,3 +458,21 @@ def put_on_clipboard(screen: BrowserScreen, text: str, what: str) -> None:
         screen.say(f"Copied {what} ({len(text):,} characters) by {route}.", "good")
 
     screen.bridge.run(lambda _: copy(text, terminal, escaped.append), copied, what=f"copy {what}")
+
+
+def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:
+    """Where a new memory goes: beside or into what the cursor is on."""
+    root, folder = "", ""
+    above = node
+    while above is not None and not root:
+        root, folder = above.root, folder or above.folder
+        above = above.parent
+    if root not in roots and node is not None:
+        root = next((child.root for child in node.children.values() if child.root in roots), "")
+        folder = ""
+    if root not in roots:
+        root = next(iter(roots), "")
+        folder = ""
+    if not root:
+        return None
+    return Target(Address(root, folder), folder, len(folder), "new")

@@ -119,7 +119,7 @@ class EntryFlow(OwnDraft):
 
         made = self._browser.views.made("entries")
         if isinstance(made, EntriesScreen) and made.shelf.address == self.address:
-            made.load(go_to=number)
+            made.show_entry(number)
 
     def _in_the_file(self, entry: Entry | None, then: str = "") -> None:
         """Go on in the editor of the whole file."""

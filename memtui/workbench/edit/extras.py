@@ -22,9 +22,9 @@ from memtui.features.edit.external import (
     run_in_terminal,
     run_in_window,
 )
+from memtui.features.typed_address import rename_target
 from memtui.pointers import carry
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.new_memory import rename_target
 from memtui.workbench.edit import jobs
 from memtui.workbench.edit.opening import DRAFTS
 from memtui.workbench.edit.text_form import read_form

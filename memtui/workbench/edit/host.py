@@ -14,13 +14,13 @@ from memtui.workbench.browse.side import PREVIEW
 
 if TYPE_CHECKING:
     from memtui.features.entries.entry_names import Name
+    from memtui.ui.view_screen import ViewScreen
     from memtui.workbench.app import MemtuiApp
     from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.edit.describing import Describing
     from memtui.workbench.edit.editor import MemoryEditor
     from memtui.workbench.edit.entry_flow import EntryFlow
     from memtui.workbench.edit.flow import Editing
-    from memtui.workbench.views.view import ViewScreen
 
 
 PAUSE = 0.4

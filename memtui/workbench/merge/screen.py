@@ -31,7 +31,7 @@ PAUSE = 0.4
 """Seconds a decided place stays in sight before the next open one is shown."""
 
 
-class Host(Protocol):
+class ConflictHost(Protocol):
     """What the screen asks for; it never does these things itself."""
 
     def write_result(self, data: bytes) -> None:
@@ -69,7 +69,7 @@ The other side is called AGENT, or DISK where no agent is known to have written 
         self,
         parties: Parties,
         session: MergeSession,
-        host: Host,
+        host: ConflictHost,
         *,
         spot: Spot | None = None,
         advance: float | None = PAUSE,

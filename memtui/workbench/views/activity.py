@@ -6,7 +6,7 @@ The audit is loaded a page at a time, as the cursor comes near its end, so that 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.timer import Timer
 
@@ -16,17 +16,17 @@ from memtui.ui.action import PANES, Action
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
+from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.views import activity_jobs
 from memtui.workbench.views.activity_jobs import BATCH, PAGE, Drawn, Loaded, Wish
 from memtui.workbench.views.activity_rows import Item, Steps, actor_words, item_runs, where
 from memtui.workbench.views.difference import Look
-from memtui.workbench.views.listed import ListedScreen
 from memtui.workbench.views.stepping import Stepping
 
 if TYPE_CHECKING:
-    from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.tree.nodes import Node
+    from memtui.ui.view_screen import Within
+    from memtui.workbench.views.host import WorkbenchHost
 
 NEAR = 60
 """Rows before the end at which more are loaded."""
@@ -38,7 +38,7 @@ COUNTED_RECORDS = 20
 """The lines of larger steps are not counted."""
 
 
-class ActivityScreen(ListedScreen):
+class ActivityScreen(ListView[Any]):
     """Everything that was done."""
 
     ID: ClassVar[str] = "activity"
@@ -48,16 +48,15 @@ enter goes to the memory, or to its history when it is gone. w gives the differe
 newest operation, as everywhere; d s takes back the step under the cursor and nothing else, where its memories still are
 as it left them. / looks for words, a shows one writer only."""
 
-    def __init__(self, browser: BrowserScreen) -> None:
-        super().__init__(browser)
+    def __init__(self, host: WorkbenchHost) -> None:
+        super().__init__(host.shell)
+        self.host, self.jobs = host, host.jobs
         self.steps = Steps()
         self.wish = Wish()
         self.counts: dict[int, tuple[int, int]] = {}
         self.next_undo: str | None = None
-        self.loaded = False
         self._loading = False
         self._to_end = False
-        self._shown: Hashable = None
         self._count_rest: Timer | None = None
         self.stepping = Stepping(self)
         self._does |= {
@@ -65,13 +64,13 @@ as it left them. / looks for words, a shows one writer only."""
             "step_diff": lambda: self.read_alone(alone=not self.has_class("-reading")),
             "undo_step": self.stepping.undo,
             "only_actor": self._only_actor,
-            "versions": lambda: browser.views.history(where(self._single())),
+            "versions": lambda: self.host.places.history(where(self._single())),
             "show_in_tree": self._show_in_tree,
             "filter": self._filter,
             "left": lambda: self._fold(wide=False),
             "right": lambda: self._fold(wide=True),
-            "next_hunk": lambda: self.go_to_place(1),
-            "previous_hunk": lambda: self.go_to_place(-1),
+            "next_hunk": lambda: self.page.go_to_place(1),
+            "previous_hunk": lambda: self.page.go_to_place(-1),
         }
 
     def asks_at_once(self, first: str) -> Line | None:
@@ -87,32 +86,27 @@ as it left them. / looks for words, a shows one writer only."""
         items = self.steps.items
         return items[self.list.cursor] if self.list.cursor < len(items) else None
 
-    def entered(self, node: Node | None) -> None:
+    def entered(self, within: Within | None) -> None:
         """Begin at the newest."""
-        del node
+        del within
         self.prompt = None
         self.stepping.forget()
         self.load()
 
-    def news(self) -> None:
-        """Take in what happened."""
-        if self.browser.views.current == self.ID:
-            self.load()
-
-    def load(self) -> None:
+    def read_rows(self, *, awaited: bool) -> None:
         """Ask for the newest page."""
-        self._ask(None)
+        self._ask(None, awaited=awaited)
 
-    def _ask(self, before: int | None, limit: int = PAGE) -> None:
+    def _ask(self, before: int | None, limit: int = PAGE, *, awaited: bool = False) -> None:
         """Ask for a page; None for the newest one."""
         wish = self.wish
         self._loading = True
-        self.bridge.stream(
+        self.jobs.stream(
             lambda engine, stop, _: activity_jobs.load(engine, wish, before, limit=limit, stop=stop),
             self._take,
             what="read the activity",
             group="activity",
-            awaited=not self.loaded,
+            awaited=awaited,
         )
 
     def _take(self, loaded: Loaded) -> None:
@@ -143,11 +137,11 @@ as it left them. / looks for words, a shows one writer only."""
         """Load older records when the cursor is near the end of what is loaded."""
         if self._loading or not self.loaded:
             return
-        if self.row_wanted and (self.steps.complete or len(self.steps.steps) >= SOUGHT):
-            self.browser.returning.forget_row()
+        if self.shell.row_left(self.ID) and (self.steps.complete or len(self.steps.steps) >= SOUGHT):
+            self.shell.forget_row()
         if self.steps.complete:
             return
-        far = self._to_end or bool(self.row_wanted)
+        far = self._to_end or bool(self.shell.row_left(self.ID))
         if far or self.list.cursor + NEAR >= self.list.count():
             self._ask(self.steps.reached, BATCH if far else PAGE)
 
@@ -167,7 +161,7 @@ as it left them. / looks for words, a shows one writer only."""
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks."""
-        clock = Clock(self.browser.now(), self.ascii, self.browser.forest.named)
+        clock = Clock(self.host.now(), self.ascii, self.shell.named)
         return item_runs(self.steps.items[index], self.steps, self.counts, width, clock, next_undo=self.next_undo)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
@@ -212,7 +206,7 @@ as it left them. / looks for words, a shows one writer only."""
             self.counts.update(found)
             self.list.repaint()
 
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: activity_jobs.count(engine, wanted),
             counted,
             what="count changed lines",
@@ -229,12 +223,12 @@ as it left them. / looks for words, a shows one writer only."""
             return
         told = self.stepping.told(item)
         if told:
-            self.give(words_page(*told, style="warning", width=self.width))
+            self.give(words_page(*told, style="warning", width=self.page.text_width))
             return
-        look = Look(self.width, plain=self.ascii, named=self.browser.forest.named)
-        now = self.browser.now()
+        look = Look(self.page.text_width, plain=self.ascii, named=self.shell.named)
+        now = self.host.now()
         operation, how, away = self.steps.operation(item.step), self.stepping.how(item), self.stepping.away(item)
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: activity_jobs.show(engine, item, operation, how, now, look, away),
             self._give,
             what="read what was done",
@@ -249,7 +243,7 @@ as it left them. / looks for words, a shows one writer only."""
 
     def page_words(self) -> tuple[str, Line]:
         """What is shown."""
-        return "What it did", self.place_notes()
+        return "What it did", self.page.places()
 
     # Keys
 
@@ -264,7 +258,7 @@ as it left them. / looks for words, a shows one writer only."""
             return f"{action.label}: put the cursor on one memory; enter opens this row."
         if action.id in ("versions", "show_in_tree") and (away := self.stepping.away(item)):
             return away
-        if action.id in ("next_hunk", "previous_hunk") and not self.starts:
+        if action.id in ("next_hunk", "previous_hunk") and not self.page.starts:
             return "There is no other place."
         return self.stepping.why_not(item) if action.id == "undo_step" else ""
 
@@ -303,13 +297,13 @@ as it left them. / looks for words, a shows one writer only."""
             self.say(away, "warning")
             return
         address = where(self._single())
-        if address in self.browser.forest.nodes and self.browser.memories.reveal(address):
-            self.browser.views.back()
+        if self.host.has_row(address) and self.host.places.reveal(address):
+            self.host.places.back()
         else:
-            self.browser.views.history(address)
+            self.host.places.history(address)
 
     def _show_in_tree(self) -> None:
-        self.leave_to(where(self._single()))
+        self.host.places.tree(where(self._single()))
 
     def _fold(self, *, wide: bool) -> None:
         item = self.item

@@ -22,7 +22,7 @@ from memtui.workbench.views.inbox_screen import InboxScreen
 from memtui.workbench.views.taking_back import TakingBack
 
 if TYPE_CHECKING:
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.views.host import WorkbenchHost
 
 NEEDS_CHANGE = frozenset(
     {"edit", "edit_outside", "versions", "show_in_tree", "take_back_hunk", "next_hunk", "previous_hunk"}
@@ -38,8 +38,8 @@ closes with `enter`; a checkout, a rewrite of many memories or a renamed folder 
 from the text you last saw. Nothing counts as seen before you press x here, and u takes that back. d h takes back one
 hunk, d c the whole change: only if the memory still is as shown, and u brings it back."""
 
-    def __init__(self, browser: BrowserScreen) -> None:
-        super().__init__(browser)
+    def __init__(self, host: WorkbenchHost) -> None:
+        super().__init__(host)
         self.taking = TakingBack(self)
         self._does: dict[str, Callable[[], object]] = {
             "seen": self._seen,
@@ -48,8 +48,8 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
             "take_back": lambda: self.taking.changes(self.targets),
             "open": self._open,
             "edit": self._edit,
-            "edit_outside": lambda: self.leave_to_edit(self.change.address, then="outside"),
-            "versions": lambda: self.browser.views.history(self.change.address),
+            "edit_outside": lambda: self.host.places.edit(self.change.address, then="outside"),
+            "versions": lambda: self.host.places.history(self.change.address),
             "next_hunk": lambda: self.go_to_hunk(self.hunk + 1),
             "previous_hunk": lambda: self.go_to_hunk(self.hunk - 1),
             "inline_words": self._toggle_words,
@@ -79,7 +79,7 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
     def asks_at_once(self, first: str) -> Line | None:
         """`d` says what it would take back before it does."""
         after = {action.id: key for key, action in self._sequences.choices(first)}
-        if "take_back" not in after or self.bridge.read_only or not self.targets:
+        if "take_back" not in after or self.jobs.read_only or not self.targets:
             return None
         line: Line = [(" takes back ", "strong")]
         shown = self.shown
@@ -265,13 +265,13 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
             self.inbox.marks.clear()
             self.load()
 
-        self.browser.verbs.seeing.changes(changes, seen)
+        self.host.operations.see(changes, seen)
 
     # Elsewhere
 
     def _reload(self) -> None:
         self.say("Reading every folder again.")
-        self.bridge.reload()
+        self.jobs.reload()
         self.read_again()
 
     def _open(self) -> None:
@@ -289,7 +289,7 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
         """Open the memory at the place that is shown."""
         shown = self.shown
         line = shown.hunks[self.hunk].after[0] + 1 if shown is not None and shown.hunks else 0
-        self.leave_to_edit(self.change.address, then=f"line {line}" if line else "")
+        self.host.places.edit(self.change.address, then=f"line {line}" if line else "")
 
     def _show_in_tree(self) -> None:
-        self.leave_to(self.change.address)
+        self.host.places.tree(self.change.address)

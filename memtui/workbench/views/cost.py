@@ -18,6 +18,8 @@ from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.pages import Page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
+from memtui.ui.list_view import ListView
+from memtui.ui.rows import ListRows
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.views import cost_jobs
@@ -32,12 +34,11 @@ from memtui.workbench.views.cost_rows import (
     row_runs,
     summary_lines,
 )
-from memtui.workbench.views.worked_out import WorkedOutScreen
 
 if TYPE_CHECKING:
     from memtui.errors import MemtuiError
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.views.host import WorkbenchHost
 
 LOOK = 2.0
 """Seconds between two looks at files that no root holds."""
@@ -49,25 +50,25 @@ WHAT = "work out what agents load"
 NOWHERE = "It is not known here where sessions start."
 
 
-class CostScreen(WorkedOutScreen):
+class CostScreen(ListView[Row]):
     """What agents start with."""
 
     ID = "cost"
-    MAY_SHOW = "esc"
+    QUIET = 0.6
     DEFAULT_CSS = "CostScreen #cost-summary { height: 2; }"
     HELP = """What each agent loads when a session starts in this project: first the agents, then, with enter, one
 agent's files in the order of loading, with bytes, tokens and their share. -- is not loaded at the start, and says when
 or why not. Below a cut line is what the agent's limits leave out: x marks those lines in the text, - those the agent
 drops on purpose. Looking is no use, and what leads out of the project is not read."""
 
-    def __init__(self, browser: BrowserScreen) -> None:
-        super().__init__(browser)
+    def __init__(self, host: WorkbenchHost) -> None:
+        super().__init__(host.shell, ListRows(lambda row: row.key))
+        self.host, self.jobs = host, host.jobs
         self.found: tuple[Cost, ...] | None = None
         """What was worked out last."""
         self._seen: dict[str, int] = {}
         """What each agent's files were like then, as a number."""
-        self.rows: tuple[Row, ...] = ()
-        self.opened = browser.returning.row_in(self.ID).partition("\n")[0]
+        self.opened = host.shell.row_left(self.ID).partition("\n")[0]
         """The agent whose files are shown; empty: the agents."""
         self._agents_key = shown_keys(next(one for one in self.table if one.id == "cost_agent"))
         self._texts_of = ""
@@ -88,7 +89,6 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             "versions": self._versions,
             "copy_path": self._copy_path,
             "copy_contents": self._copy,
-            "reload": self.reload,
         }
 
     # Parts
@@ -106,9 +106,9 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             return f"{action.label}: put the cursor on a file that is a memory first."
         if action.id == "copy_path" and (item is None or item.loaded.made):
             return "Put the cursor on a file first."
-        if action.id == "copy_contents" and (row is None or not cost_jobs.copied(self.rows, row)):
+        if action.id == "copy_contents" and (row is None or not cost_jobs.copied(self.rows.shown, row)):
             return "Nothing is loaded for this row."
-        if action.id == "cost_cut" and not self.starts and (item is None or not item.below):
+        if action.id == "cost_cut" and not self.page.starts and (item is None or not item.below):
             loaded = item.loaded if item is not None else None
             if loaded is not None and not loaded.at_start:
                 return f"It is not loaded at the start, so nothing of it is cut. {loaded.why}".strip()
@@ -122,7 +122,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
     @property
     def row(self) -> Row | None:
         """The row under the cursor."""
-        return self.rows[self.list.cursor] if self.list.cursor < len(self.rows) else None
+        return self.item
 
     @property
     def cost(self) -> Cost | None:
@@ -130,11 +130,6 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         return next((one for one in self.found or () if one.agent == self.opened), None)
 
     # Coming, and news
-
-    @property
-    def known(self) -> bool:
-        """Whether it is known what agents load."""
-        return self.found is not None
 
     def on_mount(self) -> None:
         """Look now and then, for as long as it is shown."""
@@ -152,7 +147,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
 
     def _look(self) -> None:
         """See whether the agent on screen, or under the cursor, would load something else by now."""
-        row, around = self.row, self.browser.facts.surroundings
+        row, around = self.row, self.host.surroundings
         if row is None or around is None or self.due is not None:
             return
         agent, seen = row.cost.agent, self._seen.get(row.cost.agent, 0)
@@ -161,16 +156,16 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             if differs:
                 self.load()
 
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: cost_jobs.changed(engine, around, agent, seen),
             told,
             what="look for changes",
             latest=LOOKING,
         )
 
-    def work_out(self) -> None:
+    def read_rows(self, *, awaited: bool) -> None:
         """Work out everything now."""
-        around, opened = self.browser.facts.surroundings, self.opened
+        around, opened = self.host.surroundings, self.opened
         if around is None:
             self._loaded(Worked((), ()))
             return
@@ -179,12 +174,12 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             del tell
             return cost_jobs.load(engine, around, opened, stop)
 
-        self.bridge.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not, awaited=not self.known)
+        self.jobs.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not, awaited=awaited)
 
     def _could_not(self, error: MemtuiError) -> None:
         """Say so in the place of what was waited for; what was known before stays."""
         self.failed = f"{error.message} {error.hint}".strip()
-        self.browser.show_error(WHAT, error)
+        self.host.show_error(WHAT, error)
         self.list.change_rows(lambda: self._take(self.found or ()))
         self._tell()
 
@@ -199,10 +194,10 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         self._tell()
 
     def _take(self, found: tuple[Cost, ...]) -> None:
-        self.found = found
+        self.found, self.loaded = found, True
         opened = self.cost
         self.opened = opened.agent if opened is not None else ""
-        self.rows = item_rows(opened) if opened is not None else agent_rows(found)
+        self.rows.load(item_rows(opened) if opened is not None else agent_rows(found))
 
     def _tell(self) -> None:
         self.update("#cost-summary")
@@ -214,7 +209,8 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         """Show one agent's files, or the agents; the cursor goes to the top, or to the agent that was left."""
         left, self.opened = self.opened, agent
         self._take(self.found or ())
-        at = next((number for number, row in enumerate(self.rows) if row.kind == AGENT and row.cost.agent == left), 0)
+        rows = enumerate(self.rows.shown)
+        at = next((number for number, row in rows if row.kind == AGENT and row.cost.agent == left), 0)
         self.list.go(at)
         self._tell()
         if agent:
@@ -246,15 +242,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         self._open("")
         return True
 
-    # Rows
-
-    def row_count(self) -> int:
-        """How many rows there are."""
-        return len(self.rows)
-
-    def row_key(self, index: int) -> Hashable:
-        """What a row is."""
-        return self.rows[index].key
+    # ListRows
 
     def row_name(self, index: int) -> str:
         """The agent that is open, and the row."""
@@ -262,16 +250,16 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks."""
-        around = self.browser.facts.surroundings
+        around = self.host.surroundings
         assert around is not None
         most = max((one.tokens for one in self.found or ()), default=0)
-        return row_runs(self.rows[index], most, width, around, plain=self.ascii)
+        return row_runs(self.rows.shown[index], most, width, around, plain=self.ascii)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is said where there is nothing."""
         if self.found is None:
             return [[("  reading...", "dim")]]
-        words = NOWHERE if self.browser.facts.surroundings is None else "No agent has left a trace here."
+        words = NOWHERE if self.host.surroundings is None else "No agent has left a trace here."
         words = self.failed or words
         return [[], [(f"  {words}", "warning")]]
 
@@ -292,7 +280,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             return "Text", []
         if row.item is None:
             return row.cost.title, [("at the start", "title")]
-        mark, around = row.item.loaded.mark, self.browser.facts.surroundings
+        mark, around = row.item.loaded.mark, self.host.surroundings
         path = row.item.loaded.path if around is None else short(row.item.loaded.path, around)
         return path, [(mark or "loaded", "warning" if mark else "title")]
 
@@ -303,18 +291,18 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
 
     def read_row(self) -> None:
         """Draw the page of the row under the cursor."""
-        row, around = self.row, self.browser.facts.surroundings
+        row, around = self.row, self.host.surroundings
         if not self.is_mounted:
             return
         if row is None or around is None:
-            self.bridge.drop(BESIDE)
-            self.give(words_page("", width=self.width))
+            self.jobs.drop(BESIDE)
+            self.give(words_page("", width=self.page.text_width))
             return
-        width, plain, key = self.width, self.ascii, row.key
+        width, plain, key = self.page.text_width, self.ascii, row.key
         if self._to_cut != key:
             self._to_cut = None
         if row.item is not None and row.cost.agent != self._texts_of:
-            self.bridge.drop(BESIDE)
+            self.jobs.drop(BESIDE)
             self.give(words_page(self.failed or "reading...", style="problem" if self.failed else "dim", width=width))
             return
 
@@ -326,7 +314,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
                 if self._to_cut == key:
                     self._cut()
 
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: cost_jobs.page(engine, row, around, width, plain=plain),
             show,
             what="draw a text",
@@ -345,37 +333,33 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         elif row.item is None or row.item.address is None or row.kind == CUT:
             self.other_pane()
         else:
-            self.leave_to(row.item.address)
+            self.host.places.tree(row.item.address, "esc")
 
     def _cut(self) -> None:
         """Go to the cut line, or remember that it is wanted."""
-        if self.starts:
+        if self.page.starts:
             self._to_cut = None
-            self.go_to_place(1)
+            self.page.go_to_place(1)
         else:
             self._to_cut = self.row.key if self.row is not None else None
 
     def _edit(self) -> None:
         row = self.row
         if row is not None and row.item is not None and row.item.address is not None:
-            self.leave_to_edit(row.item.address)
+            self.host.places.edit(row.item.address)
 
     def _versions(self) -> None:
         row = self.row
         if row is not None and row.item is not None and row.item.address is not None:
-            self.browser.views.history(row.item.address)
+            self.host.places.history(row.item.address)
 
     def _copy_path(self) -> None:
-        from memtui.workbench.browse.operations import put_on_clipboard
-
         if self.row is not None and self.row.item is not None:
-            put_on_clipboard(self.browser, self.row.item.loaded.path, "the path")
+            self.host.copy(self.row.item.loaded.path, "the path")
 
     def _copy(self) -> None:
-        from memtui.workbench.browse.operations import put_on_clipboard
-
         if self.row is not None:
-            put_on_clipboard(self.browser, cost_jobs.copied(self.rows, self.row), "what is loaded")
+            self.host.copy(cost_jobs.copied(self.rows.shown, self.row), "what is loaded")
 
     @on(RowList.Opened)
     def _clicked_twice(self) -> None:

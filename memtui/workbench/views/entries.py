@@ -7,7 +7,7 @@ the cursor stays with its entry.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import on
 
@@ -18,23 +18,22 @@ from memtui.safe_text import one_line
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
+from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.operations import put_on_clipboard
 from memtui.workbench.views import entries_jobs
 from memtui.workbench.views.entries_rows import Held, Shelf, entry_runs
-from memtui.workbench.views.listed import ListedScreen
 
 if TYPE_CHECKING:
     from memtui.features.entries.model import Entry
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.views.host import WorkbenchHost
 
 NEEDS = frozenset({"entry_edit", "entry_remove", "copy_contents", "copy_sha"})
 """Actions that work on the entry under the cursor."""
 
 
-class EntriesScreen(ListedScreen):
+class EntriesScreen(ListView[Any]):
     """What a memory holds."""
 
     ID: ClassVar[str] = "entries"
@@ -44,13 +43,12 @@ the bytes of that entry and no others, also when an agent wrote the file meanwhi
 back. f4 and H are about the whole file. Above the list stands how many there are and, where the agent has a limit, how
 much of it is used."""
 
-    def __init__(self, browser: BrowserScreen) -> None:
-        super().__init__(browser)
+    def __init__(self, host: WorkbenchHost) -> None:
+        super().__init__(host.shell)
+        self.host, self.jobs = host, host.jobs
         self.shelf = Shelf(Address("", ""))
-        self.loaded = False
         self._go_to: int | None = None
         """The number of the entry the cursor goes to when the list comes."""
-        self._shown: Hashable = None
         self._asked: Hashable = None
         """The entry that `d` asked about: `t` takes out that one and no other."""
         self._edit_action = next(action for action in self.own_actions if action.id == "entry_edit")
@@ -59,10 +57,10 @@ much of it is used."""
             "entry_new": self._new,
             "entry_remove": self._remove,
             "edit_outside": self._edit_outside,
-            "versions": lambda: browser.views.history(self.shelf.address),
+            "versions": lambda: self.host.places.history(self.shelf.address),
             "show_in_tree": self._show_in_tree,
             "copy_contents": self._copy_text,
-            "copy_sha": lambda: put_on_clipboard(browser, self._here.sha256, "the sha-256 of the entry"),
+            "copy_sha": lambda: self.host.copy(self._here.sha256, "the sha-256 of the entry"),
             "filter": self._filter,
         }
 
@@ -77,21 +75,20 @@ much of it is used."""
             self.give(())
         self.load()
 
-    def news(self) -> None:
-        """Take in what happened."""
-        if self.browser.views.current == self.ID:
-            self.load()
+    def show_entry(self, number: int | None) -> None:
+        """Read the file again, and go to the entry with this number."""
+        self._go_to = number or self._go_to
+        self.load()
 
-    def load(self, *, go_to: int | None = None) -> None:
-        """Read the file, and go to the entry with this number."""
+    def read_rows(self, *, awaited: bool) -> None:
+        """Read the file."""
         address = self.shelf.address
-        self._go_to = go_to or self._go_to
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: entries_jobs.load(engine, address),
             lambda found: self._loaded(address, found),
             what=f"read the entries of {address}",
             latest="entries",
-            awaited=not self.loaded,
+            awaited=awaited,
         )
 
     def _loaded(self, address: Address, found: Held | str) -> None:
@@ -159,14 +156,14 @@ much of it is used."""
         if entry is None or held is None or not self.is_mounted:
             self.give(())
             return
-        width, plain, key = self.width, self.ascii, self.shelf.key(entry)
+        width, plain, key = self.page.text_width, self.ascii, self.shelf.key(entry)
 
         def drawn(page: Page) -> None:
             if self.entry is not None and self.shelf.key(self.entry) == key:
                 self.give(page, keep_place=self._shown == key)
                 self._shown = key
 
-        self.bridge.run(
+        self.jobs.run(
             lambda _: entries_jobs.page(held, entry, width, plain=plain),
             drawn,
             what=f"draw an entry of {self.shelf.address}",
@@ -188,14 +185,14 @@ much of it is used."""
             return self.shelf.problem or "There is no entry here."
         if action.id == "entry_new" and self.shelf.problem:
             return self.shelf.problem
-        if action.id == "edit_outside" and self.browser.facts.settings.terminal.web:
+        if action.id == "edit_outside" and self.host.settings.terminal.web:
             return "A browser cannot lend its screen to another program."
         return ""
 
     def asks_at_once(self, first: str) -> Line | None:
         """`d` asks before anything happens."""
         after = [key for key, action in self._sequences.choices(first) if action.id == "entry_remove"]
-        if not after or self.entry is None or self.bridge.read_only:
+        if not after or self.entry is None or self.jobs.read_only:
             return None
         self._asked = self.shelf.key(self._here)
         what = f" takes entry {self._here.number:,} out: "
@@ -239,13 +236,13 @@ much of it is used."""
         self.attempt(self._edit_action)
 
     def _edit(self) -> None:
-        self.browser.host.edit_entry(self.shelf.address, exact(self._here))
+        self.host.screen.host.edit_entry(self.shelf.address, exact(self._here))
 
     def _new(self) -> None:
-        self.browser.host.edit_entry(self.shelf.address, None)
+        self.host.screen.host.edit_entry(self.shelf.address, None)
 
     def _remove(self) -> None:
-        entry, address, bridge = self._here, self.shelf.address, self.bridge
+        entry, address, bridge = self._here, self.shelf.address, self.jobs
         asked, self._asked = self._asked, None
         if asked is not None and asked != self.shelf.key(entry):
             self.say("Not removed. Somebody else changed the entry you asked about; look again.", "warning")
@@ -274,12 +271,12 @@ much of it is used."""
 
     def _copy_text(self) -> None:
         text = self.shelf.text(self._here).decode("utf-8", "replace")
-        put_on_clipboard(self.browser, text, f"entry {self._here.number:,}")
+        self.host.copy(text, f"entry {self._here.number:,}")
 
     # Elsewhere
 
     def _edit_outside(self) -> None:
-        self.leave_to_edit(self.shelf.address, then="outside")
+        self.host.places.edit(self.shelf.address, then="outside")
 
     def _show_in_tree(self) -> None:
-        self.leave_to(self.shelf.address)
+        self.host.places.tree(self.shelf.address)

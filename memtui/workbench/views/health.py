@@ -7,7 +7,7 @@ undo.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual import on
 
@@ -18,19 +18,19 @@ from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
+from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.views import health_jobs
 from memtui.workbench.views.difference import Look
 from memtui.workbench.views.health_rows import ORPHAN, Board, Row, row_runs
-from memtui.workbench.views.listed import ListedScreen
 
 if TYPE_CHECKING:
     from memtui.ui.keys.fence import Hold
+    from memtui.ui.view_screen import Within
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.tree.nodes import Node
+    from memtui.workbench.views.host import WorkbenchHost
 
 BESIDE = "health-page"
 NO_FINDING = "There is no finding here."
@@ -38,23 +38,21 @@ PATIENCE = 3.0
 """Seconds that keys wait for the first look at every index."""
 
 
-class HealthScreen(ListedScreen):
+class HealthScreen(ListView[Any]):
     """What is wrong with indexes."""
 
     ID = "health"
-    MAY_SHOW = "esc"
     HELP = """What is wrong with the indexes that agents load: memories an index names that are not there, memories it
 does not name, lines twice or too long, pointers that lead out of the folder, and the cut line: what is not loaded
 because the index is too long. f stands before what d f can fix, ? before what it can offer. Beside the list is what
 would be written. D fixes all of a kind or of a root, after saying what. u takes each of these back."""
 
-    def __init__(self, browser: BrowserScreen) -> None:
-        super().__init__(browser)
+    def __init__(self, host: WorkbenchHost) -> None:
+        super().__init__(host.shell)
+        self.host, self.jobs = host, host.jobs
         self.board = Board()
-        self._loaded = False
         self._hold: Hold | None = None
         """The first look, while keys wait for it."""
-        self._shown: Hashable = None
         self._asked: Row | None = None
         """The root that is asked about."""
         self._mine = False
@@ -79,16 +77,16 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         """The row under the cursor."""
         return self.board.rows[self.list.cursor] if self.list.cursor < len(self.board.rows) else None
 
-    def entered(self, node: Node | None) -> None:
+    def entered(self, within: Within | None) -> None:
         """The cursor stays where it was left."""
-        del node
+        del within
         self.prompt = None
         if self.board.has_over:
             self.list.change_rows(lambda: self.board.drop_over(-1))
-        self.browser.checkup.look_around()
+        self.host.screen.checkup.look_around()
         self._end_waiting()
-        if not self.browser.checkup.done:
-            self._hold = self.bridge.hold("look at the indexes", PATIENCE, optional=False)
+        if not self.host.screen.checkup.done:
+            self._hold = self.jobs.hold("look at the indexes", PATIENCE, optional=False)
         self.load()
 
     def on_mount(self) -> None:
@@ -106,29 +104,30 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
     def news(self) -> None:
         """Take in what was found."""
-        self.browser.checkup.look_around()
+        self.host.screen.checkup.look_around()
         self.load()
 
-    def load(self) -> None:
+    def load(self, *, awaited: bool = False) -> None:
         """Show what the checkup knows."""
-        checkup = self.browser.checkup
+        del awaited
+        checkup = self.host.screen.checkup
         stay = None if self._mine else self.row
         if self._mine and self.board.reports != checkup.reports:
             self._mine = False
-        first = not self._loaded and checkup.done
-        self._loaded = self._loaded or checkup.done
+        first = not self.loaded and checkup.done
+        self.loaded = self.loaded or checkup.done
 
         def change() -> None:
             self.board.strays = checkup.strays
-            self.board.shown = self.browser.forest.shown
-            self.board.load(checkup.reports, self.browser.forest.roots, stay)
+            self.board.shown = self.host.shown
+            self.board.load(checkup.reports, self.host.roots, stay)
 
         untouched = self.list.cursor == 0
         back = self._change(change)
         if first and untouched and not back and len(self.board.rows) > 1:
             self.list.scroll_to_row(0)
             self.list.go(1)
-        if self._loaded:
+        if self.loaded:
             self._end_waiting()
 
     def _change(self, change: Callable[[], object]) -> bool:
@@ -159,11 +158,11 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is shown when there are no rows."""
-        if not self._loaded:
+        if not self.loaded:
             return [[("  looking...", "dim")]]
         if self.board.words:
             return [[("  No finding has these words; ", "name"), ("esc", "key"), (" shows all", "name")]]
-        looked = self.browser.checkup.looked
+        looked = self.host.screen.checkup.looked
         if not looked:
             return [[("  No agent keeps an index here.", "strong")]]
         if looked == 1:
@@ -173,7 +172,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
     def list_words(self) -> tuple[str, Line]:
         """How many there are."""
-        notes: Line = [(self.board.counts, "title")] if self._loaded else []
+        notes: Line = [(self.board.counts, "title")] if self.loaded else []
         if self.board.words:
             notes.append((f" | /{' '.join(self.board.words)}", "agent"))
         return "Health", notes
@@ -187,7 +186,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             self._shown = None
             self.give(())
             return
-        look, reports = Look(self.width, plain=self.ascii), self.board.reports.get(row.root, ())
+        look, reports = Look(self.page.text_width, plain=self.ascii), self.board.reports.get(row.root, ())
         name = self.board.shown(row.finding.address) if row.finding is not None else ""
 
         def give(page: Page) -> None:
@@ -199,7 +198,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         def job(engine: Engine) -> Page:
             return health_jobs.page(engine, row, reports, look, name)
 
-        self.bridge.run(job, give, what="draw a finding", latest=BESIDE)
+        self.jobs.run(job, give, what="draw a finding", latest=BESIDE)
 
     def page_words(self) -> tuple[str, Line]:
         """What is shown beside the list."""
@@ -248,7 +247,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         """`d` and `D` say what they would fix before they do."""
         after = {action.id: key for key, action in self._sequences.choices(first)}
         row = self.row
-        if row is None or row.stray is not None or self.bridge.read_only:
+        if row is None or row.stray is not None or self.jobs.read_only:
             return None
         line: Line = []
         if "fix_finding" in after and row.finding is not None and row.finding.fix is not None and not row.over:
@@ -312,7 +311,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
     def _reload(self) -> None:
         self.say("Reading every folder again.")
-        self.bridge.reload()
+        self.jobs.reload()
 
     # Elsewhere
 
@@ -328,9 +327,9 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         if row.stray is not None:
             self._leave_to_root(row.stray.root)
         elif row.finding is not None and row.finding.memory is not None:
-            self.leave_to(row.finding.memory)
+            self.host.places.tree(row.finding.memory, "esc")
         elif row.report is not None and row.report.sha256 is not None:
-            self.leave_to(row.report.address)
+            self.host.places.tree(row.report.address, "esc")
         else:
             self.other_pane()
 
@@ -340,20 +339,20 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         if row is None or row.report is None:
             return
         line = row.finding.line if row.finding is not None else None
-        self.leave_to_edit(row.report.address, then=f"line {line}" if line else "")
+        self.host.places.edit(row.report.address, then=f"line {line}" if line else "")
 
     def _repoint(self) -> None:
         """Ask where a project that is gone is now, at its row in the tree."""
         row = self.row
         if row is not None and row.stray is not None:
             self._leave_to_root(row.stray.root)
-            self.browser.repointing.start(row.stray.root)
+            self.host.screen.repointing.start(row.stray.root)
 
     def _leave_to_root(self, root_id: str) -> None:
         """Go to the row of a root, which may lie in a closed group."""
-        self.browser.views.back()
-        if not self.browser.memories.reveal_root(root_id):
-            self.browser.say("It is not in the tree now; A shows the other projects.", "warning")
+        self.host.places.back()
+        if not self.host.places.reveal_root(root_id):
+            self.host.say("It is not in the tree now; A shows the other projects.", "warning")
 
     # Fixing
 
@@ -368,13 +367,13 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             self._run(choose(self.board.reports.get(row.root, ()), kinds), self.board.label(row.root))
 
     def _run(self, chosen: Sequence[Chosen], name: str) -> None:
-        bridge = self.bridge
+        bridge = self.jobs
         count = sum(len(one.findings) for one in chosen)
 
         def done(_: Applied) -> None:
             self._mine = True
             what = f"Fixed {name}" if count == 1 else f"Fixed {count_words(count, 'finding')} of {name}"
-            self.browser.say(f"{what}. u takes it back.", "good")
+            self.host.say(f"{what}. u takes it back.", "good")
 
         def failed(error: MemtuiError) -> None:
             self.say(f"{error.message} {error.unharmed} {error.hint}".strip(), "warning")

@@ -7,7 +7,7 @@ cannot be undone, so it needs a typed word and a reason.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from memtui.engine.model import Address, Conflict, Unchanged
 from memtui.errors import MemtuiError
@@ -20,23 +20,22 @@ from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.times import since
 from memtui.ui.draw.words import count_words
+from memtui.ui.list_view import ListView
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.operations import put_on_clipboard
 from memtui.workbench.views import history_jobs
 from memtui.workbench.views.difference import Look
 from memtui.workbench.views.history_rows import DISK, DRAFT, GONE, VERSION, Entry, Past, before, entry_runs
-from memtui.workbench.views.listed import ListedScreen
 from memtui.workbench.views.redacting import Redacting
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.views.host import WorkbenchHost
 
 BEFORE, CURRENT = "the one before", "the file"
 """What a version is compared with, unless one is marked."""
 
 
-class HistoryScreen(ListedScreen):
+class HistoryScreen(ListView[Any]):
     """Every version there was."""
 
     ID: ClassVar[str] = "history"
@@ -46,18 +45,17 @@ marks one and compares it with that, v shows the whole text. r puts a version ba
 back; enter never restores. Texts that were kept aside (a draft, your text in a conflict, a late write) stand among
 them: n finds them. X clears the text of an old version for good, after a typed word."""
 
-    def __init__(self, browser: BrowserScreen) -> None:
-        super().__init__(browser)
+    def __init__(self, host: WorkbenchHost) -> None:
+        super().__init__(host.shell)
+        self.host, self.jobs = host, host.jobs
         self.past = Past(Address("", ""), (), None)
         self.address = Address("", "")
         self.against = BEFORE
         self.marked: Hashable = None
         self.whole = False
         self.words = False
-        self.loaded = False
         self.refused = ""
         """Why there is nothing to show."""
-        self._shown: Hashable = None
         self._go_to: str | None = None
         self.redacting = Redacting(self)
         self._does |= {
@@ -69,10 +67,10 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             "inline_words": self._toggle_words,
             "next_aside": lambda: self._jump(1),
             "previous_aside": lambda: self._jump(-1),
-            "next_hunk": lambda: self.go_to_place(1),
-            "previous_hunk": lambda: self.go_to_place(-1),
+            "next_hunk": lambda: self.page.go_to_place(1),
+            "previous_hunk": lambda: self.page.go_to_place(-1),
             "copy_contents": self._copy_text,
-            "copy_sha": lambda: put_on_clipboard(browser, self._entry_sha, "the sha-256"),
+            "copy_sha": lambda: self.host.copy(self._entry_sha, "the sha-256"),
             "redact": self.redacting.ask,
             "edit": self._edit,
             "show_in_tree": self._show_in_tree,
@@ -113,26 +111,21 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             return next((one for one in entries if one.current and one != entry), None)
         return before(entries, self.list.cursor)
 
-    def news(self) -> None:
-        """Take in what happened."""
-        if self.browser.views.current == self.ID:
-            self.load()
-
     def draw_again(self) -> None:
         """Read and draw the row under the cursor as if it was new."""
         self._shown = None
         self.read_row()
 
-    def load(self) -> None:
+    def read_rows(self, *, awaited: bool) -> None:
         """Ask for the time line."""
         address = self.address
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: history_jobs.load(engine, address),
             self._loaded,
             what=f"read the versions of {address}",
             otherwise=self._refused,
             latest="history",
-            awaited=not self.loaded,
+            awaited=awaited,
         )
 
     def _refused(self, error: MemtuiError) -> None:
@@ -165,7 +158,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks."""
         entry = self.past.entries[index]
-        clock = Clock(self.browser.now(), self.ascii)
+        clock = Clock(self.host.now(), self.ascii)
         return entry_runs(entry, width, clock, marked=self.marked is not None and entry.key == self.marked)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
@@ -194,8 +187,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         if entry is None or not self.is_mounted:
             self.give(())
             return
-        look, now, whole = Look(self.width, self.words, self.ascii), self.browser.now(), self.whole
-        self.bridge.run(
+        look, now, whole = Look(self.page.text_width, self.words, self.ascii), self.host.now(), self.whole
+        self.jobs.run(
             lambda engine: history_jobs.show(engine, past, entry, other, now, look, whole=whole),
             self._give,
             what=f"read a version of {past.address}",
@@ -213,7 +206,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         told = [f"{past.asked} is called {past.address} now."] if past.asked is not None else []
         told += [f"The file cannot be read: {self.past.problem}"] if self.past.problem else []
         if told:
-            said = words_page(*told, style="warning", width=self.width)
+            said = words_page(*told, style="warning", width=self.page.text_width)
             page, starts = (*said, *page), tuple(start + len(said) for start in starts)
         self.give(page, starts, keep_place=same)
 
@@ -228,7 +221,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             return f"Text of {entry.title}" if entry.kind != GONE else "Deleted", []
         older = history_jobs.is_older(self.past, other, entry)
         first, second = (other, entry) if older else (entry, other)
-        return f"{first.title} -> {second.title}", self.place_notes()
+        return f"{first.title} -> {second.title}", self.page.places()
 
     # Keys
 
@@ -237,7 +230,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         entry = self.entry
         if entry is None and action.id not in ("show_in_tree", "edit"):
             return "There is no version here." if self.loaded else "The versions are still being read."
-        if action.id in ("next_hunk", "previous_hunk") and not self.starts:
+        if action.id in ("next_hunk", "previous_hunk") and not self.page.starts:
             return "There is no other place."
         if action.id == "copy_sha" and not self._entry_sha:
             return "This row has no sha-256."
@@ -310,8 +303,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     # Doing
 
     def _restore(self) -> None:
-        entry, address, bridge = self.past.entries[self.list.cursor], self.past.address, self.bridge
-        who = f"by {who_words(entry.actor)}, {since(entry.at, self.browser.now())}"
+        entry, address, bridge = self.past.entries[self.list.cursor], self.past.address, self.jobs
+        who = f"by {who_words(entry.actor)}, {since(entry.at, self.host.now())}"
 
         def restored(found: restore.Restored) -> None:
             result = found.result
@@ -341,16 +334,16 @@ them: n finds them. X clears the text of an old version for good, after a typed 
                 return found.decode("utf-8", "replace")
             raise found
 
-        self.bridge.run(
+        self.jobs.run(
             text,
-            lambda found: put_on_clipboard(self.browser, found, f"the text of {entry.title}"),
+            lambda found: self.host.copy(found, f"the text of {entry.title}"),
             what=f"read a version of {address}",
         )
 
     # Elsewhere
 
     def _edit(self) -> None:
-        self.leave_to_edit(self.past.address)
+        self.host.places.edit(self.past.address)
 
     def _show_in_tree(self) -> None:
-        self.leave_to(self.past.address)
+        self.host.places.tree(self.past.address)

@@ -18,38 +18,39 @@ from memtui.ui.draw.marking import fitted
 from memtui.ui.draw.pages import Page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
+from memtui.ui.list_view import ListView
+from memtui.ui.rows import ListRows
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.views import hot_jobs
 from memtui.workbench.views.hot_jobs import Door, Given
 from memtui.workbench.views.hot_rows import ALL, INDEX, ITEM, LEFT, ROOT, Look, Row, budget_lines, row_runs, rows_of
-from memtui.workbench.views.worked_out import WorkedOutScreen
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.views.host import WorkbenchHost
 
 GROUP, BESIDE = "hot", "hot-page"
 """Groups of jobs: the set, and the text of the row under the cursor."""
 
 
-class HotScreen(WorkedOutScreen):
+class HotScreen(ListView[Row]):
     """What an agent would be given."""
 
     ID = "hot"
-    MAY_SHOW = "esc"
+    QUIET = 0.6
     DEFAULT_CSS = "HotScreen #hot-summary { height: 3; }"
     HELP = """What an agent that connects now would be given without asking: the index of its memories and the texts of
 the hot set, pinned ones first, then those used most. Below the line is what just fails to fit, with the reason. Beside
 the list is the very text, with secrets masked. A session that runs keeps what it was given at its start."""
 
-    def __init__(self, browser: BrowserScreen) -> None:
-        super().__init__(browser)
+    def __init__(self, host: WorkbenchHost) -> None:
+        super().__init__(host.shell, ListRows(lambda row: row.key))
+        self.host, self.jobs = host, host.jobs
         self.given: Given | None = None
         """What was worked out last."""
-        self.rows: tuple[Row, ...] = ()
         self.door = Door()
-        self.clients = ("", *hot_jobs.clients(browser.facts.settings))
+        self.clients = ("", *hot_jobs.clients(self.host.settings))
         keys = {one.id: shown_keys(one) for one in self.table}
         self.look = Look(self.ascii, keys["accept_root"], keys["pin"])
         self._shown: tuple[Hashable, str] | None = None
@@ -64,7 +65,6 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             "copy_contents": self._copy,
             "versions": self._versions,
             "describe_memory": self._describe,
-            "reload": self.reload,
             "zoom": lambda: self.read_alone(alone=not self.has_class("-reading")),
         }
 
@@ -98,7 +98,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
     @property
     def row(self) -> Row | None:
         """The row under the cursor."""
-        return self.rows[self.list.cursor] if self.list.cursor < len(self.rows) else None
+        return self.item
 
     def _unreviewed(self) -> str:
         """The root that the accept key means: that of the row, else the only one there is."""
@@ -110,52 +110,37 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
     # Coming, and news
 
-    @property
-    def known(self) -> bool:
-        """Whether it is known what is given."""
-        return self.given is not None
-
-    def work_out(self) -> None:
+    def read_rows(self, *, awaited: bool) -> None:
         """Work out what is given now."""
-        door, settings = self.door, self.browser.facts.settings
+        door, settings = self.door, self.host.settings
 
         def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Given], None]) -> Given:
             del tell
             return hot_jobs.load(engine, settings, door, stop)
 
-        self.bridge.stream(
-            job, self._loaded, what="work out what agents are given", group=GROUP, awaited=self.given is None
-        )
+        self.jobs.stream(job, self._loaded, what="work out what agents are given", group=GROUP, awaited=awaited)
 
     def _loaded(self, given: Given) -> None:
         if given == self.given:
             return
-        first = self.given is None
+        first, self.loaded = self.given is None, True
 
         def change() -> None:
             self.given = given
-            self.rows = rows_of(given.context) if given.context is not None else ()
+            self.rows.load(rows_of(given.context) if given.context is not None else ())
 
         back = self.list.change_rows(change)
-        if first and not back and len(self.rows) > 2:
+        if first and not back and len(self.rows.shown) > 2:
             self.list.go(1)
         self.update("#hot-summary")
         self.rows_changed()
 
-    # Rows
-
-    def row_count(self) -> int:
-        """How many rows there are."""
-        return len(self.rows)
-
-    def row_key(self, index: int) -> Hashable:
-        """What a row is."""
-        return self.rows[index].key
+    # ListRows
 
     def draw_row(self, index: int, width: int) -> Sequence[Run]:
         """How a row looks."""
         assert self.context is not None
-        return row_runs(self.rows[index], self.context, width, self.look)
+        return row_runs(self.rows.shown[index], self.context, width, self.look)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is said where nothing is given."""
@@ -210,11 +195,11 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         if given is None or not self.is_mounted:
             return
         if row is None:
-            self.bridge.drop(BESIDE)
+            self.jobs.drop(BESIDE)
             self._shown = None
-            self.give(words_page(given.off, style="problem", width=self.width))
+            self.give(words_page(given.off, style="problem", width=self.page.text_width))
             return
-        width, look = self.width, self.look
+        width, look = self.page.text_width, self.look
         what = (row.key, str(given.door))
 
         def show(page: Page) -> None:
@@ -222,7 +207,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
                 same, self._shown = self._shown == what, what
                 self.give(page, keep_place=same)
 
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: hot_jobs.page(engine, given, row, width, look), show, what="draw a text", latest=BESIDE
         )
 
@@ -237,7 +222,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         def done() -> None:
             self.load()
 
-        self.browser.verbs.set_pinned((memory.address,), not memory.pinned, done)
+        self.host.operations.pin((memory.address,), not memory.pinned, done)
 
     def _jump(self) -> None:
         row = self.row
@@ -245,26 +230,26 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             self.other_pane()
             return
         if row.memory is not None:
-            self.leave_to(row.memory.address)
+            self.host.places.tree(row.memory.address, "esc")
             return
-        inside = next((one for one in self.browser.forest.nodes if one.root == row.root), None)
+        inside = next((one for one in self.host.screen.forest.nodes if one.root == row.root), None)
         if inside is not None:
-            self.leave_to(inside)
+            self.host.places.tree(inside, "esc")
 
     def _edit(self) -> None:
         row = self.row
         if row is not None and row.memory is not None:
-            self.leave_to_edit(row.memory.address)
+            self.host.places.edit(row.memory.address)
 
     def _versions(self) -> None:
         row = self.row
         if row is not None and row.memory is not None:
-            self.browser.views.history(row.memory.address)
+            self.host.places.history(row.memory.address)
 
     def _describe(self) -> None:
         row = self.row
         if row is not None and row.memory is not None:
-            self.browser.host.describe(row.memory.address)
+            self.host.places.describe(row.memory.address)
 
     def _next_client(self) -> None:
         at = (self.clients.index(self.door.client) + 1) % len(self.clients)
@@ -281,15 +266,13 @@ the list is the very text, with secrets masked. A session that runs keeps what i
     def _accept(self) -> None:
         left = self.row.left if self.row is not None else None
         if left is not None and left.reason == "unreviewed":
-            self.browser.accepting.review([(left.address, left.sha256)], self.load)
+            self.host.operations.review([(left.address, left.sha256)], self.load)
         else:
-            self.browser.accepting.accept(self._unreviewed(), self.load)
+            self.host.operations.accept(self._unreviewed(), self.load)
 
     def _copy(self) -> None:
-        from memtui.workbench.browse.operations import put_on_clipboard
-
         if self.row is not None and self.given is not None:
-            put_on_clipboard(self.browser, hot_jobs.copied(self.given, self.row), "what is given")
+            self.host.copy(hot_jobs.copied(self.given, self.row), "what is given")
 
     @on(RowList.Opened)
     def _clicked_twice(self) -> None:

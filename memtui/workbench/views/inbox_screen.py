@@ -6,7 +6,7 @@ The half of the screen that only looks: it follows the cursor and the news, and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
@@ -22,6 +22,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.pages import PageLine, words_page
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
+from memtui.ui.view_screen import ViewScreen
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.workbench.views import inbox_jobs
@@ -29,12 +30,11 @@ from memtui.workbench.views.change_list import ChangeList
 from memtui.workbench.views.difference import KINDS, Look, Shown
 from memtui.workbench.views.inbox import Inbox, Item, Loaded
 from memtui.workbench.views.inbox_rows import burst_words
-from memtui.workbench.views.view import ViewScreen
 
 if TYPE_CHECKING:
+    from memtui.ui.view_screen import Within
     from memtui.ui.widgets.prompts import Prompt
-    from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.tree.nodes import Node
+    from memtui.workbench.views.host import WorkbenchHost
 
 REST = 0.05
 """Seconds the cursor rests before its change is read."""
@@ -51,10 +51,11 @@ class InboxScreen(ViewScreen):
     CSS_PATH = "changes.tcss"
     HORIZONTAL_BREAKPOINTS = [(0, "-one"), (100, "-two")]  # noqa: RUF012 - Textual's own shape
 
-    def __init__(self, browser: BrowserScreen) -> None:
-        super().__init__(browser)
+    def __init__(self, host: WorkbenchHost) -> None:
+        super().__init__(host.shell)
+        self.host, self.jobs = host, host.jobs
         self.inbox = Inbox()
-        self.list = ChangeList(self.inbox, browser.now, plain=self.ascii, named=browser.forest.named)
+        self.list = ChangeList(self.inbox, self.host.now, plain=self.ascii, named=self.shell.named)
         self.list.empty = self._empty_words
         self.page = PageView(id="changes-page")
         self.shown: Shown | None = None
@@ -101,7 +102,7 @@ class InboxScreen(ViewScreen):
     def row_now(self) -> str:
         """The row under the cursor, or the one that is still looked for."""
         item = self.item
-        return self.browser.returning.row_in(self.ID) or (str(item.key) if item is not None else "")
+        return self.shell.row_left(self.ID) or (str(item.key) if item is not None else "")
 
     @property
     def targets(self) -> tuple[Change, ...]:
@@ -124,28 +125,27 @@ class InboxScreen(ViewScreen):
         item, shown = self.item, self.shown
         return item is not None and shown is not None and item.change is not None and item.change != shown.change
 
-    def entered(self, node: Node | None) -> None:
+    def entered(self, within: Within | None) -> None:
         """Begin anew; `node` narrows it to a folder or scope."""
         self.inbox.let_go()
         self.inbox.words = ()
         self.inbox.marks = set()
         self.filtering = None
         self.place, self.inbox.below = "", None
-        if node is not None:
-            self.place = self.browser.forest.label(node)
-            scopes = {root.id: root.scope for root in self.browser.forest.roots.values()}
-            self.inbox.below = lambda change: is_below(change.address, node, scopes)
+        if within is not None:
+            self.place, holds = within
+            self.inbox.below = lambda change: holds(change.address)
         self.load(awaited=True)
 
     def news(self) -> None:
         """Take in what happened, unless nobody looks."""
-        if self.browser.views.current == self.ID:
+        if self.shell.current == self.ID:
             self.load()
 
     def load(self, *, awaited: bool = False) -> None:
         """Ask what others did; see `Bridge.run` for `awaited`."""
         kept = tuple(self.inbox.kept)
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: inbox_jobs.load(engine, kept),
             self._loaded,
             what="read what others changed",
@@ -168,10 +168,10 @@ class InboxScreen(ViewScreen):
 
     def _return(self) -> None:
         """Go to the row at which the user left this view in the last run, unless they did anything since."""
-        wanted = self.browser.returning.row_in(self.ID)
+        wanted = self.shell.row_left(self.ID)
         found = self.inbox.place_named(wanted) if wanted else -1
         if found >= 0:
-            self.browser.returning.forget_row()
+            self.shell.forget_row()
             self.list.go(found)
 
     def rows_changed(self) -> None:
@@ -195,7 +195,7 @@ class InboxScreen(ViewScreen):
         if self._rest is not None:
             self._rest.stop()
         if item is None or item.change is None:
-            self.bridge.drop("inbox-page")
+            self.jobs.drop("inbox-page")
             self.shown = None
             self.page.show(self._about(item))
             self.update("#changes-page-title", "#view-footer")
@@ -210,11 +210,11 @@ class InboxScreen(ViewScreen):
         if item is None or item.change is None or not self.is_mounted:
             self.show_row()
             return
-        change, at, now = item.change, item.at, self.browser.now()
-        root = self.browser.forest.roots.get(change.address.root)
+        change, at, now = item.change, item.at, self.host.now()
+        root = self.host.roots.get(change.address.root)
         agent = root.agent if root is not None else ""
         look = Look(max(self.page.room, 20), self.words, self.ascii)
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: inbox_jobs.show(engine, change, agent, at, now, look),
             self._give,
             what=f"compare {change.address}",
@@ -261,7 +261,7 @@ class InboxScreen(ViewScreen):
         if item.vanished is not None:
             root = item.vanished.root
             return words_page(
-                f"The folder of {root.id} is not there: {self.browser.side.short(root.path)}",
+                f"The folder of {root.id} is not there: {self.host.short(root.path)}",
                 f"It held {count_words(item.vanished.memories, 'memory')}. None of them counts as deleted, and every "
                 "text is kept in history; when the folder is back, so are they.",
                 width=width,
@@ -291,7 +291,7 @@ class InboxScreen(ViewScreen):
             self.list.counts.update(found)
             self.list.repaint()
 
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: inbox_jobs.count(engine, wanted), counted, what="count changed lines", latest="inbox-counts"
         )
 
@@ -318,7 +318,7 @@ class InboxScreen(ViewScreen):
         notes: Line = [(f"{self.hunk + 1} of {len(shown.hunks)}", "title")] if len(shown.hunks) > 1 else []
         if self.outdated:
             notes = [("changed again, R shows it", "warning")]
-        words = self.browser.forest.shown(shown.change.address)
+        words = self.host.shown(shown.change.address)
         return [bars.title(words, notes, width, focused=self.in_page, plain=self.ascii)]
 
     def _empty_words(self) -> list[Line]:
@@ -345,12 +345,3 @@ class InboxScreen(ViewScreen):
     def in_page(self) -> bool:
         """Whether keys move in the text."""
         return self.focused is self.page
-
-
-def is_below(address: Address, node: Node, scopes: Mapping[str, str]) -> bool:
-    """Whether a memory lies at or below a row of the tree, also when it is not on disk any more."""
-    if node.kind == "scope":
-        return scopes.get(address.root) == node.name
-    if address.root != node.root:
-        return False
-    return node.kind == "root" or address.path == node.key[-1] or address.path.startswith(node.key[-1] + "/")

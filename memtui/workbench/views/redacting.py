@@ -55,7 +55,7 @@ class Redacting:
         if entry is None:
             return
         chosen = entry
-        screen.give(words_page(*explanation(screen.past, chosen), style="warning", width=screen.width))
+        screen.give(words_page(*explanation(screen.past, chosen), style="warning", width=screen.page.text_width))
 
         def word(text: str) -> None:
             if text.strip() != WORD:
@@ -82,7 +82,7 @@ class Redacting:
             return
         screen = self._screen
         screen.close_prompt()
-        address, bridge, sha = screen.past.address, screen.bridge, entry.sha256 or ""
+        address, bridge, sha = screen.past.address, screen.jobs, entry.sha256 or ""
 
         def job(engine: Engine) -> Unerased:
             engine.redaction.redact(address, sha, reason=reason.strip(), actor=bridge.actor, everywhere=everywhere)
@@ -109,7 +109,7 @@ class Redacting:
         screen = self._screen
         kept = [f"  {one}" for one in str(error.details.get("kept_by", "")).splitlines()]
         closing = f"Type {EVERYWHERE} to clear memtui's copies there, too; esc leaves everything as it is."
-        screen.give(words_page(error.message, "", *kept, "", closing, style="warning", width=screen.width))
+        screen.give(words_page(error.message, "", *kept, "", closing, style="warning", width=screen.page.text_width))
 
         def word(text: str) -> None:
             if text.strip() == EVERYWHERE:
@@ -132,7 +132,7 @@ class Redacting:
                 self._refuse("type yes, or esc")
                 return
             screen.close_prompt()
-            screen.bridge.run(
+            screen.jobs.run(
                 lambda engine: engine.redaction.drop_damaged(path), deleted, what=f"delete {name}", lane=WRITE
             )
 

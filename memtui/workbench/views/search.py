@@ -21,6 +21,7 @@ from memtui.ui.action import MOVES, Action, beside_text
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.times import Look
+from memtui.ui.view_screen import ViewScreen
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
@@ -35,13 +36,12 @@ from memtui.workbench.views.search_words import (
     page_title,
     state_line,
 )
-from memtui.workbench.views.view import ViewScreen
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.views.host import WorkbenchHost
     from memtui.workbench.views.search_reading import Beside
 
 REST = 0.08
@@ -66,11 +66,12 @@ class SearchScreen(ViewScreen):
     HELP = """Search in everything. Every word must occur somewhere in a memory: in its name, its description or its
 text. Words in "quotes" stand together; -word must be nowhere. Names come first, then descriptions, then texts."""
 
-    def __init__(self, browser: BrowserScreen) -> None:
-        super().__init__(browser)
-        words, _, self._row = browser.returning.row_in(self.ID).partition("\n")
+    def __init__(self, host: WorkbenchHost) -> None:
+        super().__init__(host.shell)
+        self.host, self.jobs = host, host.jobs
+        words, _, self._row = host.shell.row_left(self.ID).partition("\n")
         self.line = SearchLine(self._typed, self._count, words)
-        self.hits = HitList(lambda: Look(self.browser.now(), self.ascii), self._row_moved)
+        self.hits = HitList(lambda: Look(self.host.now(), self.ascii), self._row_moved)
         self.page = PageView(id="search-page")
         self.sources = Sources()
         self._in_line = True
@@ -113,13 +114,13 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         """Say why an action is off."""
         if action.id == "search_open" and self.hits.current is None:
             return "There is nothing to open."
-        if action.id == "search_projects" and self.browser.facts.demo:
+        if action.id == "search_projects" and self.host.screen.facts.demo:
             return "The demo has one project."
         return ""
 
     def _footer(self, width: int) -> list[Line]:
         """Leave out the keys that are letters while letters are text."""
-        if self._said or self.browser.chrome.progress or not self._in_line:
+        if self._said or self.shell.progress or not self._in_line:
             return super()._footer(width)
         by_id = {action.id: beside_text(action) for action in self.actions}
         able = [by_id[id_]._replace(footer=rank) for rank, id_ in enumerate(("search_open", "next_pane"), 1)]
@@ -128,7 +129,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     @property
     def row_now(self) -> str:
         """The words and the hit under the cursor, or the one that is still looked for."""
-        return self.browser.returning.row_in(self.ID) or f"{self.line.text}\n{self.hits.name}".strip("\n")
+        return self.shell.row_left(self.ID) or f"{self.line.text}\n{self.hits.name}".strip("\n")
 
     # Coming and going
 
@@ -150,11 +151,11 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         """Keep the words; give back the memory after a while."""
         self.app.cursor_position = Offset(0, 0)
         self.line.remember()
-        self._idle = self.browser.set_timer(FORGET_AFTER, self._forget)
+        self._idle = self.host.screen.set_timer(FORGET_AFTER, self._forget)
 
     def _forget(self) -> None:
         if self.app.screen is not self:
-            self.bridge.run(lambda engine: engine.search.forget(), what="forget what was searched", lane=GROUP)
+            self.jobs.run(lambda engine: engine.search.forget(), what="forget what was searched", lane=GROUP)
 
     def type_words(self) -> None:
         """Put the cursor into the line."""
@@ -210,13 +211,13 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         self._due = None
         query, sources = self.line.query, self.sources
         if query is None:
-            self.bridge.drop(GROUP)
+            self.jobs.drop(GROUP)
             self._searching, self._found = False, None
             self._say_empty()
             return
         if keep and not (self._searching and self._kept is not None):
             self._kept = self.hits.current
-        roots = None if sources.everywhere else frozenset(root.id for root in self.browser.facts.roots)
+        roots = None if sources.everywhere else frozenset(root.id for root in self.host.screen.facts.roots)
         wanted = Wanted(
             self.line.text,
             roots=roots,
@@ -230,7 +231,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             return engine.search.find(wanted, stop=stop, tell=tell)
 
         self._searching = True
-        self.bridge.stream(
+        self.jobs.stream(
             job, lambda found: self._take(found, query), what="search", group=GROUP, otherwise=self._failed
         )
         self.update("#search-line")
@@ -238,20 +239,20 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def _failed(self, error: MemtuiError) -> None:
         self._searching = False
         self._draw_bars()
-        self.browser.show_error("search", error)
+        self.host.show_error("search", error)
 
     def _take(self, found: Found, query: Query) -> None:
         self._searching = not found.complete
         if not found.complete and not found.hits and self._found is not None:
             return  # the answer to the letter before stays until there is a better one
         self._found = found
-        roots = {root.id: root for root in self.browser.facts.roots} | dict(self.browser.forest.roots)
-        names = self.browser.forest.names
+        roots = {root.id: root for root in self.host.screen.facts.roots} | dict(self.host.roots)
+        names = self.host.screen.forest.names
         if not found.hits:
             self.hits.note = nothing_lines(self.sources, self._key) if found.complete else LOOKING
         self.hits.show(items_of(found, lambda id_: label_of(roots.get(id_), names)), query, keep=self._kept)
-        if self.browser.returning.row_in(self.ID) and self.hits.go_to_name(self._row):
-            self.browser.returning.forget_row()
+        if self.shell.row_left(self.ID) and self.hits.go_to_name(self._row):
+            self.shell.forget_row()
             self._kept = self.hits.current
         self._row_moved(by_user=False)
         self._draw_bars()
@@ -268,14 +269,14 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         if not self.sources.everywhere:
             self._search(fresh=False)
             return
-        more = self.browser.facts.more_roots
+        more = self.host.more_roots
         self.say("Looking for every project.")
 
         def found(_: None) -> None:
             self.show_hint(None)
             self._search(fresh=True)
 
-        self.bridge.run(lambda engine: engine.roots.add(more()), found, what="find other projects")
+        self.jobs.run(lambda engine: engine.roots.add(more()), found, what="find other projects")
 
     # Moving
 
@@ -326,10 +327,10 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         elif isinstance(item, Hit):
             self.line.remember()
             if item.version is not None:
-                self.browser.views.history(item.memory.address, at=item.version.sha256)
+                self.host.places.history(item.memory.address, at=item.version.sha256)
             else:
                 place = (item.line or 0, item.column or 1)
-                self.browser.host.open_found(item.memory.address, place, self.line.text)
+                self.host.screen.host.open_found(item.memory.address, place, self.line.text)
 
     # The text beside the list
 
@@ -339,12 +340,12 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         item, query = self.hits.current, self.hits.query_shown
         self.update("#search-page-title")
         if not isinstance(item, Hit) or query is None:
-            self.bridge.drop(BESIDE)
+            self.jobs.drop(BESIDE)
             self._beside = None
             self.page.show(())
             return
         width = max(self.page.room, 20)
-        self.bridge.run(
+        self.jobs.run(
             lambda engine: search_reading.beside(engine, item, query, width, plain=self.ascii),
             self._show_beside,
             what=f"read {item.memory.address}",
@@ -390,7 +391,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def _page_title(self, width: int) -> list[Line]:
         item = self.hits.current
         words, notes = page_title(item if isinstance(item, Hit) else None)
-        words = self.browser.forest.named(words)
+        words = self.shell.named(words)
         return [bars.title(words, notes, width, focused=self.focused is self.page, plain=self.ascii)]
 
     def _say_empty(self) -> None:

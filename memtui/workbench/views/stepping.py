@@ -55,7 +55,7 @@ class Stepping:
         folders = closed_folders(item.records)
         if not folders:
             return ""
-        if folders[0] in {root.path for root in self._screen.browser.projects.found}:
+        if folders[0] in {root.path for root in self._screen.host.screen.projects.found}:
             return "It is of another project, which was not read: A in the memories (1) reads it."
         return f"It is of {visible(folders[0])}, which is not open here: --root NAME=DIR opens it."
 
@@ -72,7 +72,7 @@ class Stepping:
     def question(self, key: str) -> Line | None:
         """What `d` would take back with the next key; None when it would not."""
         screen, item = self._screen, self._screen.item
-        if item is None or screen.bridge.read_only or self.why_not(item):
+        if item is None or screen.jobs.read_only or self.why_not(item):
             return None
         name = visible(activity_jobs.step_name(item, screen.steps.operation(item.step)))
         return [(" ", "dim"), (key, "key"), (f" takes back: {name}", "strong"), ("; any other key cancels", "dim")]
@@ -82,20 +82,20 @@ class Stepping:
         screen, item = self._screen, self._screen.item
         if item is None:
             return
-        chosen, bridge, roots = item, screen.bridge, screen.browser.facts.more_roots
+        chosen, bridge, roots = item, screen.jobs, screen.host.more_roots
         name = activity_jobs.step_name(chosen, screen.steps.operation(chosen.step))
 
         def done(result: Done) -> None:
-            screen.browser.projects.touched(result.addresses)
+            screen.host.operations.touched(result.addresses)
             failed = [outcome for outcome in result.outcomes if not outcome.ok]
             if failed:
                 lines = activity_jobs.outcome_lines(result)
                 self._told = (chosen.key, lines)
                 good = len(result.outcomes) - len(failed)
-                screen.browser.say(f"done {good}, failed {len(failed)}: {lines[3].removeprefix('- ')}", "warning")
+                screen.host.say(f"done {good}, failed {len(failed)}: {lines[3].removeprefix('- ')}", "warning")
                 screen.read_row()
             else:
-                screen.browser.say(f"Took back: {name}. {activity_jobs.brings_back(result)}.", "good")
+                screen.host.say(f"Took back: {name}. {activity_jobs.brings_back(result)}.", "good")
             screen.load()
 
         bridge.run(

@@ -5,16 +5,19 @@ The main screen lies below all of them and is never touched by a visit, so its c
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from memtui.ui.view_screen import Within
 from memtui.workbench.actions import VIEW
+from memtui.workbench.views.host import WorkbenchHost
 
 if TYPE_CHECKING:
     from memtui.engine.model import Address
+    from memtui.ui.view_screen import ViewScreen
     from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.tree.nodes import Node
-    from memtui.workbench.views.view import ViewScreen
 
 MAIN = "memories"
 """The main screen."""
@@ -25,6 +28,7 @@ class Views:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
+        self._host = WorkbenchHost(screen)
         self._made: dict[str, ViewScreen] = {}
         self._left: tuple[ViewScreen, ...] = ()
         """What lay over the main screen until the key that is being done left it."""
@@ -60,9 +64,15 @@ class Views:
         while app.screen is not self._screen and app.screen is not wanted:
             app.pop_screen()
         if wanted is not None and app.screen is not wanted:
-            wanted.entered(node)
+            wanted.entered(self._within(node) if node is not None else None)
             app.push_screen(wanted)
         return wanted
+
+    def _within(self, node: Node) -> Within:
+        """What lies at or below a row of the tree."""
+        forest = self._screen.forest
+        scopes = {root.id: root.scope for root in forest.roots.values()}
+        return Within(forest.label(node), lambda address: is_below(address, node, scopes))
 
     def history(self, address: Address, *, at: str | None = None) -> None:
         """Show the history of a memory over what is shown now, beginning at the version with this sha-256."""
@@ -143,6 +153,15 @@ class Views:
         made = self._made.get(id_)
         if made is None:
             module, _, name = VIEW[id_].screen.partition(":")
-            made = self._made[id_] = getattr(import_module(module), name)(self._screen)
+            made = self._made[id_] = getattr(import_module(module), name)(self._host)
             self._screen.app.install_screen(made, f"view-{id_}")
         return made
+
+
+def is_below(address: Address, node: Node, scopes: Mapping[str, str]) -> bool:
+    """Whether a memory lies at or below a row of the tree, also when it is not on disk any more."""
+    if node.kind == "scope":
+        return scopes.get(address.root) == node.name
+    if address.root != node.root:
+        return False
+    return node.kind == "root" or address.path == node.key[-1] or address.path.startswith(node.key[-1] + "/")

@@ -51,7 +51,7 @@ class TakingBack:
         change, base = shown.change, shown.after
         wanted = take_back(shown.before, base, shown.hunks[screen.hunk])
         left = len(shown.hunks) - 1
-        bridge, now = screen.bridge, screen.browser.now()
+        bridge, now = screen.jobs, screen.host.now()
 
         def job(engine: Engine) -> Saved | Unchanged | Refused:
             result = engine.save(
@@ -77,9 +77,9 @@ class TakingBack:
 
     def changes(self, changes: tuple[Change, ...]) -> None:
         """Take back whole changes."""
-        screen, bridge = self._screen, self._screen.bridge
+        screen, bridge = self._screen, self._screen.jobs
         name = str(changes[0].address) if len(changes) == 1 else count_words(len(changes), "memory")
-        now = screen.browser.now()
+        now = screen.host.now()
         if len(changes) > MANY:
             screen.say(f"Taking back {name}, one after the other...")
 
@@ -118,16 +118,13 @@ class TakingBack:
     def _refused(self, refused: Refused) -> None:
         """Let the merge decide, or say what to do."""
         screen, address = self._screen, refused.change.address
-        browser = screen.browser
         if not refused.drafted:
             screen.say(f"{address} changed again meanwhile; nothing was written. R shows what it is now.", "warning")
             screen.load()
             return
-        bridge = screen.bridge
+        bridge = screen.jobs
         bridge.refresh_drafts()
-        browser.views.back()
-        browser.memories.reveal(address)
-        browser.say(
+        screen.host.say(
             f"{address} changed again meanwhile: nothing was written, both texts are here to decide.", "warning"
         )
-        browser.open_editor(address, then="compare")
+        screen.host.places.edit(address, then="compare")

@@ -306,7 +306,7 @@ async def test_after_a_restart_the_cursor_is_at_its_step_again_however_far_down(
         await screen.until(lambda: again.item is not None and again.item.step.key == key)
         await screen.until_text("deleted  notes/c.md")
         assert again.list.top <= again.list.cursor < again.list.top + again.list.size.height
-        assert again.row_wanted == ""
+        assert again.shell.row_left("activity") == ""
 
 
 @pytest.mark.parametrize("steps", [0, 2 * PAGE])
@@ -321,6 +321,6 @@ async def test_a_step_that_is_no_longer_there_is_not_looked_for_without_end(
         await screen.until(lambda: screen.browser.views.current == "activity")
         view = screen.app.screen
         assert isinstance(view, ActivityScreen)
-        await screen.until(lambda: view.loaded and view.row_wanted == "")
+        await screen.until(lambda: view.loaded and view.shell.row_left(view.ID) == "")
         assert view.steps.complete == (not steps)
         assert view.list.cursor == 0

@@ -66,13 +66,13 @@ async def costs(start: Start, size: tuple[int, int] = (160, 40)) -> AsyncIterato
 
 def files(view: CostScreen) -> list[str]:
     """The files of the list, by their last part, with marks."""
-    rows = [row.item.loaded for row in view.rows if row.item is not None and row.kind == ITEM]
+    rows = [row.item.loaded for row in view.rows.shown if row.item is not None and row.kind == ITEM]
     return [one.path.rpartition("/")[2] + (f": {one.mark}" if one.mark else "") for one in rows]
 
 
 async def test_agents_with_their_sums_and_what_costs_most(start: Start) -> None:
     async with costs(start) as (screen, view):
-        assert [row.cost.agent for row in view.rows] == ["claude-code", "codex", "memtui"]
+        assert [row.cost.agent for row in view.rows.shown] == ["claude-code", "codex", "memtui"]
         assert "2 agents in use here" in screen.text
         assert "memtui, where installed" in screen.text
         assert "[############]" in screen.text
@@ -98,10 +98,10 @@ async def test_one_agents_files_in_order_with_the_cut_line(start: Start) -> None
             "MEMORY.md: cut",
             "n1.md: on demand",
         ]
-        assert [row.kind for row in view.rows].count(CUT) == 1
+        assert [row.kind for row in view.rows.shown].count(CUT) == 1
         assert "of it are not loaded" in screen.text
         assert "of 3, c for the next" in screen.text
-        await screen.until(lambda: bool(view.rows[6].item and view.rows[6].item.loaded.raw))
+        await screen.until(lambda: bool(view.rows.shown[6].item and view.rows.shown[6].item.loaded.raw))
         await screen.press(*"jjjjjj")
         await screen.until_text("memory index: cut.")
         await screen.press("n")
@@ -200,9 +200,9 @@ async def test_nothing_is_looked_for_while_it_is_not_shown(start: Start, monkeyp
 async def test_the_list_of_agents_follows_too(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cost_view, "LOOK", 0.05)
     async with costs(start) as (screen, view):
-        before = view.rows[0].cost.tokens
+        before = view.rows.shown[0].cost.tokens
         start.machine.write("app/docs/a.md", "Names are nouns. " * 50)
-        await screen.until(lambda: view.rows[0].cost.tokens > before + 100)
+        await screen.until(lambda: view.rows.shown[0].cost.tokens > before + 100)
 
 
 async def test_what_is_not_loaded_shows_its_text_all_the_same(start: Start) -> None:
@@ -298,7 +298,7 @@ async def test_where_nothing_is_known_it_says_so() -> None:
         await screen.until_text("It is not known here where sessions start.")
         view = screen.app.screen
         assert isinstance(view, CostScreen)
-        assert not [row for row in view.rows if row.kind == AGENT]
+        assert not [row for row in view.rows.shown if row.kind == AGENT]
         await screen.press("c", "enter", "n", "h", "l")
         assert isinstance(screen.app.screen, CostScreen)
 
@@ -329,5 +329,5 @@ async def test_an_error_ends_the_waiting(start: Start, monkeypatch: pytest.Monke
 async def test_a_bomb_in_a_rule_leaves_the_view_as_it_is(start: Start) -> None:
     start.machine.write("app/.claude/rules/deep.md", "---\npaths: " + "[" * 600 + "]" * 600 + "\n---\nx")
     async with costs(start) as (screen, view):
-        assert [row.cost.agent for row in view.rows] == ["claude-code", "codex", "memtui"]
+        assert [row.cost.agent for row in view.rows.shown] == ["claude-code", "codex", "memtui"]
         assert "reading..." not in screen.text

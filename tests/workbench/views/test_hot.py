@@ -53,7 +53,7 @@ async def hot(screen: Shown) -> HotScreen:
 
 def order(view: HotScreen) -> list[str]:
     """The memories that are given, in order."""
-    return [str(row.item.address) for row in view.rows if row.item is not None]
+    return [str(row.item.address) for row in view.rows.shown if row.item is not None]
 
 
 def under_cursor(view: HotScreen) -> str:
@@ -144,7 +144,7 @@ async def test_what_fails_to_fit_stands_below_a_line_with_its_reason() -> None:
         await screen.press("j")
         await screen.until_text("Not given: all places are taken.")
         await screen.until_text("This is what would be given:")
-        assert f'path="/memories/{view.rows[view.list.cursor].left.path[10:]}"' in screen.text  # type: ignore[union-attr]
+        assert f'path="/memories/{view.rows.shown[view.list.cursor].left.path[10:]}"' in screen.text  # type: ignore[union-attr]
         first = order(view)[0]
         await screen.press("g", "g", "j", "p")
         await screen.until(lambda: first not in order(view))
@@ -219,7 +219,7 @@ async def test_another_client_sees_what_its_scopes_allow() -> None:
         await screen.press("c")
         await screen.until_text("Nothing is given: to other")
         assert "Access to memories is switched off for other." in screen.text
-        assert view.rows == ()
+        assert view.rows.shown == ()
         await screen.press("c")
         await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
 

@@ -1,14 +1,14 @@
-"""The trash as values: filter, marks, other names; every row fits and is safe."""
+"""The trash as values: other names; every row fits and is safe."""
 
 from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.model import Address, Restoring, TrashEntry
+from memtui.engine.model import Address, TrashEntry
+from memtui.features.trash.view import entry_runs, free_name, heading
 from memtui.safe_text import cell_width
 from memtui.ui.draw.times import Look
-from memtui.workbench.views.trash_rows import Bin, entry_runs, free_name, heading, key, wanted
 
 NOW = 1_767_225_600_000
 ENTRIES = tuple(
@@ -17,46 +17,6 @@ ENTRIES = tuple(
         [("a.md", "tui", False), ("sub/b.md", "agent:claude", True), ("c.md", "outside", False)]
     )
 )
-
-
-def filled() -> Bin:
-    found = Bin()
-    found.load(ENTRIES)
-    return found
-
-
-def paths(entries: tuple[TrashEntry, ...]) -> list[str]:
-    return [entry.address.path for entry in entries]
-
-
-def test_the_filter_knows_names_and_writers() -> None:
-    trash = filled()
-    for words, left in (((), 3), (("claude",), 1), (("you",), 1), (("notes", "c.md"), 1), (("nothing",), 0)):
-        trash.filter(words)
-        assert len(trash.shown) == left
-
-
-def test_marks_count_also_where_the_filter_hides_them_and_go_with_their_rows() -> None:
-    trash = filled()
-    trash.toggle(0)
-    trash.filter(("claude",))
-    assert paths(trash.targets(0)) == ["a.md"]
-    trash.mark_all()
-    assert paths(trash.targets(0)) == ["a.md", "sub/b.md"]
-    trash.load(ENTRIES[1:])
-    assert paths(trash.targets(0)) == ["sub/b.md"]
-    trash.mark_all()
-    assert not trash.marks
-    trash.filter(())
-    trash.mark_range(1, 0, frozenset({key(ENTRIES[2])}))
-    assert paths(trash.targets(0)) == ["sub/b.md", "c.md"]
-
-
-def test_without_marks_the_row_is_meant() -> None:
-    trash = filled()
-    assert paths(trash.targets(2)) == ["c.md"]
-    assert trash.targets(3) == ()
-    assert wanted(trash.targets(2)) == (Restoring(Address("notes", "c.md"), "2" * 64),)
 
 
 def test_another_name_is_free_and_beside_the_old_one() -> None:

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Root
-from memtui.workbench.tree.nodes import Node
 
 
 class Target(NamedTuple):
@@ -67,24 +66,6 @@ def split_root(text: str, here: str, roots: Mapping[str, Root], *, own: str = ""
             if name != own and (text.startswith(name + "/") or text == name):
                 return root.id, text[len(name) + 1 :]
     return here, text
-
-
-def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:
-    """Where a new memory goes: beside or into what the cursor is on."""
-    root, folder = "", ""
-    above = node
-    while above is not None and not root:
-        root, folder = above.root, folder or above.folder
-        above = above.parent
-    if root not in roots and node is not None:
-        root = next((child.root for child in node.children.values() if child.root in roots), "")
-        folder = ""
-    if root not in roots:
-        root = next(iter(roots), "")
-        folder = ""
-    if not root:
-        return None
-    return Target(Address(root, folder), folder, len(folder), "new")
 
 
 def rename_target(targets: tuple[Address, ...], folder: str | None) -> Target:

@@ -8,37 +8,99 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from memtui.ui.action import COMMON, Action, keymap_of, shown_keys
+from memtui.ui.action import COMMON, Action, View, keymap_of, shown_keys
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
-from memtui.ui.keys.keyed import READ_ONLY, KeyedScreen
+from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.keys.prefix import Sequences
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.scroller import Scroller
 from memtui.ui.widgets.tabs import Tabs
-from memtui.workbench.actions import VIEW, VIEWS
 
 if TYPE_CHECKING:
-    from memtui.engine.model import Address
     from memtui.ui.keys.palette import Command
-    from memtui.workbench.bridge import Bridge
-    from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.tree.nodes import Node
+
+
+class Shell(Protocol):
+    """What a view asks of the program it lies in."""
+
+    @property
+    def table(self) -> tuple[Action, ...]:
+        """Every action, with the user's own keys."""
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        """Every view; those with a key have a tab."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether only ASCII is drawn."""
+
+    @property
+    def current(self) -> str:
+        """The id of the view that is shown."""
+
+    @property
+    def progress(self) -> str:
+        """How far a change of many things is; nothing when none runs."""
+
+    @property
+    def no_writing(self) -> str:
+        """Why nothing can be written now; nothing when it can."""
+
+    def header(self, width: int) -> list[Line]:
+        """Draw the first line of the screen."""
+
+    def counts(self) -> Mapping[str, int]:
+        """View id to how much waits there."""
+
+    def named(self, text: str) -> str:
+        """Shorten names in a text for the eye."""
+
+    def row_left(self, view: str) -> str:
+        """The row at which the user left a view in the last run, until it is found or they do anything."""
+
+    def forget_row(self) -> None:
+        """That row was found."""
+
+    def leave(self, view: ViewScreen) -> None:
+        """Leave a view: for what it lies over, or for the main screen."""
+
+    def show(self, view: str) -> None:
+        """Show another view."""
+
+    def reload(self) -> None:
+        """Read and hash everything again."""
+
+    def run(self, action: str) -> None:
+        """Do what the main screen does for an action."""
+
+    def open_palette(self, commands: list[Command]) -> None:
+        """Offer these commands by name, and the themes."""
+
+    def help(self, text: str, actions: Iterable[Action]) -> None:
+        """Show what a view is, its keys, and all others."""
+
+
+class Within(NamedTuple):
+    """A part of everything that a view is asked about."""
+
+    label: str
+    holds: Callable[[Any], bool]
+    """Whether something lies in it."""
 
 
 class ViewScreen(KeyedScreen[None]):
     """One view."""
 
     ID: ClassVar[str]
-    """A key of `VIEW`."""
-    MAY_SHOW: ClassVar[str] = "A or esc"
-    """The keys that may bring a memory into the tree that has no row there."""
+    """The id of its entry."""
 
     DEFAULT_CSS = "ViewScreen { background: $background; }"
     CSS = """
@@ -47,14 +109,15 @@ class ViewScreen(KeyedScreen[None]):
         display: block !important; }
     """
 
-    def __init__(self, browser: BrowserScreen) -> None:
-        super().__init__(browser.table)
-        self.browser = browser
+    def __init__(self, shell: Shell) -> None:
+        super().__init__(shell.table)
+        self.shell = shell
+        self.view = next(view for view in shell.views if view.id == self.ID)
         by_id = {action.id: action for action in self.table}
-        own = VIEW[self.ID].actions
-        digits = tuple(view.action for view in VIEWS)
-        self.own_actions = tuple(by_id[id_] for id_ in own)
-        self.actions = tuple(by_id[id_] for id_ in dict.fromkeys((*own, *digits, *COMMON)))
+        digits = tuple(view.action for view in shell.views if view.key)
+        self.own_actions = tuple(by_id[id_] for id_ in self.view.actions)
+        self.actions = tuple(by_id[id_] for id_ in dict.fromkeys((*self.view.actions, *digits, *COMMON)))
+        self.ascii = shell.plain
         self._sequences = Sequences(keymap_of(self.actions))
         self._said: Line = []
         self._zoomed = False
@@ -69,11 +132,11 @@ class ViewScreen(KeyedScreen[None]):
         """Action id to what it does, for every id of the view's table entry."""
         raise NotImplementedError
 
-    def entered(self, node: Node | None) -> None:
+    def entered(self, within: Within | None) -> None:
         """The view was opened, or opened again; the first time before its widgets are there.
 
         Args:
-            node: the row of the tree it is asked about; None for everything.
+            within: what it is asked about; None for everything.
         """
 
     def news(self) -> None:
@@ -95,20 +158,11 @@ class ViewScreen(KeyedScreen[None]):
 
     # Parts
 
-    @property
-    def bridge(self) -> Bridge:
-        """What works."""
-        return self.browser.bridge
-
-    @property
-    def ascii(self) -> bool:
-        """Whether only ASCII is drawn."""
-        return self.browser.facts.ascii
-
     def compose(self) -> ComposeResult:
         """Header, tabs, body, keys."""
-        yield Lines(self.browser.chrome.header, id="view-header", ground="bar")
-        yield Tabs(VIEWS, self.ID, self.browser.chrome.counts)
+        shell = self.shell
+        yield Lines(shell.header, id="view-header", ground="bar")
+        yield Tabs(tuple(view for view in shell.views if view.key), self.ID, shell.counts)
         yield from self.body()
         yield Lines(self._footer, id="view-footer", ground="bar")
 
@@ -156,9 +210,9 @@ class ViewScreen(KeyedScreen[None]):
     def _footer(self, width: int) -> list[Line]:
         if self._said:
             return [bars.message(self._said, width, plain=self.ascii)]
-        if self.browser.chrome.progress:
-            return [bars.underway(self.browser.chrome.progress, width, plain=self.ascii)]
-        ranks = {id_: rank for rank, id_ in enumerate(VIEW[self.ID].footer, 1)}
+        if self.shell.progress:
+            return [bars.underway(self.shell.progress, width, plain=self.ascii)]
+        ranks = {id_: rank for rank, id_ in enumerate(self.view.footer, 1)}
         able = [
             action._replace(footer=ranks[action.id])
             for action in self.own_actions
@@ -169,10 +223,10 @@ class ViewScreen(KeyedScreen[None]):
 
     def say(self, text: str, level: str = "name") -> None:
         """Show one line until the next key."""
-        self.show_hint([(" " + self.browser.forest.named(text), level)])
+        self.show_hint([(" " + self.shell.named(text), level)])
 
     def show_progress(self) -> None:
-        """Say how far a change of many memories is."""
+        """Say how far a change of many things is."""
         self.update("#view-footer")
 
     def show_hint(self, line: Line | None) -> None:
@@ -184,11 +238,9 @@ class ViewScreen(KeyedScreen[None]):
 
     def unavailable(self, action: Action) -> str:
         """Say why an action is off."""
-        if action.writes and self.bridge.read_only:
-            return READ_ONLY
-        if action.writes and (underway := self.bridge.underway):
-            return f"{underway}. Keys that change memories wait for its end."
-        return self.off(action) if action.id in VIEW[self.ID].actions else ""
+        if action.writes and (reason := self.shell.no_writing):
+            return reason
+        return self.off(action) if action.id in self.view.actions else ""
 
     def perform(self, action: Action) -> None:
         """Do it."""
@@ -200,35 +252,20 @@ class ViewScreen(KeyedScreen[None]):
             self._common(action.id)
 
     def _common(self, id_: str) -> None:
-        browser = self.browser
+        shell = self.shell
         if id_ == "zoom":
             self.zoom(whole=not self._zoomed)
         elif id_ in ("back", "quit"):
             if id_ == "back" and self._zoomed:
                 self.zoom(whole=False)
             elif id_ == "quit" or not self.step_back():
-                browser.views.leave(self)
+                shell.leave(self)
         elif id_ == "palette":
-            browser.commands.open_palette(self.palette_commands())
+            shell.open_palette(self.palette_commands())
         elif id_ == "help":
-            browser.commands.help_on(self.HELP or "", self.own_actions)
+            shell.help(self.HELP or "", self.own_actions)
         else:
-            browser.commands.run(id_)
-
-    def leave_to(self, address: Address) -> bool:
-        """Go back to the tree, to a memory; False when it has no row there, which is said."""
-        browser = self.browser
-        browser.views.back()
-        if browser.memories.reveal(address):
-            return True
-        browser.say(f"{address} is not in the tree now; {self.MAY_SHOW} may show it.", "warning")
-        return False
-
-    def leave_to_edit(self, address: Address, *, then: str = "") -> None:
-        """Go back to the tree and open a memory in the editor, which says what is wrong where there is none."""
-        self.browser.views.back()
-        self.browser.memories.reveal(address)
-        self.browser.open_editor(address, then=then)
+            shell.run(id_)
 
     def palette_commands(self) -> list[Command]:
         """What the palette offers here: the view's own actions, then what works everywhere."""
@@ -236,14 +273,13 @@ class ViewScreen(KeyedScreen[None]):
 
         skip = ("palette", "back", "down", "up", "left", "right")
         shown = sorted((action for action in self.actions if action.id not in skip), key=lambda action: action.moves)
-        own = [
+        return [
             Command(
                 action.help.rstrip("."), shown_keys(action), partial(self.attempt, action), self.unavailable(action)
             )
             for action in shown
         ]
-        return [*own, *self.browser.commands.theme_commands()]
 
     @on(Tabs.Chosen)
     def _tab_chosen(self, event: Tabs.Chosen) -> None:
-        self.browser.views.show(event.view)
+        self.shell.show(event.view)

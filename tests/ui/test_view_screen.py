@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memtui.ui.action import MOVES, shown_keys
+from memtui.ui.view_screen import ViewScreen
 from memtui.workbench.actions import BY_ID, VIEW
-from memtui.workbench.views.view import ViewScreen
 from tests.workbench.shown import Shown, shown
 
 AUTH = "memtui:project/decisions/auth.md"

@@ -12,10 +12,10 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Policy
+from memtui.features.trash.view import TrashView
 from memtui.pointers import carry
 from memtui.ui.action import COMMON, MOVES
 from memtui.workbench.actions import ACTIONS, BY_ID, VIEW, VIEWS
-from memtui.workbench.views.trash import TrashScreen
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real
 
 
@@ -31,11 +31,11 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-async def trash(screen: Real) -> TrashScreen:
+async def trash(screen: Real) -> TrashView:
     await screen.press("6")
     top = screen.app.screen
-    assert isinstance(top, TrashScreen)
-    await screen.until(lambda: top.loaded and bool(top.page.page or not top.bin.shown))
+    assert isinstance(top, TrashView)
+    await screen.until(lambda: top.loaded and bool(top.page.page or not top.rows.shown))
     return top
 
 
@@ -43,7 +43,7 @@ async def trash(screen: Real) -> TrashScreen:
 async def test_what_was_deleted_by_whom_and_when_with_its_text(world: World, size: tuple[int, int]) -> None:
     async with real(world, size=size) as screen:
         view = await trash(screen)
-        assert [entry.address.path for entry in view.bin.shown] == ["sub/c.md", "b.md", "a.md"]
+        assert [entry.address.path for entry in view.rows.shown] == ["sub/c.md", "b.md", "a.md"]
         await screen.until_text("1  text of sub/c.md")
         await screen.press("j")
         await screen.until_text("Deleted by claude, just now")
@@ -78,7 +78,7 @@ async def test_all_marked_come_back_as_one_step_of_undo(world: World) -> None:
         assert set(world.disk()) == {"a.md", "b.md", "sub/c.md", "keep.md"}
         await screen.press("u")
         await screen.until(lambda: world.disk() == before)
-        await screen.until(lambda: len(view.bin.shown) == 3)
+        await screen.until(lambda: len(view.rows.shown) == 3)
 
 
 async def test_a_range_and_single_marks(world: World) -> None:
@@ -87,7 +87,7 @@ async def test_a_range_and_single_marks(world: World) -> None:
         await screen.press("space", "v", "j")
         await screen.until_text("3 marked")
         await screen.press("escape")
-        await screen.until(lambda: not view.bin.marks)
+        await screen.until(lambda: not view.rows.marks)
         await screen.press("g", "g", "shift+down")
         await screen.until_text("2 marked")
         await screen.press("r")
@@ -105,7 +105,7 @@ async def test_the_filter_shows_only_what_has_the_words(world: World) -> None:
         await screen.until_text("Restored notes/b.md. u takes it back.")
         await screen.until_text("Nothing in the trash has these words")
         await screen.press("escape")
-        await screen.until(lambda: len(view.bin.shown) == 2)
+        await screen.until(lambda: len(view.rows.shown) == 2)
 
 
 async def test_where_the_name_is_taken_another_one_is_offered(world: World) -> None:
@@ -124,7 +124,7 @@ async def test_where_the_name_is_taken_another_one_is_offered(world: World) -> N
         await screen.until_text("Restored notes/b-restored.md. u takes it back.")
         assert world.disk()["b.md"] == b"somebody else's\n"
         assert world.disk()["b-restored.md"] == b"text of b.md\n"
-        await screen.until(lambda: len(view.bin.shown) == 2)
+        await screen.until(lambda: len(view.rows.shown) == 2)
 
 
 async def test_a_name_that_is_taken_in_that_moment_leads_to_the_same_question(world: World) -> None:
@@ -200,7 +200,7 @@ async def test_keys_typed_while_one_comes_back_are_for_the_rows_that_are_left(
             screen.burst("j")
             await screen.until(lambda: len(screen.app.fence.waiting) == 1)
             assert view.list.cursor == 0
-        await screen.until(lambda: len(view.bin.shown) == 2 and view.list.cursor == 1)
+        await screen.until(lambda: len(view.rows.shown) == 2 and view.list.cursor == 1)
 
 
 async def test_a_question_that_was_not_waited_for_does_not_come_up(
@@ -229,8 +229,8 @@ async def test_in_bulk_what_stands_in_the_way_is_said_and_stays_marked(world: Wo
         view = await trash(screen)
         await screen.press("*", "r")
         await screen.until_text("done 2, failed 1: notes/a.md:")
-        await screen.until(lambda: len(view.bin.shown) == 1)
-        assert len(view.bin.marks) == 1
+        await screen.until(lambda: len(view.rows.shown) == 1)
+        assert len(view.rows.marks) == 1
         assert world.disk()["a.md"] == b"somebody else's\n"
 
 

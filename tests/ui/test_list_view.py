@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from memtui.ui import list_view
+from memtui.ui.list_view import ListView
 from memtui.workbench.browse.place import Place
-from memtui.workbench.views.listed import ListedScreen
+from tests.workbench.shown import Shown, engine_with, shown
 from tests.workbench.views.real import ME, Real, World, at, real
 
 
@@ -21,10 +24,10 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-async def listed(screen: Real) -> ListedScreen:
+async def listed(screen: Real) -> ListView[Any]:
     await screen.press("6")
     top = screen.app.screen
-    assert isinstance(top, ListedScreen)
+    assert isinstance(top, ListView)
     await screen.until(lambda: top.row_count() > 0 and bool(top.page.page))
     return top
 
@@ -73,7 +76,7 @@ async def test_after_a_restart_the_cursor_is_at_its_row_again(world: World) -> N
     async with real(world, place=Place(view=view.ID, row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == view.ID)
         again = screen.app.screen
-        assert isinstance(again, ListedScreen)
+        assert isinstance(again, ListView)
         await screen.until(lambda: again.list.cursor == at_row)
         assert again.row_key(at_row) == key
         assert again.list.top > 0
@@ -115,3 +118,62 @@ async def test_where_nothing_is_there_a_sentence_says_so(tmp_path: Path) -> None
     async with real(world) as screen:
         await screen.look("6", "The trash is empty.")
         await screen.look("5", "Nothing was done yet.")
+
+
+VIEWS = pytest.mark.parametrize("key", ["4", "8"])
+
+
+async def opened(screen: Shown, key: str) -> ListView[Any]:
+    await screen.press(key)
+    view = screen.app.screen
+    assert isinstance(view, ListView)
+    await screen.until(lambda: view.loaded and view.due is None)
+    return view
+
+
+def loads_of(view: ListView[Any], monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One for each time it is worked out, from now on."""
+    found: list[int] = []
+    monkeypatch.setattr(view, "read_rows", lambda *, awaited: found.append(1))
+    return found
+
+
+@VIEWS
+async def test_a_storm_of_news_is_worked_out_once_it_is_quiet(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with shown(engine_with()) as screen:
+        view = await opened(screen, key)
+        loads = loads_of(view, monkeypatch)
+        for _ in range(20):
+            view.news()
+        assert not loads
+        await screen.until(lambda: bool(loads))
+        assert len(loads) == 1
+        assert view.due is None
+
+
+@VIEWS
+async def test_a_storm_without_end_is_worked_out_all_the_same(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(list_view, "PATIENCE", 0.2)
+    async with shown(engine_with()) as screen:
+        view = await opened(screen, key)
+        monkeypatch.setattr(type(view), "QUIET", 30)
+        loads = loads_of(view, monkeypatch)
+
+        def more() -> bool:
+            view.news()
+            return bool(loads)
+
+        await screen.until(more)
+
+
+@VIEWS
+async def test_news_wait_until_somebody_looks(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with shown(engine_with()) as screen:
+        view = await opened(screen, key)
+        await screen.press("1")
+        loads = loads_of(view, monkeypatch)
+        view.news()
+        assert view.due is None
+        await screen.press(key)
+        await screen.until(lambda: bool(loads))
+        assert len(loads) == 1

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine.model import Address, Memory, Root
-from memtui.workbench.browse.new_memory import new_target, rename_target
+from memtui.features.typed_address import rename_target
+from memtui.workbench.browse.operations import new_target
 from memtui.workbench.tree.rows import Forest
 
 ROOTS = {

@@ -1,0 +1,214 @@
+"""The workbench as views know it: one class for all that a view of a feature may ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from memtui.features.host import Destinations, Host, Operations
+from memtui.features.typed_address import Target, rename_target
+from memtui.ui.keys.keyed import READ_ONLY
+from memtui.ui.view_screen import Shell, ViewScreen
+from memtui.workbench.actions import VIEW
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.config.surroundings import Surroundings
+    from memtui.engine.model import Address, Change, Root
+    from memtui.errors import MemtuiError
+    from memtui.ui.action import Action, View
+    from memtui.ui.draw.spans import Line
+    from memtui.ui.keys.palette import Command
+    from memtui.workbench.bridge import Bridge
+    from memtui.workbench.browse.browser import BrowserScreen
+
+
+class _Shell(Shell):
+    """What is drawn around a view, and the keys it does not know."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    @property
+    def table(self) -> tuple[Action, ...]:
+        return self._screen.table
+
+    @property
+    def views(self) -> tuple[View, ...]:
+        return tuple(VIEW.values())
+
+    @property
+    def plain(self) -> bool:
+        return self._screen.facts.ascii
+
+    @property
+    def current(self) -> str:
+        return self._screen.views.current
+
+    @property
+    def progress(self) -> str:
+        return self._screen.chrome.progress
+
+    @property
+    def no_writing(self) -> str:
+        bridge = self._screen.bridge
+        if bridge.read_only:
+            return READ_ONLY
+        return f"{underway}. Keys that change memories wait for its end." if (underway := bridge.underway) else ""
+
+    def header(self, width: int) -> list[Line]:
+        return self._screen.chrome.header(width)
+
+    def counts(self) -> Mapping[str, int]:
+        return self._screen.chrome.counts()
+
+    def named(self, text: str) -> str:
+        return self._screen.forest.named(text)
+
+    def row_left(self, view: str) -> str:
+        return self._screen.returning.row_in(view)
+
+    def forget_row(self) -> None:
+        self._screen.returning.forget_row()
+
+    def leave(self, view: ViewScreen) -> None:
+        self._screen.views.leave(view)
+
+    def show(self, view: str) -> None:
+        self._screen.views.show(view)
+
+    def reload(self) -> None:
+        self._screen.bridge.reload()
+
+    def run(self, action: str) -> None:
+        self._screen.commands.run(action)
+
+    def open_palette(self, commands: list[Command]) -> None:
+        palette = self._screen.commands
+        palette.open_palette([*commands, *palette.theme_commands()])
+
+    def help(self, text: str, actions: Iterable[Action]) -> None:
+        self._screen.commands.help_on(text, actions)
+
+
+class _Places(Destinations):
+    """Where views take the user."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    def back(self) -> None:
+        self._screen.views.back()
+
+    def reveal(self, address: Address) -> bool:
+        return self._screen.memories.reveal(address)
+
+    def reveal_root(self, root: str) -> bool:
+        return self._screen.memories.reveal_root(root)
+
+    def tree(self, address: Address, may_show: str = "A or esc") -> bool:
+        self.back()
+        if self.reveal(address):
+            return True
+        self._screen.say(f"{address} is not in the tree now; {may_show} may show it.", "warning")
+        return False
+
+    def edit(self, address: Address, *, then: str = "") -> None:
+        self.back()
+        self.reveal(address)
+        self._screen.open_editor(address, then=then)
+
+    def history(self, address: Address, *, at: str | None = None) -> None:
+        self._screen.views.history(address, at=at)
+
+    def describe(self, address: Address) -> None:
+        self._screen.host.describe(address)
+
+
+class _Operations(Operations):
+    """What the main screen does for views."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    def pin(self, addresses: tuple[Address, ...], pinned: bool, then: Callable[[], None]) -> None:
+        self._screen.verbs.set_pinned(addresses, pinned, then)
+
+    def see(self, changes: Iterable[Change], then: Callable[[], None]) -> None:
+        self._screen.verbs.seeing.changes(changes, then)
+
+    def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
+        self._screen.accepting.review(versions, then)
+
+    def accept(self, root: str, then: Callable[[], None]) -> None:
+        self._screen.accepting.accept(root, then)
+
+    def touched(self, addresses: Iterable[Address]) -> None:
+        self._screen.projects.touched(addresses)
+
+
+class WorkbenchHost(Host):
+    """The workbench, to its views."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self.screen = screen
+        """The main screen, for the views that are not their features' yet."""
+        self._shell, self._places, self._operations = _Shell(screen), _Places(screen), _Operations(screen)
+
+    @property
+    def shell(self) -> Shell:
+        return self._shell
+
+    @property
+    def jobs(self) -> Bridge:
+        return self.screen.bridge
+
+    @property
+    def places(self) -> Destinations:
+        return self._places
+
+    @property
+    def operations(self) -> Operations:
+        return self._operations
+
+    @property
+    def settings(self) -> Settings:
+        return self.screen.facts.settings
+
+    @property
+    def surroundings(self) -> Surroundings | None:
+        return self.screen.facts.surroundings
+
+    @property
+    def roots(self) -> Mapping[str, Root]:
+        return self.screen.forest.roots
+
+    @property
+    def more_roots(self) -> Callable[[], tuple[Root, ...]]:
+        return self.screen.facts.more_roots
+
+    def now(self) -> int:
+        return self.screen.now()
+
+    def has_row(self, address: Address) -> bool:
+        return address in self.screen.forest.nodes
+
+    def shown(self, address: Address) -> str:
+        return self.screen.forest.shown(address)
+
+    def short(self, path: str) -> str:
+        return self.screen.side.short(path)
+
+    def renamed(self, address: Address) -> Target:
+        return rename_target((address,), None)
+
+    def say(self, text: str, level: str = "name") -> None:
+        self.screen.say(text, level)
+
+    def show_error(self, what: str, error: MemtuiError) -> None:
+        self.screen.show_error(what, error)
+
+    def copy(self, text: str, what: str) -> None:
+        from memtui.workbench.browse.operations import put_on_clipboard
+
+        put_on_clipboard(self.screen, text, what)
