@@ -109,7 +109,10 @@ class Terminal:
     @property
     def text(self) -> str:
         """What is on the screen, one line per row, without trailing spaces."""
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        # As `display` of pyte does, which looks up the width of each cell anew; beside a wide character stands "".
+        columns, buffer = range(self.screen.columns), self.screen.buffer
+        lines = (buffer[row] for row in range(self.screen.lines))
+        return "\n".join("".join([line[column].data for column in columns]).rstrip() for line in lines)
 
     def pump(self, seconds: float = 0.0) -> bool:
         """Take what the program wrote, waiting at most this long for the first of it; False when there was nothing."""

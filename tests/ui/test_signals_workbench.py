@@ -42,7 +42,6 @@ def draft_is_stored(terminal: Terminal) -> None:
 DEATHS: dict[str, tuple[Callable[[Terminal], None], int]] = {
     "kill -9": (lambda t: os.kill(t.process.pid, signal.SIGKILL), -9),
     "SIGTERM": (lambda t: os.kill(t.process.pid, signal.SIGTERM), 143),
-    "SIGHUP": (lambda t: os.kill(t.process.pid, signal.SIGHUP), 129),
     "closed terminal": (lambda t: t.hang_up(), 129),
     "ctrl+q": (lambda t: t.press("ctrl+q"), 0),
 }

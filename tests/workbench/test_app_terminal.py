@@ -66,7 +66,7 @@ def tour(terminal: Terminal) -> None:
     terminal.wait_exit()
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=str)
 def test_ascii_draws_nothing_but_ascii_on_any_screen(tmp_path: Path, size: tuple[int, int]) -> None:
     with start(tmp_path, "--ascii", size=size, long=True) as terminal:
         tour(terminal)
@@ -94,7 +94,7 @@ def cells(terminal: Terminal) -> list[tuple[Color, Color, str]]:
     return found
 
 
-@pytest.mark.parametrize("theme", ["", "ansi-dark", "memtui-blue-orange"])
+@pytest.mark.parametrize("theme", ["", "ansi-dark"])
 def test_no_color_is_grey_and_can_be_read(
     tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch, theme: str
 ) -> None:

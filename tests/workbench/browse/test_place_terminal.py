@@ -57,7 +57,7 @@ def is_back(terminal: Terminal) -> None:
     terminal.wait_for(on("n59.md"))
 
 
-@pytest.mark.parametrize("death", [signal.SIGTERM, signal.SIGHUP, None], ids=["SIGTERM", "SIGHUP", "ctrl+q"])
+@pytest.mark.parametrize("death", [signal.SIGHUP, None], ids=["SIGHUP", "ctrl+q"])
 def test_it_comes_back_after_any_orderly_end(tmp_path: Path, death: signal.Signals | None) -> None:
     with start(tmp_path) as terminal:
         go_somewhere(terminal)

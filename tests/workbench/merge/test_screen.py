@@ -119,45 +119,45 @@ async def test_esc_in_the_small_editor_drops_only_that_edit(tmp_path: Path) -> N
         assert len(screen.session.open) == 1
 
 
-@pytest.mark.parametrize("size", [(1, 1), (10, 4), (40, 10), (80, 24), (120, 40), (200, 60)])
-async def test_any_size_is_survived_and_decisions_stay(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_any_size_is_survived_and_decisions_stay(tmp_path: Path) -> None:
     bench = make(tmp_path)
     async with bench.run_test(size=(100, 30)) as pilot:
         screen = await in_conflict(bench, pilot)
         await pilot.press("b")
-        await pilot.resize_terminal(*size)
-        await pilot.pause()
-        await pilot.press("e")
-        await until(pilot, lambda: screen.editing)
-        await pilot.press("escape", "v", "]", "[")
-        await pilot.resize_terminal(100, 30)
-        await until(pilot, lambda: "both, YOURS first" in text_of(screen, "#conflict-title"))
-        assert screen.session.open == ()
+        for size in ((1, 1), (10, 4), (40, 10), (80, 24), (120, 40), (200, 60)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            await pilot.press("e")
+            await until(pilot, lambda: screen.editing)
+            await pilot.press("escape", "v", "]", "[")
+            await pilot.resize_terminal(100, 30)
+            await until(pilot, lambda: "both, YOURS first" in text_of(screen, "#conflict-title"))
+            assert screen.session.open == ()
 
 
 @pytest.mark.parametrize("inside", [False, True], ids=["deciding", "editing the result"])
-@pytest.mark.parametrize("key", ["f1", "ctrl+p", "question_mark", "q", "M"])
-async def test_keys_that_work_everywhere_are_no_fault_here(tmp_path: Path, key: str, inside: bool) -> None:
+async def test_keys_that_work_everywhere_are_no_fault_here(tmp_path: Path, inside: bool) -> None:
     bench = make(tmp_path)
     async with bench.run_test(size=(100, 40)) as pilot:
         screen = await in_conflict(bench, pilot)
         if inside:
             await pilot.press("e")
             await until(pilot, lambda: screen.editing)
-        await pilot.press(key)
-        if key == "f1" or (key == "question_mark" and not inside):
-            await until(pilot, lambda: bench.screen is not screen)
-            assert isinstance(bench.screen, PickScreen)
-            await until(pilot, lambda: "Take YOURS" in shown_text(bench))
-            await pilot.press("escape")
-        elif key == "q" and not inside:
-            await until(pilot, lambda: bench.screen is not screen)
-            assert bench.editor.state is FileState.CONFLICT
-            return
-        elif key in ("ctrl+p", "M") and not (key == "M" and inside):
-            await until(pilot, lambda: "does not work here" in text_of(screen, "#conflict-foot"))
-        await until(pilot, lambda: bench.screen is screen)
-        assert screen.editing is inside
+        for key in ("f1", "ctrl+p", "question_mark", "M", "q"):
+            await pilot.press(key)
+            if key == "f1" or (key == "question_mark" and not inside):
+                await until(pilot, lambda: bench.screen is not screen)
+                assert isinstance(bench.screen, PickScreen)
+                await until(pilot, lambda: "Take YOURS" in shown_text(bench))
+                await pilot.press("escape")
+            elif key == "q" and not inside:
+                await until(pilot, lambda: bench.screen is not screen)
+                assert bench.editor.state is FileState.CONFLICT
+                break
+            elif key in ("ctrl+p", "M") and not (key == "M" and inside):
+                await until(pilot, lambda: "does not work here" in text_of(screen, "#conflict-foot"))
+            await until(pilot, lambda: bench.screen is screen)
+            assert screen.editing is inside
         assert disk(bench) == AGENT_TEXT
 
 
@@ -276,7 +276,7 @@ async def test_the_next_place_can_be_shown_only_on_request(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("views", [0, 1, 2])
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
 async def test_every_key_means_the_same_in_every_view(tmp_path: Path, size: tuple[int, int], views: int) -> None:
     bench = make(tmp_path, base=THREE_BASE)
     async with bench.run_test(size=size) as pilot:
@@ -361,36 +361,36 @@ async def test_an_edit_that_was_dropped_leaves_the_place_as_it_was(tmp_path: Pat
         assert screen.session.choice(screen.index) == "both"
 
 
-@pytest.mark.parametrize("size", [(60, 15), (80, 24), (120, 29), (120, 40)])
 @pytest.mark.parametrize("keys", ["", "z", "e", "ze"])
 async def test_the_footer_stands_at_the_bottom_and_an_edit_has_the_rows_that_are_left(
-    tmp_path: Path, size: tuple[int, int], keys: str
+    tmp_path: Path, keys: str
 ) -> None:
     bench = make(tmp_path)
-    async with bench.run_test(size=size) as pilot:
+    async with bench.run_test(size=(60, 15)) as pilot:
         screen = await in_conflict(bench, pilot)
         await pilot.press(*keys)
         await until(pilot, lambda: screen.editing is ("e" in keys))
-        await until(pilot, lambda: screen.query_one("#conflict-foot").region.bottom == size[1])
-        assert screen.max_scroll_y == 0
-        if size == (80, 24) and keys == "e":
-            assert screen.small.size.height > 6
+        for columns, rows in ((60, 15), (80, 24), (120, 29), (120, 40)):
+            await pilot.resize_terminal(columns, rows)
+            await until(pilot, lambda: screen.query_one("#conflict-foot").region.bottom == rows)  # noqa: B023
+            assert screen.max_scroll_y == 0
+            if rows == 24 and keys == "e":
+                assert screen.small.size.height > 6
 
 
-@pytest.mark.parametrize("size", [(60, 15), (80, 24), (200, 60)])
 @pytest.mark.parametrize("editing", [False, True])
-async def test_nothing_is_cut_off_at_the_smallest_and_the_largest_size(
-    tmp_path: Path, size: tuple[int, int], editing: bool
-) -> None:
+async def test_nothing_is_cut_off_at_the_smallest_and_the_largest_size(tmp_path: Path, editing: bool) -> None:
     bench = make(tmp_path)
-    async with bench.run_test(size=size) as pilot:
+    async with bench.run_test(size=(60, 15)) as pilot:
         screen = await in_conflict(bench, pilot)
         if editing:
             await pilot.press("e")
             await until(pilot, lambda: screen.editing)
-        await until(pilot, lambda: "CONFLICT notes/a.md" in shown_text(bench))
-        assert ("esc drop it" if editing else "ctrl+s is off: 1 conflict is still open") in shown_text(bench)
-        assert screen.max_scroll_y == 0
+        for size in ((60, 15), (80, 24), (200, 60)):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: bench.screen.size == size and "CONFLICT notes/a.md" in shown_text(bench))  # noqa: B023
+            assert ("esc drop it" if editing else "ctrl+s is off: 1 conflict is still open") in shown_text(bench)
+            assert screen.max_scroll_y == 0
 
 
 async def test_z_gives_the_place_or_the_file_the_whole_screen_and_esc_takes_it_back(tmp_path: Path) -> None:
@@ -415,16 +415,16 @@ async def test_z_gives_the_place_or_the_file_the_whole_screen_and_esc_takes_it_b
         await until(pilot, lambda: says(screen, "#conflict-header", "0 open"))
 
 
-@pytest.mark.parametrize("size", [(20, 5), (80, 11), (29, 24)])
-async def test_a_screen_that_is_too_small_says_which_size_it_needs(tmp_path: Path, size: tuple[int, int]) -> None:
+async def test_a_screen_that_is_too_small_says_which_size_it_needs(tmp_path: Path) -> None:
     bench = make(tmp_path)
     async with bench.run_test(size=(80, 24)) as pilot:
         screen = await in_conflict(bench, pilot)
-        await pilot.resize_terminal(*size)
-        await until(pilot, lambda: f"needs 30x12, this is {size[0]}x{size[1]}." in shown_text(bench))
-        await pilot.resize_terminal(80, 24)
-        await until(pilot, lambda: "<open conflict>" in shown_text(bench))
-        assert says(screen, "#conflict-header", "CONFLICT notes/a.md")
+        for columns, rows in ((20, 5), (80, 11), (29, 24)):
+            await pilot.resize_terminal(columns, rows)
+            await until(pilot, lambda: f"needs 30x12, this is {columns}x{rows}." in shown_text(bench))  # noqa: B023
+            await pilot.resize_terminal(80, 24)
+            await until(pilot, lambda: "<open conflict>" in shown_text(bench))
+            assert says(screen, "#conflict-header", "CONFLICT notes/a.md")
 
 
 async def test_the_other_side_stays_in_sight_while_the_result_is_edited(tmp_path: Path) -> None:
