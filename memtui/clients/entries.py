@@ -2,7 +2,7 @@
 
 Only an entry of exactly the shape `start.py` gives is ours, so that the entry of an older memtui is brought up to date
 in place and never doubled, and a line of the user's own, such as `memtui context | tee notes`, is never touched. What
-the user added to an entry of ours stays.
+the user added to an entry of ours stays. It is apart so that it knows texts and no files.
 """
 
 import json

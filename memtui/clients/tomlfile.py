@@ -1,7 +1,8 @@
 """Changes of a TOML settings file: a table put in, changed in place, or taken out, with all comments and order kept.
 
 tomlkit, which keeps them, is imported only when a table that is there changes. Each change is read again before anybody
-sees it, and must mean what was asked for and nothing else.
+sees it, and must mean what was asked for and nothing else. It is apart, as
+the one for JSON is, so that it knows the format and no agent.
 """
 
 import copy

@@ -127,7 +127,7 @@ def _workspace(environ: Mapping[str, str]) -> str | None:
     return name
 
 
-class Chosen(NamedTuple):
+class ConfigFile(NamedTuple):
     """What the file says."""
 
     values: tuple[tuple[str, Value, int], ...]
@@ -197,7 +197,7 @@ def _plain(key: str) -> str:
     return "".join(c for c in key if c not in "\"' \t")
 
 
-def read_config(path: str, home: str | None) -> Chosen:
+def read_config(path: str, home: str | None) -> ConfigFile:
     """Read the settings file.
 
     Args:
@@ -232,7 +232,7 @@ def read_config(path: str, home: str | None) -> Chosen:
             known = [*fields, *(name for name, _ in TABLES)]
             raise file.refuse(f"there is no setting {key!r}.", _suggest(key, known), key=key, line=file.line_of(key))
     lines = tuple((id_, file.line_of(f"keys.{id_}")) for id_, _ in keys)
-    return Chosen(tuple(values), keys, roots, access, lines, tuple(removed))
+    return ConfigFile(tuple(values), keys, roots, access, lines, tuple(removed))
 
 
 def _read_text(path: str) -> str:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memtui.diff.lines import Run, matching
 
 
-class Hunk(NamedTuple):
+class ByteHunk(NamedTuple):
     """Lines that were replaced by others, numbered from 0; one of the two sides may hold none."""
 
     before: tuple[int, int]
@@ -26,7 +26,7 @@ def byte_lines(data: bytes) -> list[bytes]:
     return [*lines, last] if last else lines
 
 
-def hunks(before: bytes, after: bytes) -> tuple[Hunk, ...]:
+def hunks(before: bytes, after: bytes) -> tuple[ByteHunk, ...]:
     """Find where two texts differ.
 
     Args:
@@ -38,18 +38,18 @@ def hunks(before: bytes, after: bytes) -> tuple[Hunk, ...]:
     return hunks_of(byte_lines(before), byte_lines(after))
 
 
-def hunks_of(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[Hunk, ...]:
+def hunks_of(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[ByteHunk, ...]:
     """As `hunks`, of lines."""
     found = []
     a = b = 0
     for run in [*matching(old, new), Run(len(old), len(new), 0)]:
         if run.a > a or run.b > b:
-            found.append(Hunk((a, run.a), (b, run.b)))
+            found.append(ByteHunk((a, run.a), (b, run.b)))
         a, b = run.a + run.size, run.b + run.size
     return tuple(found)
 
 
-def take_back(before: bytes, after: bytes, hunk: Hunk) -> bytes:
+def take_back(before: bytes, after: bytes, hunk: ByteHunk) -> bytes:
     """Return `after` with one place as it was in `before`, and every other byte as it is.
 
     Args:

@@ -10,7 +10,7 @@ from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, SCOPES, Memory, Root, RootStatus
 
 
-class Shelf(NamedTuple):
+class ScopeListing(NamedTuple):
     """One scope's memories."""
 
     place: str
@@ -27,7 +27,7 @@ def roots(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Root, .
     return tuple(known[root_id] for scope in wanted if (root_id := f"memtui:{scope}") in known)
 
 
-def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Shelf, ...]:
+def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeListing, ...]:
     """Every scope's memories as they are on disk now; records nothing."""
     chosen = roots(engine, scopes)
     listing = engine.rows.list([root.id for root in chosen])
@@ -39,7 +39,7 @@ def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Shelf, .
             end += 1
         rows = listing.items[start:end]
         start = end
-        found.append(Shelf(f"/memories/{root.scope}", status, _there(rows)))
+        found.append(ScopeListing(f"/memories/{root.scope}", status, _there(rows)))
     return tuple(found)
 
 

@@ -1,7 +1,8 @@
 """Tells the client when memories change: by its own calls, by other agents, by a person in the workbench.
 
 The engine's watch runs on its own thread and only leaves word here; what is sent is sent on the event loop, many
-changes as one, so that a burst of writes is not a burst of messages.
+changes as one, so that a burst of writes is not a burst of messages. It is apart from the server because it lives on
+both sides of that border.
 """
 
 import asyncio

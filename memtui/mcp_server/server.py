@@ -1,9 +1,8 @@
 """One connection from its first word to its last: the library's server, given our handlers and our pipes.
 
-Everything that touches the disk runs on a worker thread, so that a ping is answered while a call waits for a lock.
-Tool calls run one after the other, in the order they came: a client that sends three edits at once gets them in order.
-An editor starts its servers wherever it likes, so calls wait until the client named the folders it has open: no memory
-goes into the project of another one.
+It is apart from the handshake because it loads the library. What touches the disk runs on worker threads, so that a
+ping is answered while a call waits for a lock; tool calls run one after the other, in the order they came. An editor
+starts its servers wherever it likes, so calls wait until the client named the folders it has open.
 """
 
 import functools

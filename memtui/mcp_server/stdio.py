@@ -2,7 +2,7 @@
 
 Unlike the library's own transport it needs no thread (a reader that blocks in one cannot be stopped by a signal),
 answers a line it cannot read, hears first what came before the library was there, and when the client closes its end
-lets the calls finish that came before.
+lets the calls finish that came before. It is apart from the server so that it knows messages and no memories.
 """
 
 import contextlib

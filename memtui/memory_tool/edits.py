@@ -1,7 +1,7 @@
 """The two edits, on the bytes of a memory: what is not replaced stays as it is, byte for byte.
 
 No text is decoded and encoded again here, so line ends, byte-order marks and odd characters cannot get lost on the way,
-and no character of a new text has a meaning of its own.
+and no character of a new text has a meaning of its own. It is apart from the calls so that it knows no disk.
 """
 
 from typing import NamedTuple

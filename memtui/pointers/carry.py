@@ -49,7 +49,7 @@ class Carried(NamedTuple):
     links: int
 
 
-class Plan(NamedTuple):
+class CarryPlan(NamedTuple):
     """What follows a renaming or a removal, before it is done."""
 
     steps: tuple[Write, ...]
@@ -105,7 +105,7 @@ def plan(
     removals: Iterable[Address] = (),
     *,
     folders: Iterable[tuple[Address, Address]] = (),
-) -> Plan:
+) -> CarryPlan:
     """Work out what has to follow, before anything is renamed or removed; reads only.
 
     Args:
@@ -134,7 +134,7 @@ def plan(
                 steps.append(Write(address, found.data, sha))
                 carried.append(Carried(address, found.carried))
             left += _left(address, found, why)
-    return Plan(tuple(steps), tuple(carried), tuple(left), unread)
+    return CarryPlan(tuple(steps), tuple(carried), tuple(left), unread)
 
 
 def carry(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[Address, Address]] = ()) -> Done:
@@ -163,7 +163,7 @@ def carry(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[A
             if count:
                 carried.append(Carried(Address(task.root.id, path), count))
             left += rest
-    what = Plan((), tuple(carried), tuple(left), unread)
+    what = CarryPlan((), tuple(carried), tuple(left), unread)
     return done._replace(also=what.also, left=" ".join(part for part in (done.left, what.rest) if part))
 
 

@@ -1,4 +1,4 @@
-"""Who may speak to the server: a pure function of one request's headers, so that every refusal can be tested alone.
+"""Who may speak to the server; apart from it, so that every refusal can be tested on one request's headers alone.
 
 A server on the loopback address is reachable by every page the user visits, by every other user of the machine, and
 by names that an attacker points at 127.0.0.1. So the Host must be ours, a foreign Origin is refused, and the websocket

@@ -118,7 +118,8 @@ class LiveDoor:
         self._client = client
         self._flag = access
         self._guard = threading.Lock()
-        self._settings: Settings | None = None
+        self._file = ""
+        """The settings file; empty until it was looked for."""
         self._seen: object = None
         self._refusal: MemtuiError | None = None
         self._engine: Engine | None = None
@@ -134,7 +135,7 @@ class LiveDoor:
                 could be opened.
         """
         with self._guard:
-            if self._settings is None or self._seen is None or self._seen != _look(self._settings.config_file):
+            if not self._file or self._seen is None or self._seen != _look(self._file):
                 self._settle()
             if self._refusal is not None:
                 raise self._refusal
@@ -156,7 +157,7 @@ class LiveDoor:
             for engine in self._all():
                 engine.close()
                 self._notices += engine.events.notices()
-            self._left, self._engine, self._settings = [], None, None
+            self._left, self._engine, self._file = [], None, ""
 
     def _all(self) -> list[Engine]:
         return [*self._left, *([] if self._engine is None else [self._engine])]
@@ -165,9 +166,9 @@ class LiveDoor:
         """Read the settings, and open the engine, keep it or put it away."""
         try:
             # Looked at before it is read: what is written meanwhile is read again at the next call.
-            seen = None if self._settings is None else _look(self._settings.config_file)
+            seen = _look(self._file) if self._file else None
             settings = self._load()
-            self._seen, self._settings = seen, settings
+            self._seen, self._file = seen, settings.config_file
             access = door_access(settings, self._client, self._flag)
             if self._engine is None or self._access != access:
                 self._put_away()

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.config.page import render
-from memtui.config.read import Chosen, read_config
+from memtui.config.read import ConfigFile, read_config
 from memtui.config.settings import FIELDS
 from memtui.errors import UsageError
 
 
-def read(folder: Path, content: str | bytes) -> Chosen:
+def read(folder: Path, content: str | bytes) -> ConfigFile:
     file = folder / "config.toml"
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
     return read_config(str(file), "/home/ann")

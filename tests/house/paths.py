@@ -205,7 +205,7 @@ class Step(NamedTuple):
 STEPS = {
     "a save": Step(a_save, 21),
     "an outside write": Step(an_outside_write, 21),
-    "an agent's str_replace": Step(an_agents_edit, 32),
+    "an agent's str_replace": Step(an_agents_edit, 28),
 }
 
 

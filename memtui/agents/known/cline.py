@@ -1,7 +1,7 @@
 """Cline: the memory bank of a project, a handful of files with fixed names, and rules of the user and of a project.
 
 The bank is a convention, not a feature of the program, and Roo Code's users have it too: where Roo Code is the one in
-use, the bank is Roo Code's.
+use, the bank is Roo Code's. The two are apart because each agent has one file.
 """
 
 import os

@@ -1,6 +1,7 @@
 """memtui's own roots: global, project and workspace, the only ones that may not exist yet.
 
-Their folders are memtui's to create, so an empty machine has exactly these three.
+Their folders are memtui's to create, so an empty machine has exactly these three. They are apart from
+discovery because each agent has one file.
 """
 
 import os

@@ -17,7 +17,7 @@ from memtui.engine.model import Root
 from memtui.features.hot_set import index, texts
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.model import Block, Budgets
-from memtui.given.reach import Shelf
+from memtui.given.reach import ScopeListing
 
 
 def with_made(engine: Engine, agent: str, found: tuple[LoadedFile, ...]) -> tuple[LoadedFile, ...]:
@@ -69,10 +69,10 @@ def _block(label: str, block: Block, why: str) -> LoadedFile:
     return LoadedFile(label, label, CUT_OFF if why else WHOLE, why, len(data), data, made=True)
 
 
-def _shelves(engine: Engine, roots: list[Root]) -> tuple[Shelf, ...]:
+def _shelves(engine: Engine, roots: list[Root]) -> tuple[ScopeListing, ...]:
     listing = engine.rows.list([root.id for root in roots])
     return tuple(
-        Shelf(
+        ScopeListing(
             f"/memories/{status.root.scope}",
             status,
             tuple(row for row in listing.items if row.address.root == status.root.id and not row.missing),

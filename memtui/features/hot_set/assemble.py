@@ -91,7 +91,7 @@ def _kept_of(engine: Engine) -> _Kept:
 
 def _build(
     engine: Engine,
-    shelves: tuple[reach.Shelf, ...],
+    shelves: tuple[reach.ScopeListing, ...],
     wanted: frozenset[str],
     budgets: Budgets,
     kept: _Kept,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from memtui.engine.model import Address, Memory
 from memtui.features.hot_set.model import AbandonedError, Block, Budgets, Unlisted
 from memtui.given import mask, neutral
-from memtui.given.reach import Shelf, openable, reviewed
+from memtui.given.reach import ScopeListing, openable, reviewed
 from memtui.given.tokens import estimate
 from memtui.virtual_names import listable
 
@@ -49,7 +49,9 @@ Lines = dict[Address, Line]
 """Lines rendered before, for rows that are still the same."""
 
 
-def render(shelves: Sequence[Shelf], budgets: Budgets, lines: Lines, stop: Callable[[], bool] = lambda: False) -> Index:
+def render(
+    shelves: Sequence[ScopeListing], budgets: Budgets, lines: Lines, stop: Callable[[], bool] = lambda: False
+) -> Index:
     """Render the index.
 
     Args:
@@ -116,7 +118,7 @@ def _ranked(rows: Sequence[Sequence[Memory]]) -> Iterator[tuple[int, int]]:
                     yield scope, order[turn]
 
 
-def _line(shelf: Shelf, row: Memory, lines: Lines) -> Line:
+def _line(shelf: ScopeListing, row: Memory, lines: Lines) -> Line:
     known = lines.get(row.address)
     if known is not None and known.row is row:
         return known
@@ -154,7 +156,7 @@ def _left_out(unlisted: Sequence[Unlisted]) -> str:
     return f"… {count:,} more {word} not listed: view {places}\n"
 
 
-def _cut_short(shelves: Sequence[Shelf]) -> str:
+def _cut_short(shelves: Sequence[ScopeListing]) -> str:
     """Say which scopes hold more than memtui looks at."""
     places = [shelf.place for shelf in shelves if shelf.status.truncated]
     return f"… and more than memtui lists in {', '.join(places)}\n" if places else ""

@@ -13,7 +13,7 @@ from memtui.engine.model import Memory
 from memtui.errors import MemtuiError
 from memtui.features.hot_set.model import NOTHING, AbandonedError, Block, Budgets, Item, LeftOut
 from memtui.given import mask, neutral
-from memtui.given.reach import Shelf, readable, reviewed
+from memtui.given.reach import ScopeListing, readable, reviewed
 from memtui.given.tokens import estimate
 
 HEAD = (
@@ -56,7 +56,7 @@ Texts = dict[tuple[str, str, int], Rendered]
 
 def choose(
     engine: Engine,
-    shelves: Sequence[Shelf],
+    shelves: Sequence[ScopeListing],
     budgets: Budgets,
     texts: Texts,
     stop: Callable[[], bool] = lambda: False,
@@ -155,7 +155,7 @@ def part(engine: Engine, row: Memory, path: str, budgets: Budgets, texts: Texts)
     return found.text if found is not None else None
 
 
-def _candidates(shelves: Sequence[Shelf]) -> Iterator[tuple[Shelf, Memory]]:
+def _candidates(shelves: Sequence[ScopeListing]) -> Iterator[tuple[ScopeListing, Memory]]:
     """Memories with a claim, best first: pinned ones, then by heat, then by scope and path."""
     ranked = [
         (not row.pinned, -row.heat, scope, number)

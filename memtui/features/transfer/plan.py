@@ -230,13 +230,13 @@ class _Planning:
 
     # --- indexes
 
-    def _carried(self, going: Sequence[Item]) -> carry.Plan:
+    def _carried(self, going: Sequence[Item]) -> carry.CarryPlan:
         if not self.wish.moving or self.wish.alone:
-            return carry.Plan((), (), ())
+            return carry.CarryPlan((), (), ())
         return carry.plan(self.reader, [(item.old, item.new) for item in going])
 
     def _indexes(
-        self, going: Sequence[Item], carried: carry.Plan
+        self, going: Sequence[Item], carried: carry.CarryPlan
     ) -> tuple[tuple[IndexChange, ...], tuple[carry.Left, ...], str]:
         changes: dict[Address, IndexChange] = {}
         moved = {item.new: item for item in going}

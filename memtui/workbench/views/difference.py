@@ -12,7 +12,7 @@ from typing import NamedTuple
 from rich.cells import chop_cells
 
 from memtui.diff.differences import ADDED, REMOVED, SAME, Span, word_edits, word_spans
-from memtui.diff.hunks import Hunk, byte_lines, hunks_of, why_not_text
+from memtui.diff.hunks import ByteHunk, byte_lines, hunks_of, why_not_text
 from memtui.engine.model import Change
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, SHOWN_BYTES, Page, PageLine, text_page, words_page
@@ -29,7 +29,7 @@ class Shown(NamedTuple):
     before: bytes | None
     """The text last seen; None when there was none, or when it is not kept any more."""
     after: bytes | None
-    hunks: tuple[Hunk, ...]
+    hunks: tuple[ByteHunk, ...]
     """The places that can be taken back one by one; none where the change is one thing."""
     page: Page
     starts: tuple[int, ...]
@@ -70,7 +70,7 @@ def draw(change: Change, before: bytes | None, after: bytes | None, heading: Seq
     return Shown(change, before, after, found, (*top, *places), below)
 
 
-def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[Hunk, ...], Page, tuple[int, ...]]:
+def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[ByteHunk, ...], Page, tuple[int, ...]]:
     """Draw how two texts differ, place by place; see `why_not_text` for what cannot be drawn so.
 
     Args:
@@ -124,7 +124,7 @@ def _lost(width: int) -> Page:
 
 
 def _hunk_lines(
-    old: Sequence[bytes], new: Sequence[bytes], found: Sequence[Hunk], index: int, look: Look
+    old: Sequence[bytes], new: Sequence[bytes], found: Sequence[ByteHunk], index: int, look: Look
 ) -> Iterator[PageLine]:
     """One place with a little around it, which two neighbours share."""
     hunk = found[index]
