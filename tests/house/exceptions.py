@@ -9,17 +9,13 @@ SURFACE: Mapping[str, int] = {
     "memtui.features.trash.view.TrashView": 57,
     "memtui.ui.keys.palette.CommandList": 21,
     "memtui.ui.list_view.ListView": 56,
+    "memtui.ui.plan_screen.PlanScreen": 24,
     "memtui.ui.view_screen.ViewScreen": 31,
     "memtui.wire.output.Output": 26,
     "memtui.workbench.browse.browser.BrowserScreen": 35,
-    "memtui.workbench.browse.bundles.ArrivalList": 21,
-    "memtui.workbench.browse.bundles.ArrivingScreen": 24,
-    "memtui.workbench.browse.copies.LandingList": 21,
-    "memtui.workbench.browse.copies.LandingScreen": 24,
-    "memtui.workbench.browse.plan_screen.AskedList": 21,
-    "memtui.workbench.browse.plan_screen.AskingScreen": 24,
-    "memtui.workbench.browse.reviews.ReviewingScreen": 24,
-    "memtui.workbench.browse.reviews.WaitingList": 21,
+    "memtui.workbench.browse.bundles.ImportScreen": 24,
+    "memtui.workbench.browse.copies.CopyScreen": 24,
+    "memtui.workbench.browse.reviews.ReviewScreen": 24,
     "memtui.workbench.edit.editor.MemoryEditor": 23,
     "memtui.workbench.edit.entry_screen.EntryScreen": 25,
     "memtui.workbench.edit.flow.Editing": 39,
@@ -54,10 +50,7 @@ COLLABORATORS: Mapping[str, int] = {}
 DEPTH: Mapping[str, int] = {
     "memtui.ui.keys.palette.CommandList": 3,
     "memtui.ui.list_view.ViewList": 3,
-    "memtui.workbench.browse.bundles.ArrivalList": 4,
-    "memtui.workbench.browse.copies.LandingList": 4,
-    "memtui.workbench.browse.plan_screen.AskedList": 3,
-    "memtui.workbench.browse.reviews.WaitingList": 4,
+    "memtui.ui.plan_screen.PlanList": 3,
     "memtui.workbench.tree.tree.MemoryTree": 3,
     "memtui.workbench.views.change_list.ChangeList": 3,
     "memtui.workbench.views.picker.PickList": 3,
@@ -66,7 +59,7 @@ DEPTH: Mapping[str, int] = {
 """Classes of ours a class stands on."""
 
 FOLDERS: Mapping[str, int] = {
-    "memtui/workbench/browse": 15,
+    "memtui/workbench/browse": 14,
     "memtui/workbench/edit": 22,
     "memtui/workbench/merge": 15,
     "memtui/workbench/views": 37,
@@ -74,7 +67,7 @@ FOLDERS: Mapping[str, int] = {
 """Modules of a folder."""
 
 ONE_IMPORTER: Mapping[str, int] = {
-    "modules": 75,
+    "modules": 66,
 }
 """How many modules have one importer and do not say why they are apart."""
 
@@ -91,7 +84,6 @@ GERUNDS: Collection[str] = (
 """Modules named by a bare gerund."""
 
 NAMES: Mapping[str, int] = {
-    "Chosen": 2,
     "Content": 2,
     "Drawn": 2,
     "Entry": 4,
@@ -100,7 +92,6 @@ NAMES: Mapping[str, int] = {
     "Flow": 3,
     "Found": 5,
     "Group": 2,
-    "Hunk": 2,
     "Index": 2,
     "Intent": 2,
     "Item": 5,
@@ -112,11 +103,11 @@ NAMES: Mapping[str, int] = {
     "Node": 2,
     "Past": 2,
     "Place": 4,
-    "Plan": 4,
+    "Plan": 3,
     "Preview": 2,
     "Question": 2,
     "Row": 4,
-    "Shelf": 3,
+    "Shelf": 2,
     "Shown": 2,
     "Side": 2,
     "Snapshot": 2,
@@ -130,7 +121,6 @@ NAMES: Mapping[str, int] = {
     "Usage": 2,
     "Verdict": 2,
     "View": 2,
-    "Waiting": 2,
     "Wish": 2,
 }
 """How often a public class has this name."""
@@ -141,16 +131,13 @@ CIRCLES: Collection[str] = (
     "memtui.workbench.browse.bundles",
     "memtui.workbench.browse.chrome",
     "memtui.workbench.browse.commands",
-    "memtui.workbench.browse.copies",
     "memtui.workbench.browse.filter",
     "memtui.workbench.browse.health",
     "memtui.workbench.browse.operations",
     "memtui.workbench.browse.place",
-    "memtui.workbench.browse.plan_screen",
     "memtui.workbench.browse.projects",
     "memtui.workbench.browse.reviews",
     "memtui.workbench.browse.side",
-    "memtui.workbench.browse.undo",
     "memtui.workbench.edit.core",
     "memtui.workbench.edit.describing",
     "memtui.workbench.edit.entry_flow",

@@ -56,17 +56,17 @@ def test_keys_are_written_as_people_do() -> None:
 
 
 def test_parts_of_the_screen_are_named_by_their_methods() -> None:
-    from memtui.workbench.browse.bundles import Bundling
-    from memtui.workbench.browse.filter import Filtering
-    from memtui.workbench.browse.operations import Copying, Verbs
-    from memtui.workbench.browse.projects import Projects, Repointing
-    from memtui.workbench.browse.reviews import Accepting
+    from memtui.workbench.browse.bundles import Bundles
+    from memtui.workbench.browse.filter import FilterLine
+    from memtui.workbench.browse.operations import Clipboard, MemoryOperations
+    from memtui.workbench.browse.projects import ProjectMoves, Projects
+    from memtui.workbench.browse.reviews import Reviews
     from memtui.workbench.edit.host import EditorHost
     from memtui.workbench.views.switching import Views
 
-    parts = {"accepting": Accepting, "copying": Copying, "filtering": Filtering, "verbs": Verbs}
-    parts |= {"host": EditorHost, "projects": Projects, "repointing": Repointing, "views": Views}
-    parts["bundling"] = Bundling
+    parts = {"accepting": Reviews, "copying": Clipboard, "filtering": FilterLine, "verbs": MemoryOperations}
+    parts |= {"host": EditorHost, "projects": Projects, "repointing": ProjectMoves, "views": Views}
+    parts["bundling"] = Bundles
     for id_, path in ELSEWHERE.items():
         part, _, method = path.partition(".")
         assert id_ in BY_ID

@@ -41,26 +41,25 @@ from memtui.workbench.bridge import (
 )
 from memtui.workbench.browse.chrome import Chrome, Panes
 from memtui.workbench.browse.commands import Commands
-from memtui.workbench.browse.filter import Filtering
-from memtui.workbench.browse.place import NOWHERE, Place, Returning
+from memtui.workbench.browse.filter import FilterLine
+from memtui.workbench.browse.place import NOWHERE, LastPlace, Place
 from memtui.workbench.browse.side import Side
 from memtui.workbench.edit.drafts import offer_words
 from memtui.workbench.edit.intents import Intent
 from memtui.workbench.tree.nodes import SORTS
 from memtui.workbench.tree.roots import worth_showing
 from memtui.workbench.tree.rows import Effect, Forest
-from memtui.workbench.tree.tree import Filling, MemoryTree
+from memtui.workbench.tree.tree import FullList, MemoryTree
 
 if TYPE_CHECKING:
     from memtui.ui.view_screen import ViewScreen
     from memtui.ui.widgets.prompts import Prompt, Question
-    from memtui.workbench.browse.bundles import Bundling
-    from memtui.workbench.browse.copies import Translating
-    from memtui.workbench.browse.filter import Filtering
+    from memtui.workbench.browse.bundles import Bundles
+    from memtui.workbench.browse.filter import FilterLine
     from memtui.workbench.browse.health import Checkup
-    from memtui.workbench.browse.operations import Copying, Verbs
-    from memtui.workbench.browse.projects import Projects, Repointing
-    from memtui.workbench.browse.reviews import Accepting
+    from memtui.workbench.browse.operations import Clipboard, MemoryOperations
+    from memtui.workbench.browse.projects import ProjectMoves, Projects
+    from memtui.workbench.browse.reviews import Reviews
     from memtui.workbench.edit.host import EditorHost
     from memtui.workbench.views.switching import Views
 
@@ -131,15 +130,14 @@ class BrowserScreen(KeyedScreen[None]):
 
     ROOMS: ClassVar[tuple[str, ...]] = BROWSER_ROOMS
 
-    verbs: LatePart[Verbs] = LatePart("browse.operations:Verbs")
-    accepting: LatePart[Accepting] = LatePart("browse.reviews:Accepting")
-    copying: LatePart[Copying] = LatePart("browse.operations:Copying")
+    verbs: LatePart[MemoryOperations] = LatePart("browse.operations:MemoryOperations")
+    accepting: LatePart[Reviews] = LatePart("browse.reviews:Reviews")
+    copying: LatePart[Clipboard] = LatePart("browse.operations:Clipboard")
     checkup: LatePart[Checkup] = LatePart("browse.health:Checkup")
     views: LatePart[Views] = LatePart("views.switching:Views")
     host: LatePart[EditorHost] = LatePart("edit.host:EditorHost")
-    translating: LatePart[Translating] = LatePart("browse.copies:Translating")
-    bundling: LatePart[Bundling] = LatePart("browse.bundles:Bundling")
-    repointing: LatePart[Repointing] = LatePart("browse.projects:Repointing")
+    bundling: LatePart[Bundles] = LatePart("browse.bundles:Bundles")
+    repointing: LatePart[ProjectMoves] = LatePart("browse.projects:ProjectMoves")
     projects: LatePart[Projects] = LatePart("browse.projects:Projects")
 
     def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], now: Callable[[], int]) -> None:
@@ -154,11 +152,11 @@ class BrowserScreen(KeyedScreen[None]):
         self.page_view = PageView(id="page")
         self.info_view = PageView(id="info-page")
         self.side = Side(self)
-        self.filtering = Filtering(self)
-        self.filling = Filling(self.forest, self._later, self._filled)
+        self.filtering = FilterLine(self)
+        self.filling = FullList(self.forest, self._later, self._filled)
         self.commands = Commands(self)
         self.panes = Panes(self)
-        self.returning = Returning(self, facts.place_name, facts.place)
+        self.returning = LastPlace(self, facts.place_name, facts.place)
         self.returning.prepare()
         self._drafts_told = False
         self.prompt: Prompt | None = None

@@ -25,10 +25,10 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
+from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.copies import index_details
-from memtui.workbench.browse.plan_screen import AskedList, AskingScreen
 from memtui.workbench.views.difference import Look, compare
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from memtui.workbench.browse.browser import BrowserScreen
 
 
-class Bundling:
+class Bundles:
     """Asks for a file, and writes or reads it."""
 
     def __init__(self, screen: BrowserScreen) -> None:
@@ -117,7 +117,7 @@ class Bundling:
             if wanted is not None:
                 self._take(wanted)
 
-        self._screen.app.push_screen(ArrivingScreen(self._screen), chosen)
+        self._screen.app.push_screen(ImportScreen(self._screen), chosen)
 
     def _take(self, wanted: Plan) -> None:
         screen, actor, now = self._screen, self._screen.bridge.actor, self._screen.now()
@@ -167,25 +167,12 @@ def path_of(text: str, home: str | None) -> str | None:
     return None if not path or path.endswith("/") else os.path.abspath(path)
 
 
-class ArrivalList(AskedList[Arrival]):
-    """One line for each memory of a bundle."""
-
-    def draw_row(self, row: Arrival, *, cursor: bool) -> Sequence[Run]:
-        """Draw one: what becomes of it, where, and why."""
-        what = f"{row.what:<9} "
-        why = visible(f"  {row.why}") if row.why else ""
-        note = both_ends(why, max(self.room // 2, 16), plain=self.plain)
-        name = both_ends(name_of(row), max(self.room - 2 - len(what) - cell_width(note), 16), plain=self.plain)
-        style = _STYLES.get(row.what, "good")
-        return [(">" if cursor else " ", "cursor"), (" " + what, style), (name, "name"), (note, "description")]
-
-
 def name_of(arrival: Arrival) -> str:
     """Where it goes, or where it came from when it goes nowhere."""
     return str(arrival.address or Address(arrival.packed.origin.id, arrival.packed.path))
 
 
-class ArrivingScreen(AskingScreen["Plan | None"]):
+class ImportScreen(PlanScreen["Plan | None"]):
     """The file, and what is in it; gives the plan that is to be done, or nothing."""
 
     HELP = """Type the file of a bundle; enter shows what becomes of each of its memories here, and enter again does it.
@@ -196,11 +183,20 @@ cursor. Shift with up and down scrolls it."""
 
     def __init__(self, browser: BrowserScreen, typed: str = "") -> None:
         """Take the main screen, and what was typed already."""
-        self.arrivals = ArrivalList()
+        self.arrivals = PlanList(self._draw_row)
         question = Question("import from", typed, self._entered, self.leave, self._typed, self._hint)
-        super().__init__(browser, self.arrivals, question)
+        super().__init__(browser.table, self.arrivals, question, plain=browser.facts.ascii)
+        self._browser = browser
         self.plan: Plan | None = None
         """What becomes of what is in the file, as the line stands; None while that is not known."""
+
+    def _draw_row(self, row: Arrival, room: int) -> Sequence[Run]:
+        """Draw one: what becomes of it, where, and why."""
+        what = f"{row.what:<9} "
+        why = visible(f"  {row.why}") if row.why else ""
+        note = both_ends(why, max(room // 2, 16), plain=self._plain)
+        name = both_ends(name_of(row), max(room - 2 - len(what) - cell_width(note), 16), plain=self._plain)
+        return [(what, _STYLES.get(row.what, "good")), (name, "name"), (note, "description")]
 
     def _typed(self, text: str) -> None:
         del text
@@ -264,7 +260,7 @@ cursor. Shift with up and down scrolls it."""
         if found is None or at >= len(self.arrivals.rows):
             self.details.show([], top=0)
             return
-        look = Look(max(self.app.size.width - 2, 20), plain=self._browser.facts.ascii)
+        look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
         self.details.show(details(self.arrivals.rows[at], look) + index_details(found.indexes, look), top=0)
 
     def _hint(self, text: str) -> Line:
@@ -275,7 +271,7 @@ cursor. Shift with up and down scrolls it."""
 
     def _title(self, width: int) -> list[Line]:
         notes: Line = [(words(self.plan), "description")] if self.plan is not None else []
-        return [bars.title("Import", notes, width, focused=True, plain=self._browser.facts.ascii)]
+        return [bars.title("Import", notes, width, focused=True, plain=self._plain)]
 
 
 def details(row: Arrival, look: Look) -> list[Line]:

@@ -8,35 +8,35 @@ that is done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import title_of
-from memtui.engine.model import Address, Done, Root
+from memtui.engine.model import Address, Root
 from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Item, Plan
-from memtui.features.transfer.plan import Wish, apply, differs, plan
+from memtui.features.transfer.plan import Wish, differs, plan
 from memtui.features.typed_address import Target
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
+from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
-from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.plan_screen import AskedList, AskingScreen
 from memtui.workbench.views.difference import Look, compare
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.ui.action import Action
+    from memtui.workbench.bridge import Bridge
+    from memtui.workbench.tree.rows import Forest
 
 
 WORKED_OUT = 0.1
 """Seconds without a key before it is worked out what becomes of the memories."""
 
 
-class Landing(NamedTuple):
+class Destination(NamedTuple):
     """Where one memory would land."""
 
     old: Address
@@ -45,7 +45,7 @@ class Landing(NamedTuple):
     """Why it cannot."""
 
 
-def landings(pairs: Iterable[tuple[Address, Address]], taken: Callable[[Address], bool]) -> tuple[Landing, ...]:
+def destinations(pairs: Iterable[tuple[Address, Address]], taken: Callable[[Address], bool]) -> tuple[Destination, ...]:
     """Tell where each would land, and which names are taken: by a memory that is there, or by one of these.
 
     Args:
@@ -63,7 +63,7 @@ def landings(pairs: Iterable[tuple[Address, Address]], taken: Callable[[Address]
         else:
             problem = ""
             used.add(new)
-        found.append(Landing(old, new, problem))
+        found.append(Destination(old, new, problem))
     return tuple(found)
 
 
@@ -79,30 +79,7 @@ def completions(text: str, folders: Iterable[str]) -> tuple[str, ...]:
     return tuple(begin or [one for one in every if typed in one.casefold() and one != text])
 
 
-class LandingList(AskedList[Landing]):
-    """One line for each memory."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.unmoved = False
-        """Whether the line is as it was at the start, so that nobody meant any of them to go where it is."""
-
-    def draw_row(self, row: Landing, *, cursor: bool) -> Sequence[Run]:
-        """Draw one: what it is called and what it would be called, or why not."""
-        if self.unmoved:
-            lead = ">" if cursor else " "
-            return [(lead + " ", "cursor"), (both_ends(str(row.old), max(self.room - 3, 16), plain=self.plain), "name")]
-        note = f"  ! {row.problem}" if row.problem else ""
-        room = max(self.room - 6 - cell_width(note), 16)
-        # Where it lands has the room that what the user chose does not need.
-        new = both_ends(str(row.new), room - min(cell_width(str(row.old)), room // 3), plain=self.plain)
-        old = both_ends(str(row.old), room - cell_width(new), plain=self.plain)
-        lead = ">" if cursor else " "
-        style = "missing" if row.problem else "name"
-        return [(lead + " ", "cursor"), (old, "description"), (" -> ", "dim"), (new, style), (note, "conflict")]
-
-
-class LandingScreen(AskingScreen["tuple[tuple[Address, Address], ...] | Plan"]):
+class CopyScreen(PlanScreen["tuple[tuple[Address, Address], ...] | Plan"]):
     """The line and the list; gives what is to be done, or nothing."""
 
     HELP = """Type the folder the memories go to; an address that begins with a root goes to that root. Tab goes through
@@ -112,23 +89,29 @@ cursor. Shift with up and down scrolls it."""
 
     def __init__(
         self,
-        browser: BrowserScreen,
+        table: tuple[Action, ...],
+        bridge: Bridge,
+        forest: Forest,
         verb: str,
         targets: tuple[Address, ...],
         start: Target,
         *,
         folder: str | None = None,
         typed: str = "",
+        plain: bool = False,
     ) -> None:
         """Take what is done (`move` or `copy`), with which memories, and where the line starts.
 
         Args:
-            browser: the main screen.
+            table: the actions.
+            bridge: works out what becomes of them.
+            forest: which roots, folders and memories there are.
             verb: what is done.
             targets: the memories.
             start: where the line starts.
             folder: the folder that is moved whole.
             typed: what was typed already.
+            plain: draw only ASCII.
         """
         question = Question(
             verb + " to",
@@ -139,8 +122,12 @@ cursor. Shift with up and down scrolls it."""
             self._hint,
             None if typed else start.cursor,
         )
-        self.lands = LandingList()
-        super().__init__(browser, self.lands, question)
+        self.lands = PlanList(self._draw_row)
+        self.unmoved = False
+        """Whether the line is as it was at the start, so that nobody meant any of them to go where it is."""
+        super().__init__(table, self.lands, question, plain=plain)
+        self._bridge = bridge
+        self._forest = forest
         self._folder = folder
         self.plan: Plan | None = None
         """What becomes of the memories as the line stands; None while that is worked out, or bytes are all."""
@@ -159,6 +146,18 @@ cursor. Shift with up and down scrolls it."""
         super().on_mount()
         self._typed(self.prompt.text)
 
+    def _draw_row(self, row: Destination, room: int) -> Sequence[Run]:
+        """Draw one: what it is called and what it would be called, or why not."""
+        if self.unmoved:
+            return [(both_ends(str(row.old), max(room - 3, 16), plain=self._plain), "name")]
+        note = f"  ! {row.problem}" if row.problem else ""
+        room = max(room - 6 - cell_width(note), 16)
+        # Where it lands has the room that what the user chose does not need.
+        new = both_ends(str(row.new), room - min(cell_width(str(row.old)), room // 3), plain=self._plain)
+        old = both_ends(str(row.old), room - cell_width(new), plain=self._plain)
+        style = "missing" if row.problem else "name"
+        return [(old, "description"), (" -> ", "dim"), (new, style), (note, "conflict")]
+
     # What is typed
 
     def take_key(self, key: str) -> bool:
@@ -173,19 +172,19 @@ cursor. Shift with up and down scrolls it."""
         self._show(text)
 
     def _show(self, text: str) -> None:
-        self._target = self._start.read(text, self._browser.forest.roots)
+        self._target = self._start.read(text, self._forest.roots)
         pairs = () if self._target.problem else self._target.pairs(self._targets, self._folder)
-        self.lands.unmoved = text == self._start.text and all(old == new for old, new in pairs)
-        self._show_rows(landings(pairs, self._browser.forest.nodes.__contains__))
+        self.unmoved = text == self._start.text and all(old == new for old, new in pairs)
+        self._show_rows(destinations(pairs, self._forest.nodes.__contains__))
         self.plan, self._entered = None, False
-        self._mapped = translates(pairs, self._browser.forest.roots)
+        self._mapped = translates(pairs, self._forest.roots)
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(WORKED_OUT, self._work_out) if self._mapped else None
         self.show_detailed(detailed=self._mapped)
         self.draw()
 
-    def _show_rows(self, rows: tuple[Landing, ...]) -> None:
+    def _show_rows(self, rows: tuple[Destination, ...]) -> None:
         self.lands.show(rows)
         self.lands.go(next((index for index, row in enumerate(rows) if row.problem), self.lands.cursor))
 
@@ -201,7 +200,7 @@ cursor. Shift with up and down scrolls it."""
             if not self.is_attached or self.prompt.text != text:
                 return
             self.plan = found
-            self._show_rows(tuple(Landing(item.old, item.new, item.problem) for item in found.items))
+            self._show_rows(tuple(Destination(item.old, item.new, item.problem) for item in found.items))
             self.show_details()
             self.draw()
             if self._entered:
@@ -209,7 +208,12 @@ cursor. Shift with up and down scrolls it."""
                 self._done(text)
 
         moving = self._verb == "move"
-        self._browser.translating.work_out(pairs, moving=moving, fit=fit, then=arrived)
+        self._bridge.run(
+            lambda engine: plan(engine, pairs, Wish(moving, fit=fit)),
+            arrived,
+            what="work out what is mapped",
+            latest=GROUP,
+        )
 
     def show_details(self) -> None:
         """Show what becomes of the memory under the cursor."""
@@ -217,7 +221,7 @@ cursor. Shift with up and down scrolls it."""
         if found is None:
             self.details.show([[(" working out what is mapped", "dim")]] if self._mapped else [], top=0)
             return
-        look = Look(max(self.app.size.width - 2, 20), plain=self._browser.facts.ascii)
+        look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
         self.details.show(details(found, found.items[at] if at < len(found.items) else None, look), top=0)
 
     def _complete(self, step: int) -> None:
@@ -244,7 +248,7 @@ cursor. Shift with up and down scrolls it."""
         Args:
             long: by the roots' whole ids, where they have shorter names too.
         """
-        forest, found = self._browser.forest, set[str]()
+        forest, found = self._forest, set[str]()
         roots = [root for root in forest.roots.values() if not root.read_only]
         # What people write for agents comes last: such a root mostly takes files of certain names alone.
         roots.sort(
@@ -263,7 +267,7 @@ cursor. Shift with up and down scrolls it."""
 
     def _hint(self, text: str) -> Line:
         del text
-        if self.lands.unmoved or (self._target.problem and not self.prompt.before_end):
+        if self.unmoved or (self._target.problem and not self.prompt.before_end):
             return [(UNMOVED + " ", "dim")]
         if self._target.problem:
             return [(self._target.problem, "warning")]
@@ -277,11 +281,11 @@ cursor. Shift with up and down scrolls it."""
         words = f"{'moves' if self._verb == 'move' else 'copies'} {able}"
         if self._mapped:
             pairs = self._target.pairs(self._targets, self._folder)
-            words += f" {reader_words(pairs, self._browser.forest.roots)}"
+            words += f" {reader_words(pairs, self._forest.roots)}"
         return f"{words}, {left} stay" if left else words
 
     @property
-    def _able(self) -> tuple[Landing, ...]:
+    def _able(self) -> tuple[Destination, ...]:
         return tuple(row for row in self.lands.rows if not row.problem)
 
     def _done(self, text: str) -> None:
@@ -289,7 +293,7 @@ cursor. Shift with up and down scrolls it."""
         able, every = self._able, self.lands.rows
         if self._target.problem:
             self.prompt.refuse(self._target.problem)
-        elif self.lands.unmoved:
+        elif self.unmoved:
             self.prompt.refuse(UNMOVED)
         elif self._mapped and self.plan is None:
             self._entered = True  # done as soon as it is known what is done
@@ -305,9 +309,9 @@ cursor. Shift with up and down scrolls it."""
 
     def _title(self, width: int) -> list[Line]:
         words = f"{self._verb.capitalize()} {count_words(len(self._targets), 'memory')}"
-        taken = 0 if self.lands.unmoved else len(self.lands.rows) - len(self._able)
+        taken = 0 if self.unmoved else len(self.lands.rows) - len(self._able)
         notes: Line = [(f"{taken} of {len(self.lands.rows)} cannot go there", "conflict")] if taken else []
-        return [bars.title(words, notes, width, focused=True, plain=self._browser.facts.ascii)]
+        return [bars.title(words, notes, width, focused=True, plain=self._plain)]
 
 
 Pairs = tuple[tuple[Address, Address], ...]
@@ -326,42 +330,6 @@ def reader_words(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, R
     """Whose shape they get: `in the shape of Serena`."""
     titles = dict.fromkeys(title_of(roots[new.root].agent) for _, new in pairs if new.root in roots)
     return f"in the shape of {' and '.join(titles)}"
-
-
-class Translating:
-    """Plans transfers in the background, and does them."""
-
-    def __init__(self, screen: BrowserScreen) -> None:
-        self._screen = screen
-
-    def work_out(self, pairs: Pairs, *, moving: bool, fit: bool, then: Callable[[Plan], None]) -> None:
-        """Plan a transfer; of several that are asked for in a row only the last one arrives."""
-        self._screen.bridge.run(
-            lambda engine: plan(engine, pairs, Wish(moving, fit=fit)),
-            then,
-            what="work out what is mapped",
-            latest=GROUP,
-        )
-
-    def do(self, wanted: Plan) -> None:
-        """Do what was shown, and tell it."""
-        from memtui.workbench.browse.operations import where
-
-        screen, bridge = self._screen, self._screen.bridge
-        pairs = tuple((item.old, item.new) for item in wanted.going)
-
-        def done(result: Done) -> None:
-            past = "moved" if wanted.moving else "copied"
-            screen.verbs.report(result, past, after=f" to {where(pairs)}; u takes it back")
-            screen.go_when_there(pairs[0][1])
-
-        bridge.run(
-            lambda engine: apply(engine, wanted, actor=bridge.actor),
-            done,
-            what=wanted.words,
-            otherwise=partial(screen.show_error, wanted.words),
-            lane=WRITE,
-        )
 
 
 def details(wanted: Plan, item: Item | None, look: Look) -> list[Line]:

@@ -23,7 +23,7 @@ PASSED = frozenset({"up", "down", "pageup", "pagedown"})
 """Keys that move the cursor in the tree while a filter is typed."""
 
 
-class Filtering:
+class FilterLine:
     """Asks for a line of text."""
 
     def __init__(self, screen: BrowserScreen) -> None:

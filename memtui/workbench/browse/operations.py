@@ -7,6 +7,7 @@ inside.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import MOMENT
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.copies import translates
-from memtui.workbench.browse.undo import Seeing, Step
+from memtui.workbench.browse.undo import SeenChanges, Step
 from memtui.workbench.tree.nodes import MEMORY, Node
 
 if TYPE_CHECKING:
@@ -38,12 +39,12 @@ TOGETHER = 3.0
 """Seconds between two operations of one kind that are told together, because nobody has read the first."""
 
 
-class Verbs:
+class MemoryOperations:
     """The operations of the main screen."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-        self.seeing = Seeing(screen)
+        self.seeing = SeenChanges(screen.bridge, screen.say)
         self._told: tuple[str, int, float] = ("", 0, 0.0)
         """What was done last, with how many memories in a row, and when that was told."""
 
@@ -239,16 +240,42 @@ class Verbs:
         self, verb: str, targets: tuple[Address, ...], start: Target, *, folder: str | None = None, typed: str = ""
     ) -> None:
         from memtui.features.transfer.model import Plan
-        from memtui.workbench.browse.copies import LandingScreen
+        from memtui.workbench.browse.copies import CopyScreen
 
         def chosen(found: tuple[tuple[Address, Address], ...] | Plan | None) -> None:
             if isinstance(found, Plan):
-                self._screen.translating.do(found)
+                self._transfer(found)
             elif found:
                 (self._move if verb == "move" else self._copy)(found)
 
-        landing = LandingScreen(self._screen, verb, targets, start, folder=folder, typed=typed)
-        self._screen.app.push_screen(landing, chosen)
+        screen = self._screen
+        landing = CopyScreen(
+            *(screen.table, screen.bridge, screen.forest, verb, targets, start),
+            folder=folder,
+            typed=typed,
+            plain=screen.facts.ascii,
+        )
+        screen.app.push_screen(landing, chosen)
+
+    def _transfer(self, wanted: Plan) -> None:
+        """Do a plan as it was shown."""
+        from memtui.features.transfer.plan import apply
+
+        screen, bridge = self._screen, self._screen.bridge
+        pairs = tuple((item.old, item.new) for item in wanted.going)
+
+        def done(result: Done) -> None:
+            past = "moved" if wanted.moving else "copied"
+            self.report(result, past, after=f" to {where(pairs)}; u takes it back")
+            screen.go_when_there(pairs[0][1])
+
+        bridge.run(
+            lambda engine: apply(engine, wanted, actor=bridge.actor),
+            done,
+            what=wanted.words,
+            otherwise=partial(screen.show_error, wanted.words),
+            lane=WRITE,
+        )
 
     def _ask(self, label: str, start: Target, hint: Callable[[str], Line], done: Callable[[Target], None]) -> None:
         from memtui.ui.widgets.prompts import Question
@@ -399,7 +426,7 @@ def where(pairs: tuple[tuple[Address, Address], ...]) -> str:
     return str(new) if len(pairs) == 1 else f"{folder}/".replace("//", "/")
 
 
-class Copying:
+class Clipboard:
     """Copies things about the memory under the cursor."""
 
     def __init__(self, screen: BrowserScreen) -> None:

@@ -129,7 +129,7 @@ def written(place: Place) -> dict[str, object]:
     }
 
 
-class Returning:
+class LastPlace:
     """Keeps the place of one screen, and gives it back."""
 
     def __init__(self, screen: BrowserScreen, name: str, place: Place) -> None:

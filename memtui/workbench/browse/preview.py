@@ -22,11 +22,13 @@ from memtui.ui.draw.pages import (
     text_page,
     words_page,
 )
-from memtui.ui.draw.words import below_home
+from memtui.ui.draw.times import since
+from memtui.ui.draw.words import below_home, size_words
 
 if TYPE_CHECKING:
     from memtui.features.entries.fullness import Usage
     from memtui.workbench.bridge import Engine
+    from memtui.workbench.tree.nodes import Signs
 
 
 class Shown(NamedTuple):
@@ -140,20 +142,33 @@ REVIEW = {
 """What agents are given of a version in a checkout."""
 
 
-def info(engine: Engine, memory: Memory, words: InfoWords, width: int) -> Page:
-    """Draw everything known about a memory."""
+def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, home: str | None) -> Page:
+    """Draw everything known about a memory.
+
+    Args:
+        engine: reads.
+        memory: its row.
+        signs: what the row is marked with.
+        width: cells there are.
+        now: milliseconds since the epoch.
+        home: the user's home folder, which is written `~`.
+    """
     root = engine.roots.find(memory.address.root)
+    state = [word for word, on in zip(("pinned", "changed by others", "conflict", "draft"), signs, strict=True) if on]
+    used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
+    limit = root.policy.write_bytes
+    who = "you" if memory.actor in ("tui", "cli") else memory.actor
     fields = [
         ("path", memory.address.path),
         ("root", f"{root.id} ({root.label})" if root.label else root.id),
-        ("file", below_home(engine.roots.file_path(memory.address), words.home)),
+        ("file", below_home(engine.roots.file_path(memory.address), home)),
         ("scope", memory.scope),
         ("agent", memory.agent),
         ("says", memory.description or "no description"),
-        ("state", words.state),
-        ("used", words.used),
-        ("size", words.size),
-        ("changed", words.changed),
+        ("state", ", ".join(state) or "no marks"),
+        ("used", used),
+        ("size", f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)),
+        ("changed", f"{since(memory.modified_at, now)}, by {who}"),
         ("versions", f"{memory.version} kept" if memory.version else "none kept yet"),
         ("sha-256", memory.sha256 or "could not be read"),
     ]
@@ -178,14 +193,3 @@ def _held(engine: Engine, memory: Memory) -> Usage | None:
         return held_in(engine, memory.address, engine.read(memory.address).bytes)
     except (NotFoundError, RefusedError):
         return None
-
-
-class InfoWords(NamedTuple):
-    """What the info pane says about times and states, put into words where the clock is known."""
-
-    state: str
-    used: str
-    size: str
-    changed: str
-    home: str | None = None
-    """The user's home folder, which is written `~`."""

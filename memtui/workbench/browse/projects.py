@@ -254,7 +254,7 @@ def _read(
 REPOINT = "repoint"
 
 
-class Repointing:
+class ProjectMoves:
     """Asks where a project is now, and moves its memories there."""
 
     def __init__(self, screen: BrowserScreen) -> None:

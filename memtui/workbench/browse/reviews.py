@@ -17,9 +17,9 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words, size_words
+from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.plan_screen import AskedList, AskingScreen
 from memtui.workbench.tree.nodes import MEMORY
 from memtui.workbench.views.difference import Look, compare
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from memtui.workbench.browse.browser import BrowserScreen
 
 
-class Accepting:
+class Reviews:
     """Reviews versions: at once where their text is on the screen or they were marked, else after they were shown."""
 
     def __init__(self, screen: BrowserScreen) -> None:
@@ -48,16 +48,16 @@ class Accepting:
             self.review([(row.address, row.sha256) for row in rows if row is not None and row.trust == BROUGHT], then)
             return
 
-        def listed(engine: Engine) -> list[Waiting]:
+        def listed(engine: Engine) -> list[Unreviewed]:
             return waiting(engine, engine.rows.list([root_id]).items if root_id else engine.rows.some(targets).values())
 
-        def show(found: list[Waiting]) -> None:
+        def show(found: list[Unreviewed]) -> None:
             def chosen(rows: tuple[Memory, ...] | None) -> None:
                 if rows:
                     self.review([(row.address, row.sha256) for row in rows], then)
 
             if found:
-                screen.app.push_screen(ReviewingScreen(screen, found), chosen)
+                screen.app.push_screen(ReviewScreen(screen, found), chosen)
             else:
                 self._nothing()
 
@@ -88,7 +88,7 @@ class Accepting:
 GROUP = "reviewing"
 
 
-class Waiting(NamedTuple):
+class Unreviewed(NamedTuple):
     """A version that nobody wrote here or reviewed."""
 
     row: Memory
@@ -96,12 +96,12 @@ class Waiting(NamedTuple):
     """The version of it that agents were given last; None when there was none."""
 
 
-def waiting(engine: Engine, rows: Iterable[Memory]) -> list[Waiting]:
+def waiting(engine: Engine, rows: Iterable[Memory]) -> list[Unreviewed]:
     """Leave those that wait, each with what it is compared with."""
-    return [Waiting(row, engine.history.trusted_version(row.address)) for row in rows if row.trust == BROUGHT]
+    return [Unreviewed(row, engine.history.trusted_version(row.address)) for row in rows if row.trust == BROUGHT]
 
 
-def difference(engine: Engine, one: Waiting, look: Look) -> Page:
+def difference(engine: Engine, one: Unreviewed, look: Look) -> Page:
     """Draw the version that waits: whole when agents were given none before, else how it differs from that."""
     address, sha = one.row.address, one.row.sha256
     found = engine.read(address)
@@ -118,18 +118,7 @@ def difference(engine: Engine, one: Waiting, look: Look) -> Page:
     return compare(before, found.bytes, look)[1]
 
 
-class WaitingList(AskedList[Waiting]):
-    """One line for each version."""
-
-    def draw_row(self, row: Waiting, *, cursor: bool) -> Sequence[Run]:
-        """Draw one."""
-        what = "new     " if row.before is None else "changed "
-        note = f"  {size_words(row.row.bytes)}"
-        name = both_ends(str(row.row.address), max(self.room - 10 - cell_width(note), 16), plain=self.plain)
-        return [(">" if cursor else " ", "cursor"), (" " + what, "warning"), (name, "name"), (note, "description")]
-
-
-class ReviewingScreen(AskingScreen["tuple[Memory, ...] | None"]):
+class ReviewScreen(PlanScreen["tuple[Memory, ...] | None"]):
     """The versions and their differences; gives those that are reviewed, or nothing."""
 
     HELP = """These versions came with a checkout: nobody wrote them here, and nobody has reviewed them, so agents are
@@ -137,17 +126,24 @@ given none of them unasked. Below the list is the one under the cursor: what cha
 last, or all of it. Type a part of a name to list only these. Enter reviews what is listed, exactly these versions; what
 a commit brings later waits again. Shift with up and down scrolls the text."""
 
-    def __init__(self, browser: BrowserScreen, found: Sequence[Waiting]) -> None:
+    def __init__(self, browser: BrowserScreen, found: Sequence[Unreviewed]) -> None:
         """Take the main screen, and what waits."""
-        self.waiting = WaitingList()
+        self.waiting = PlanList(self._draw_row)
         question = Question("names with", "", self._done, self.leave, self._typed, self._hint)
-        super().__init__(browser, self.waiting, question)
+        super().__init__(browser.table, self.waiting, question, plain=browser.facts.ascii)
+        self._browser = browser
         self._found = found
 
     def on_mount(self) -> None:
         """Show everything that waits."""
         super().on_mount()
         self._typed("")
+
+    def _draw_row(self, row: Unreviewed, room: int) -> Sequence[Run]:
+        what = "new     " if row.before is None else "changed "
+        note = f"  {size_words(row.row.bytes)}"
+        name = both_ends(str(row.row.address), max(room - 10 - cell_width(note), 16), plain=self._plain)
+        return [(what, "warning"), (name, "name"), (note, "description")]
 
     def _typed(self, text: str) -> None:
         words = text.casefold().split()
@@ -167,7 +163,7 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
         self.details.show([], top=0)
         if at >= len(rows):
             return
-        look = Look(max(self.app.size.width - 2, 20), plain=self._browser.facts.ascii)
+        look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
 
         def show(page: Page) -> None:
             if self.is_attached:
@@ -192,4 +188,4 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
     def _title(self, width: int) -> list[Line]:
         count = len(self._found)
         notes: Line = [(f"{count_words(count, 'memory')} {'waits' if count == 1 else 'wait'}", "description")]
-        return [bars.title("Review", notes, width, focused=True, plain=self._browser.facts.ascii)]
+        return [bars.title("Review", notes, width, focused=True, plain=self._plain)]

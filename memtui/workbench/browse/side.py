@@ -14,12 +14,12 @@ from memtui.engine.model import Address, Memory
 from memtui.matching import Literal
 from memtui.ui.draw.pages import Page, PageLine, fields_page
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.times import Look, since
-from memtui.ui.draw.words import below_home, count_words, size_words
+from memtui.ui.draw.times import Look
+from memtui.ui.draw.words import below_home, count_words
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.browse import preview
 from memtui.workbench.tree import cells
-from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, SCOPE, Node
+from memtui.workbench.tree.nodes import FOLDER, MEMORY, NO_SIGNS, OTHERS, SCOPE, Node
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -64,10 +64,10 @@ class Side:
         """The version that counts as looked at when the timer ends."""
 
     @cached_property
-    def finding(self) -> PageFinding:
+    def finding(self) -> PageSearch:
         """Who finds in the text."""
 
-        return PageFinding(self._screen)
+        return PageSearch(self._screen)
 
     @property
     def finds(self) -> bool:
@@ -191,7 +191,8 @@ class Side:
     def _read_info(self, memory: Memory, width: int, *, pane: bool = False) -> None:
         from memtui.workbench.browse import preview
 
-        words = self._info_words(memory)
+        signs = self.node.signs if self.node is not None else NO_SIGNS
+        now, home = self._screen.now(), self._screen.facts.settings.home
 
         def give(page: Page) -> None:
             if self.memory is not None and self.memory.address == memory.address:
@@ -199,32 +200,10 @@ class Side:
                 self._screen.chrome.update("side-title", "about", "detail")
 
         self._screen.bridge.run(
-            lambda engine: preview.info(engine, memory, words, width),
+            lambda engine: preview.info(engine, memory, signs, width, now=now, home=home),
             give,
             what=f"read about {memory.address}",
             latest="info" if pane else "side",
-        )
-
-    def _info_words(self, memory: Memory) -> preview.InfoWords:
-        from memtui.workbench.browse import preview
-
-        signs, now = (self.node.signs if self.node is not None else None), self._screen.now()
-        state = [
-            word
-            for word, on in zip(("pinned", "changed by others", "conflict", "draft"), signs or (), strict=False)
-            if on
-        ]
-        used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
-        root = self._screen.forest.root(memory.address.root)
-        limit = root.policy.write_bytes if root is not None else None
-        size = f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)
-        who = "you" if memory.actor in ("tui", "cli") else memory.actor
-        return preview.InfoWords(
-            ", ".join(state) or "nothing special",
-            used,
-            size,
-            f"{since(memory.modified_at, now)}, by {who}",
-            self._screen.facts.settings.home,
         )
 
     def _give(self, shown: preview.Shown) -> None:
@@ -422,7 +401,7 @@ class GroupWords:
         return f"{many}, {unread:,} not read. Opening one reads it; A reads all of them."
 
 
-class PageFinding:
+class PageSearch:
     """Finds in the memory that is shown."""
 
     def __init__(self, screen: BrowserScreen) -> None:

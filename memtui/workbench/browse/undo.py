@@ -16,8 +16,7 @@ from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
 
 if TYPE_CHECKING:
-    from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.bridge import Bridge, Engine
 
 
 KEPT_STEPS = 100
@@ -149,11 +148,13 @@ class SeenSteps:
                 self._undone[index] = step._replace(after=new)
 
 
-class Seeing:
+class SeenChanges:
     """Marks for the screens: asks the bridge and says what happened."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
-        self._screen = screen
+    def __init__(self, bridge: Bridge, say: Callable[[str, str], None]) -> None:
+        """Take what runs jobs, and what shows one line: its text and its level."""
+        self._bridge = bridge
+        self._say = say
         self.steps = SeenSteps()
 
     def changes(self, changes: Iterable[Change], then: Callable[[], None] | None = None) -> None:
@@ -162,11 +163,11 @@ class Seeing:
 
         def marked(count: int) -> None:
             words = f"Seen: {count_words(count, 'change')}. u takes it back."
-            self._screen.say(words if count else "You had seen that already.")
+            self._say(words if count else "You had seen that already.", "name")
             if then is not None:
                 then()
 
-        self._screen.bridge.run(
+        self._bridge.run(
             lambda engine: self.steps.mark(engine, chosen), marked, what="mark changes as seen", lane=WRITE
         )
 
@@ -176,9 +177,9 @@ class Seeing:
 
         def marked(count: int) -> None:
             words = f"Seen: {count_words(count, 'change')}. u takes it back."
-            self._screen.say(words if count else "There was nothing unseen here.")
+            self._say(words if count else "There was nothing unseen here.", "name")
 
-        self._screen.bridge.run(
+        self._bridge.run(
             lambda engine: self.steps.mark_memories(engine, targets),
             marked,
             what=f"mark {name} as seen",
@@ -189,6 +190,6 @@ class Seeing:
         """Say what became of a step of marks."""
         words = count_words(len(step.marks), "change")
         if undone:
-            self._screen.say(f"Undid: {words} seen, unseen again. U does it again.", "good")
+            self._say(f"Undid: {words} seen, unseen again. U does it again.", "good")
         else:
-            self._screen.say(f"Did again: {words} seen. u takes it back.", "good")
+            self._say(f"Did again: {words} seen. u takes it back.", "good")

@@ -341,7 +341,7 @@ how many memories are below and how many of them need you."""
         return row_runs(node, self.forest, self.columns, look, cursor=cursor, marked=marked)
 
 
-class Filling:
+class FullList:
     """A full list on its way into the tree, a part at a time: thousands of rows go in between the keys.
 
     What is told of a row meanwhile is newer than the list, so the list never undoes it; a newer list takes the place of

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from memtui.engine.model import Address
 from memtui.features.bundles.bundle import Bundle, Origin, Packed, read, write
-from memtui.workbench.browse.bundles import ArrivingScreen
+from memtui.workbench.browse.bundles import ImportScreen
 from memtui.workbench.merge.screen import ConflictScreen
 from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened, put_cursor
@@ -92,7 +92,7 @@ async def test_what_is_no_bundle_leaves_the_line_open(tmp_path: Path) -> None:
         await screen.type("~/none.tar")
         await screen.press("enter")
         await screen.until_text("There is no file")
-        assert isinstance(screen.app.screen, ArrivingScreen)
+        assert isinstance(screen.app.screen, ImportScreen)
 
 
 async def test_a_root_that_is_not_here_is_named_behind_the_file(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.features.bundles.bundle import Bundle, Origin, Packed, write
-from memtui.workbench.browse.bundles import ArrivingScreen, path_of
+from memtui.workbench.browse.bundles import ImportScreen, path_of
 from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened
 from tests.workbench.shown import Shown
@@ -21,12 +21,12 @@ def packed(tmp_path: Path, *memories: Packed) -> None:
     (tmp_path / "in.tar").write_bytes(write(Bundle(memories)))
 
 
-async def shown(screen: Shown, text: str = "~/in.tar") -> ArrivingScreen:
+async def shown(screen: Shown, text: str = "~/in.tar") -> ImportScreen:
     """Ask for the bundle, and wait for what it brings."""
     await screen.press("g", "i")
-    await screen.until(lambda: isinstance(screen.app.screen, ArrivingScreen))
+    await screen.until(lambda: isinstance(screen.app.screen, ImportScreen))
     found = screen.app.screen
-    assert isinstance(found, ArrivingScreen)
+    assert isinstance(found, ImportScreen)
     await screen.type(text)
     await screen.press("enter")
     await screen.until(lambda: found.plan is not None)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Root
-from memtui.workbench.browse.copies import LandingScreen, completions, landings
+from memtui.workbench.browse.copies import CopyScreen, completions, destinations
 from tests.workbench.memories import Memories, failing, usual_roots
 from tests.workbench.shown import Shown, engine_with, shown
 
@@ -30,7 +30,7 @@ def test_no_two_land_on_one_name_and_none_on_a_taken_one(
     olds: list[Address], news: list[Address], used: set[str]
 ) -> None:
     taken = {Address("r", f"{name}.md") for name in used}
-    found = landings(zip(olds, news, strict=False), taken.__contains__)
+    found = destinations(zip(olds, news, strict=False), taken.__contains__)
     good = [row.new for row in found if not row.problem]
     assert len(good) == len(set(good))
     assert not set(good) & taken
@@ -45,16 +45,16 @@ def test_completions_begin_with_it_else_hold_it() -> None:
     assert completions("", ("z/", "a/", "z/")) == ("z/", "a/")
 
 
-def landing(screen: Shown) -> LandingScreen:
+def landing(screen: Shown) -> CopyScreen:
     found = screen.app.screen
-    assert isinstance(found, LandingScreen)
+    assert isinstance(found, CopyScreen)
     return found
 
 
-async def begin(screen: Shown, key: str) -> LandingScreen:
+async def begin(screen: Shown, key: str) -> CopyScreen:
     await screen.go(str(AUTH))
     await screen.press("space", "space", key)
-    await screen.until(lambda: isinstance(screen.app.screen, LandingScreen))
+    await screen.until(lambda: isinstance(screen.app.screen, CopyScreen))
     found = landing(screen)
     await screen.press("ctrl+u")
     return found
@@ -114,7 +114,7 @@ async def test_nothing_is_done_where_every_name_is_taken_or_the_place_is_none() 
         assert "no empty parts" in screen.footer
         assert landing(screen) is found
         await screen.press("escape")
-        assert not isinstance(screen.app.screen, LandingScreen)
+        assert not isinstance(screen.app.screen, CopyScreen)
         assert screen.browser.memories.marks == {AUTH, RETRY}
         assert not screen.engine.steps()
 
@@ -125,7 +125,7 @@ async def test_two_of_one_name_cannot_both_land() -> None:
         await screen.press("space")
         await screen.go("memtui:project/old/auth.md")
         await screen.press("space", "C")
-        await screen.until(lambda: isinstance(screen.app.screen, LandingScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, CopyScreen))
         await screen.press("ctrl+u")
         await screen.type("new")
         await screen.until_text("! another marked one has this name")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.workbench.browse.copies import LandingScreen
+from memtui.workbench.browse.copies import CopyScreen
 from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened, put_cursor, until_said
 from tests.workbench.shown import Shown
@@ -23,15 +23,15 @@ def world(tmp_path: Path) -> Agents:
     return agents
 
 
-async def landing(screen: Shown, key: str, text: str) -> LandingScreen:
+async def landing(screen: Shown, key: str, text: str) -> CopyScreen:
     """Open the screen on the memory, and type where to."""
     await put_cursor(screen, OLD)
     await screen.press(key)
-    await screen.until(lambda: isinstance(screen.app.screen, LandingScreen))
+    await screen.until(lambda: isinstance(screen.app.screen, CopyScreen))
     await screen.press("end", "ctrl+u")
     await screen.type(text)
     found = screen.app.screen
-    assert isinstance(found, LandingScreen)
+    assert isinstance(found, CopyScreen)
     return found
 
 
@@ -87,9 +87,9 @@ async def test_renaming_to_another_agent_shows_it_first_too(tmp_path: Path) -> N
         await screen.type("serena:project/testing.md")
         assert "enter shows what serena:project makes of it" in screen.footer
         await screen.press("enter")
-        await screen.until(lambda: isinstance(screen.app.screen, LandingScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, CopyScreen))
         found = screen.app.screen
-        assert isinstance(found, LandingScreen)
+        assert isinstance(found, CopyScreen)
         await screen.until(lambda: found.plan is not None)
         assert "left behind: name: Testing (Serena takes front matter for text)" in found.details.text
         assert "claude-code:project/MEMORY.md" in found.details.text
@@ -118,11 +118,11 @@ async def test_several_go_together_and_the_index_stays(tmp_path: Path) -> None:
             await put_cursor(screen, f"claude-code:project/{path}")
             await screen.press("space")
         await screen.press("C")
-        await screen.until(lambda: isinstance(screen.app.screen, LandingScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, CopyScreen))
         await screen.press("ctrl+u")
         await screen.type("serena:project/")
         found = screen.app.screen
-        assert isinstance(found, LandingScreen)
+        assert isinstance(found, CopyScreen)
         await screen.until(lambda: found.plan is not None)
         assert "its lines go with the memories" in "".join(row.problem for row in found.lands.rows)
         await screen.press("enter", "enter")

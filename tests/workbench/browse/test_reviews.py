@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address
-from memtui.workbench.browse.reviews import ReviewingScreen
+from memtui.workbench.browse.reviews import ReviewScreen
 from tests.workbench.memories import Memories
 from tests.workbench.shown import TEXTS, Shown, shown
 
@@ -34,12 +34,12 @@ async def on_root(screen: Shown) -> None:
     await screen.until(lambda: not screen.here.startswith("memtui:"))
 
 
-async def waiting(screen: Shown) -> ReviewingScreen:
+async def waiting(screen: Shown) -> ReviewScreen:
     """Ask for what waits below the row under the cursor."""
     await screen.press("g", "a")
-    await screen.until(lambda: isinstance(screen.app.screen, ReviewingScreen))
+    await screen.until(lambda: isinstance(screen.app.screen, ReviewScreen))
     found = screen.app.screen
-    assert isinstance(found, ReviewingScreen)
+    assert isinstance(found, ReviewScreen)
     return found
 
 

@@ -15,7 +15,7 @@ from memtui.features.hot_set.model import Context
 from memtui.ui.action import MOVES
 from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.place import Place
-from memtui.workbench.browse.reviews import ReviewingScreen
+from memtui.workbench.browse.reviews import ReviewScreen
 from memtui.workbench.views import hot_jobs
 from memtui.workbench.views.hot import HotScreen
 from tests.workbench.memories import CLAUDE, Memories
@@ -198,7 +198,7 @@ async def test_what_waits_for_its_review_is_reviewed_there() -> None:
         await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
         assert engine.rows[Address.parse(RETRY)].trust == REVIEWED
         await screen.press("G", "k", "g", "a")
-        await screen.until(lambda: isinstance(screen.app.screen, ReviewingScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, ReviewScreen))
         await screen.press("enter")
         await screen.until(lambda: screen.app.screen is view)
         await screen.until(lambda: "waits for your review" not in screen.text)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.workbench.browse.plan_screen import AskingScreen
+from memtui.ui.plan_screen import PlanScreen
 from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened
 
@@ -16,7 +16,7 @@ async def test_quitting_leaves_the_program_and_escape_the_screen(tmp_path: Path,
     async with opened(agents) as screen:
         for leave in ("escape", "ctrl+q"):
             await screen.press(*key.split())
-            await screen.until(lambda: isinstance(screen.app.screen, AskingScreen))
+            await screen.until(lambda: isinstance(screen.app.screen, PlanScreen))
             await screen.type("x")
             await screen.press(leave)
             if leave == "escape":
@@ -29,8 +29,8 @@ async def test_a_paste_goes_into_the_line_as_one(tmp_path: Path) -> None:
     agents.lay("memtui", {"a.md": "A\n"})
     async with opened(agents) as screen:
         await screen.press("g", "i")
-        await screen.until(lambda: isinstance(screen.app.screen, AskingScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, PlanScreen))
         found = screen.app.screen
-        assert isinstance(found, AskingScreen)
+        assert isinstance(found, PlanScreen)
         found.take_paste("a\nb.tar\n")
         assert found.prompt.text == "a b.tar"

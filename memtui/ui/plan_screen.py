@@ -5,8 +5,8 @@ Nothing is done before it was shown: what somebody types for many memories at on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, TypeVar
 
 from textual.app import ComposeResult
 from textual.geometry import Offset, Size
@@ -19,10 +19,6 @@ from memtui.ui.widgets.lines_view import LinesView
 from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.ui.widgets.rowlist import RowList
 
-if TYPE_CHECKING:
-    from memtui.workbench.browse.browser import BrowserScreen
-
-
 SCROLLS = {"up": -1, "down": 1, "pageup": -10, "pagedown": 10}
 SCROLLED = 3
 """Lines of the details that one key goes on by."""
@@ -30,16 +26,14 @@ Given = TypeVar("Given")
 Row = TypeVar("Row")
 
 
-class AskedList(RowList, Generic[Row]):
+class PlanList(RowList, Generic[Row]):
     """What is asked about; as high as it has rows, where details stand below it."""
 
-    def __init__(self) -> None:
+    def __init__(self, draw: Callable[[Row, int], Sequence[Run]]) -> None:
+        """Take what draws a row in so many cells, behind the cursor."""
         super().__init__(id="asking-list")
         self.rows: Sequence[Row] = ()
-
-    def draw_row(self, row: Row, *, cursor: bool) -> Sequence[Run]:
-        """How a row looks."""
-        raise NotImplementedError
+        self._draw_row = draw
 
     def count(self) -> int:
         """How many rows."""
@@ -47,7 +41,9 @@ class AskedList(RowList, Generic[Row]):
 
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
         """Draw one."""
-        return self.draw_row(self.rows[index], cursor=cursor) if index < len(self.rows) else ()
+        if index >= len(self.rows):
+            return ()
+        return [("> " if cursor else "  ", "cursor"), *self._draw_row(self.rows[index], self.room)]
 
     def show(self, rows: Sequence[Row]) -> None:
         """Show others, with the cursor where it was."""
@@ -62,21 +58,21 @@ class AskedList(RowList, Generic[Row]):
         return max(self.count(), 1)
 
 
-class AskingScreen(KeyedScreen[Given]):
+class PlanScreen(KeyedScreen[Given]):
     """The line, the list and the details; gives what is to be done, or nothing."""
 
     ROOMS = ("everywhere",)
     DEFAULT_CSS = """
-    AskingScreen { background: $background; }
-    AskingScreen.-detailed #asking-list { height: auto; max-height: 40%; }
-    AskingScreen #asking-details { display: none; }
-    AskingScreen.-detailed #asking-details { display: block; }
+    PlanScreen { background: $background; }
+    PlanScreen.-detailed #asking-list { height: auto; max-height: 40%; }
+    PlanScreen #asking-details { display: none; }
+    PlanScreen.-detailed #asking-details { display: block; }
     """
 
-    def __init__(self, browser: BrowserScreen, rows: AskedList[Any], question: Question) -> None:
-        """Take the main screen, the list and the line."""
-        super().__init__(browser.table)
-        self._browser = browser
+    def __init__(self, table: tuple[Action, ...], rows: PlanList[Any], question: Question, *, plain: bool) -> None:
+        """Take the actions, the list, the line, and whether only ASCII is drawn."""
+        super().__init__(table)
+        self._plain = plain
         self.list = rows
         self.details = LinesView(id="asking-details")
         self.prompt = Prompt(question)
@@ -153,7 +149,7 @@ class AskingScreen(KeyedScreen[Given]):
     def _line(self, width: int) -> list[Line]:
         if self._said:
             return [self._said]
-        line, column = self.prompt.line(width, plain=self._browser.facts.ascii)
+        line, column = self.prompt.line(width, plain=self._plain)
         self.app.cursor_position = Offset(column, self.size.height - 1)
         return [line]
 
@@ -168,4 +164,4 @@ class AskingScreen(KeyedScreen[Given]):
     def perform(self, action: Action) -> None:
         """Only leaving is done by a key that is not for the line."""
         if action.id == "quit_now":
-            self._browser.leave()
+            self.app.call_later(self.app.action_quit)
