@@ -20,7 +20,7 @@ from memtui.engine.model import Actor
 from memtui.errors import MemtuiError, RefusedError
 from memtui.memory_tool.call import Result
 from memtui.memory_tool.sdk import SdkTool
-from memtui.wire.sdk_door import CLIENT, LiveSdkDoor, refusal
+from memtui.wire.sdk_door import CLIENT, SdkDoor, refusal
 
 try:
     import anyio
@@ -91,12 +91,12 @@ class _Store:
                 self._finish()
             self._pid = 0
 
-    def _open(self) -> LiveSdkDoor:
+    def _open(self) -> SdkDoor:
         with self._guard:
             if self._pid != os.getpid():
                 # A parent's connection to the ledger must be neither used nor closed here.
                 self._inherited.append(getattr(self, "_door", None))
-                self._door = LiveSdkDoor(
+                self._door = SdkDoor(
                     lambda: load_settings(read_environment()),
                     self._base,
                     actor=self._actor,
@@ -108,7 +108,7 @@ class _Store:
             return self._door
 
 
-def _close(door: LiveSdkDoor, pid: int) -> None:
+def _close(door: SdkDoor, pid: int) -> None:
     if pid == os.getpid():
         door.close()
 

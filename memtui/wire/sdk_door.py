@@ -4,75 +4,21 @@ The folder is given by hand, so nothing is discovered; what the user allows agen
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from memtui.config.settings import Settings
 from memtui.engine import Engine
+from memtui.engine.access import Access
 from memtui.engine.model import Actor, Retention
 from memtui.errors import CODES, MemtuiError, RefusedError
 from memtui.memory_tool.sdk import SdkTool, memory_root
-from memtui.wire.doors import SETTINGS, LiveDoor, door_access
+from memtui.wire.doors import SETTINGS, LiveDoor
 
 CLIENT = "anthropic-sdk"
 """What this door's clients are called in the `[access]` table when they give no other name."""
 
 
-class SdkDoor(NamedTuple):
-    """An open door."""
-
-    engine: Engine
-    """The caller closes it."""
-    tool: SdkTool
-
-
-def open_sdk_door(
-    settings: Settings,
-    base: str,
-    *,
-    actor: Actor,
-    client: str = "",
-    access: str | None = None,
-    read_only: bool = False,
-    lock_wait: float,
-    state_dir: str | None = None,
-) -> SdkDoor:
-    """Open the memories below a base folder; nothing on disk is touched yet.
-
-    Args:
-        settings: what `load_settings` gave.
-        base: the folder that `memories` is or will be in.
-        actor: whom changes are recorded for.
-        client: what the client calls itself; empty for `CLIENT`.
-        access: the door's own flag; see `door_access`.
-        read_only: refuse every change.
-        lock_wait: seconds to wait for another process before `E_LOCKED`.
-        state_dir: where versions and records are kept; None: where the settings say.
-
-    Raises:
-        RefusedError: `E_DISABLED`, when agents, or this client, are switched off.
-        UsageError: the flag is no level.
-    """
-    root = memory_root(base)
-    allowed = door_access(settings, client or CLIENT, access)
-    if not allowed.shows(root):
-        raise RefusedError(
-            f"Access to {root.scope} memories is switched off for {client or CLIENT}.",
-            code="E_DISABLED",
-            hint=f"Only the user can change that, in {SETTINGS}: the table [access].",
-        )
-    engine = Engine.open(
-        [root],
-        state_dir=state_dir or settings.state_dir,
-        retention=Retention(settings.retention_versions, settings.retention_days),
-        read_only=read_only,
-        lock_wait=lock_wait,
-        access=allowed,
-    )
-    return SdkDoor(engine, SdkTool(engine, root, actor))
-
-
-class LiveSdkDoor:
-    """The same door for a process that stays: what the user allows is asked at each call; see `LiveDoor`."""
+class SdkDoor:
+    """The door for a process that stays: what the user allows is asked at each call; see `LiveDoor`."""
 
     def __init__(
         self,
@@ -86,23 +32,39 @@ class LiveSdkDoor:
         lock_wait: float,
         state_dir: str | None = None,
     ) -> None:
-        """Keep what `open_sdk_door` takes; nothing is read or opened yet."""
+        """Keep what the door is opened with; nothing is read or opened yet.
 
-        def open_engine(settings: Settings, _access: object) -> Engine:
-            return open_sdk_door(
-                settings,
-                base,
-                actor=actor,
-                client=client,
-                access=access,
+        Args:
+            load: reads the settings anew.
+            base: the folder that `memories` is or will be in.
+            actor: whom changes are recorded for.
+            client: what the client calls itself; empty for `CLIENT`.
+            access: the door's own flag; see `door_access`.
+            read_only: refuse every change.
+            lock_wait: seconds to wait for another process before `E_LOCKED`.
+            state_dir: where versions and records are kept; None: where the settings say.
+        """
+        root, name = memory_root(base), client or CLIENT
+
+        def open_engine(settings: Settings, allowed: Access) -> Engine:
+            if not allowed.shows(root):
+                raise RefusedError(
+                    f"Access to {root.scope} memories is switched off for {name}.",
+                    code="E_DISABLED",
+                    hint=f"Only the user can change that, in {SETTINGS}: the table [access].",
+                )
+            return Engine.open(
+                [root],
+                state_dir=state_dir or settings.state_dir,
+                retention=Retention(settings.retention_versions, settings.retention_days),
                 read_only=read_only,
                 lock_wait=lock_wait,
-                state_dir=state_dir,
-            ).engine
+                access=allowed,
+            )
 
-        self._root, self._actor = memory_root(base), actor
-        self._live = LiveDoor(load, open_engine, client=client or CLIENT, access=access)
-        self._door: SdkDoor | None = None
+        self._root, self._actor = root, actor
+        self._live = LiveDoor(load, open_engine, client=name, access=access)
+        self._open: tuple[Engine, SdkTool] | None = None
         self.notices, self.close = self._live.notices, self._live.close
 
     def tool(self) -> SdkTool:
@@ -111,10 +73,10 @@ class LiveSdkDoor:
         Raises:
             MemtuiError: as `LiveDoor.engine`.
         """
-        engine, door = self._live.engine(), self._door
-        if door is None or door.engine is not engine:
-            door = self._door = SdkDoor(engine, SdkTool(engine, self._root, self._actor))
-        return door.tool
+        engine, found = self._live.engine(), self._open
+        if found is None or found[0] is not engine:
+            found = self._open = engine, SdkTool(engine, self._root, self._actor)
+        return found[1]
 
 
 def refusal(error: MemtuiError) -> str:

@@ -1,5 +1,6 @@
 """The door to one folder: what the user allows agents holds here too, and nothing is found that was not asked for."""
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from memtui.config.directories import Directories
 from memtui.config.settings import AccessRule, Settings
 from memtui.engine.model import Actor
 from memtui.errors import RefusedError, UsageError
-from memtui.wire.sdk_door import CLIENT, SdkDoor, open_sdk_door
+from memtui.wire.sdk_door import CLIENT, SdkDoor
 
 VIEW = {"command": "view", "path": "/memories"}
 CREATE = {"command": "create", "path": "/memories/a.md", "file_text": "x"}
@@ -21,20 +22,19 @@ def opened(
     place = Directories(str(tmp_path / "c"), str(tmp_path / "s"), str(tmp_path / "d"), "test")
     settings = Settings(place, None, agents_enabled=enabled, access=tuple(AccessRule(*rule) for rule in rules))
     base = str(tmp_path / "base")
-    return open_sdk_door(settings, base, actor=Actor("agent:x"), client=client, access=access, lock_wait=5.0)
+    return SdkDoor(lambda: settings, base, actor=Actor("agent:x"), client=client, access=access, lock_wait=5.0)
 
 
 def test_it_opens_one_folder_and_touches_nothing(tmp_path: Path) -> None:
-    with opened(tmp_path).engine as engine:
-        assert [root.path for root in engine.roots.all()] == [str(tmp_path / "base/memories")]
+    with closing(opened(tmp_path)) as door:
+        assert [root.path for root in door.tool()._engine.roots.all()] == [str(tmp_path / "base/memories")]
     assert not (tmp_path / "base").exists()
     assert not (tmp_path / "s").exists()
 
 
 def test_a_call_through_it_is_kept_in_the_users_state_folder(tmp_path: Path) -> None:
-    door = opened(tmp_path)
-    with door.engine:
-        assert door.tool.call(CREATE).ok
+    with closing(opened(tmp_path)) as door:
+        assert door.tool().call(CREATE).ok
     assert (tmp_path / "s/state.db").exists()
     assert (tmp_path / "base/memories/a.md").read_text() == "x"
 
@@ -52,19 +52,18 @@ def test_who_may_only_read_only_reads(
     tmp_path: Path, rule: tuple[str, str, str], client: str, access: str | None
 ) -> None:
     (tmp_path / "base/memories").mkdir(parents=True)
-    door = opened(tmp_path, rule, client=client, access=access)
-    with door.engine:
-        assert door.tool.call(VIEW).ok
-        assert not door.tool.call(CREATE).ok
+    with closing(opened(tmp_path, rule, client=client, access=access)) as door:
+        assert door.tool().call(VIEW).ok
+        assert not door.tool().call(CREATE).ok
 
 
 def test_the_switch_and_the_table_shut_it(tmp_path: Path) -> None:
     with pytest.raises(RefusedError) as caught:
-        opened(tmp_path, enabled=False)
+        opened(tmp_path, enabled=False).tool()
     assert caught.value.code == "E_DISABLED"
     for scope in ("*", "global"):
         with pytest.raises(RefusedError) as caught:
-            opened(tmp_path, (CLIENT, scope, "off"))
+            opened(tmp_path, (CLIENT, scope, "off")).tool()
         assert caught.value.code == "E_DISABLED"
     with pytest.raises(UsageError):
-        opened(tmp_path, access="nonsense")
+        opened(tmp_path, access="nonsense").tool()

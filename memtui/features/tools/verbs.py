@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.engine import Engine
     from memtui.wire.doors import LiveDoor
-    from memtui.wire.sdk_door import LiveSdkDoor
+    from memtui.wire.sdk_door import SdkDoor
     from memtui.wire.session import Options
 
     Answer = Callable[[Mapping[str, object]], Result]
@@ -58,9 +58,9 @@ def tool(call: Call) -> int:
 
 def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
     """Answer in the words of Anthropic's SDK, for one folder."""
-    from memtui.wire.sdk_door import LiveSdkDoor
+    from memtui.wire.sdk_door import SdkDoor
 
-    door = LiveSdkDoor(
+    door = SdkDoor(
         call.reload,
         base,
         actor=options.actor,
@@ -79,7 +79,7 @@ def _sdk(call: Call, options: "Options", base: str, client: str) -> int:
 
 
 def _attend(
-    call: Call, door: "LiveDoor | LiveSdkDoor", now: "Callable[[], Answer]", longest: int, begin: "Callable[[], object]"
+    call: Call, door: "LiveDoor | SdkDoor", now: "Callable[[], Answer]", longest: int, begin: "Callable[[], object]"
 ) -> int:
     """Serve a client to its end; one that is shut out is answered so, and the exit number says it at the end."""
     from memtui.errors import MemtuiError
