@@ -148,9 +148,6 @@ class Literal(NamedTuple):
 def parse(query: str) -> Query:
     """Make a query ready.
 
-    Args:
-        query: what the user typed.
-
     Raises:
         UsageError: `E_QUERY`, when it is empty or longer than 1,000 characters.
     """

@@ -63,9 +63,6 @@ def pieces(
 ) -> list[tuple[str, bool]]:
     """Make text safe to draw, in pieces, so that tokens can be given a style of their own.
 
-    Args:
-        text, keep_newlines, keep_tabs, ascii_tokens: as for `visible`.
-
     Returns:
         `(piece, is_token)` in order; each token stands for exactly one character. Joined they are what `visible` gives.
     """

@@ -100,10 +100,6 @@ def _may_nest(surroundings: Surroundings) -> bool:
 def _by_hand(surroundings: Surroundings, *, only_options: bool) -> Iterator[Root]:
     """Give the roots named by hand.
 
-    Args:
-        surroundings: where the user stands.
-        only_options: leave out those of the settings.
-
     Raises:
         UsageError: an unknown agent, or a name that is not free.
     """

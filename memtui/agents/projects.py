@@ -28,11 +28,7 @@ _MOST_WORKTREES = 200
 
 
 def gone_note(folder: str) -> str:
-    """Say of the memories of a project whose folder is gone whether there are any.
-
-    Args:
-        folder: where the agent keeps them.
-    """
+    """Say of the memories of a project whose folder is gone whether there are any."""
     return ORPHANED if names_in(folder) else EMPTIED
 
 
@@ -241,9 +237,6 @@ class SlugDecoder:
 def main_checkout(checkout: str) -> str:
     """Find the main checkout of a repository.
 
-    Args:
-        checkout: canonical path of a folder with an entry `.git`.
-
     Returns:
         The canonical path of the main checkout when `checkout` is one of its worktrees; else `checkout` itself.
     """
@@ -279,9 +272,6 @@ def _pointer(path: str, base: str, prefix: bytes = b"") -> str | None:
 
 def worktrees(checkout: str) -> tuple[str, ...]:
     """Find the worktrees of a main checkout, as git keeps them; those whose folder is gone are left out.
-
-    Args:
-        checkout: canonical path of a folder with an entry `.git`.
 
     Returns:
         Canonical paths, sorted.

@@ -46,12 +46,7 @@ def read_json(path: str, inside: str | None = None) -> File:
 
 
 def read_json5(path: str, inside: str | None = None) -> File:
-    """Read an object that may have bare keys and other quotes, of which only a few texts are looked for.
-
-    Args:
-        path: as of `read_json`.
-        inside: as of `read_json`.
-    """
+    """Read an object that may have bare keys and other quotes, of which only a few texts are looked for."""
     file = read_text(path, inside)
     if file.text.strip() and "{" not in file.text:
         return file._replace(text="", problem=f"It is no JSON object. {UNSET}")
@@ -142,10 +137,6 @@ def _read(path: str, inside: str | None = None) -> tuple[bytes, str]:
 
 def agent_setting(path: str, *keys: str) -> str | None:
     """Read one text from an agent's own JSON settings.
-
-    Args:
-        path: the settings file of the user or the machine, never one inside a repository.
-        keys: the way to the value.
 
     Returns:
         The text; None when the file, the key or a readable value is missing.

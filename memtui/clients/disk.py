@@ -172,11 +172,7 @@ def replace(path: str, before: FileContent, data: bytes | None, *, private: bool
 
 @contextlib.contextmanager
 def alone(folder: str) -> Iterator[None]:
-    """Keep every other memtui from changing agents' configurations meanwhile.
-
-    Args:
-        folder: memtui's own for them; it is made when it is missing.
-    """
+    """Keep every other memtui from changing agents' configurations meanwhile."""
     with _told(folder, "written"):
         fsio.make_root(folder)
         handle = fsio.open_lock(os.path.join(folder, "lock"))
@@ -464,10 +460,6 @@ def strays_in(folders: Iterable[str]) -> list[str]:
 
 def sweep(folders: Iterable[str], state_dir: str) -> list[str]:
     """Remove what killed processes left in folders.
-
-    Args:
-        folders: memtui's own, and those of configurations.
-        state_dir: where memtui keeps its own files.
 
     Returns:
         What was removed.

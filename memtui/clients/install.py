@@ -149,11 +149,6 @@ def plan_uninstall(target: ClientFile, state_dir: str) -> FileChange:
 def carry_out(step: FileChange, state_dir: str, *, installing: bool) -> str | None:
     """Make the change of a plan, and remember what it replaced.
 
-    Args:
-        step: what a plan gave; nothing happens when it changes nothing.
-        state_dir: where memtui keeps its own files.
-        installing: whether it puts memtui in.
-
     Returns:
         Where a copy of what the file held is kept; None when it held nothing, or nothing was changed.
 

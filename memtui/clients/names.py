@@ -34,12 +34,7 @@ def canonical(name: str) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Order names by how much they resemble one: those of the same client first, then by their letters.
-
-    Args:
-        name: as a person wrote it, such as `codex` or `mcp:codex`.
-        known: names as they are recorded, such as `mcp:codex-mcp-client`.
-    """
+    """Order names by how much they resemble one: those of the same client first, then by their letters."""
     from difflib import SequenceMatcher
 
     plain = canonical(name)

@@ -34,10 +34,6 @@ def client_named(name: str) -> Client:
 def found_command(argv0: str, executable: str) -> tuple[str, ...]:
     """Tell how to start this very memtui again, from any folder.
 
-    Args:
-        argv0: how this process was started.
-        executable: the running Python.
-
     Returns:
         The installed script by its absolute path, links unresolved; else Python with the module's name, without the
         working directory on its path.

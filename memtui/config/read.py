@@ -200,10 +200,6 @@ def _plain(key: str) -> str:
 def read_config(path: str, home: str | None) -> ConfigFile:
     """Read the settings file.
 
-    Args:
-        path: absolute; the file exists.
-        home: the user's home folder, for paths that begin with `~/`.
-
     Raises:
         UsageError: `E_CONFIG`: it cannot be read, is not TOML, or a key or value is not one memtui knows.
     """

@@ -46,12 +46,7 @@ class Agent:
     """One agent at work in some folders."""
 
     def __init__(self, folders: Sequence[str], rng: random.Random) -> None:
-        """Choose where to work.
-
-        Args:
-            folders: folders of memories, each of which exists.
-            rng: decides what it does next.
-        """
+        """Choose where to work."""
         self._folders = folders
         self._rng = rng
 

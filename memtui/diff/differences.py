@@ -40,9 +40,6 @@ Span = tuple[int, int]
 def line_changes(base: str, other: str) -> list[LineChange]:
     """Tell how a text differs from its base, line by line.
 
-    Args:
-        base, other: whole texts.
-
     Returns:
         Every line of both, unchanged ones once.
     """

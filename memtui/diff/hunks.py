@@ -29,9 +29,6 @@ def byte_lines(data: bytes) -> list[bytes]:
 def hunks(before: bytes, after: bytes) -> tuple[ByteHunk, ...]:
     """Find where two texts differ.
 
-    Args:
-        before, after: whole texts.
-
     Returns:
         Places in rising order; between two of them stands at least one line that both texts have.
     """
@@ -50,12 +47,7 @@ def hunks_of(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[ByteHunk, ...]
 
 
 def take_back(before: bytes, after: bytes, hunk: ByteHunk) -> bytes:
-    """Return `after` with one place as it was in `before`, and every other byte as it is.
-
-    Args:
-        before, after: whole texts.
-        hunk: one of `hunks(before, after)`.
-    """
+    """Return `after` with one place as it was in `before`, and every other byte as it is."""
     old, new = byte_lines(before), byte_lines(after)
     start, end = hunk.after
     return b"".join([*new[:start], *old[slice(*hunk.before)], *new[end:]])

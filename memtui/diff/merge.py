@@ -133,11 +133,6 @@ class Merge(NamedTuple):
 def merge3(base: str, yours: str, theirs: str) -> Merge:
     """Merge two texts that come from a third one.
 
-    Args:
-        base: what both started from.
-        yours: one side, the user's.
-        theirs: the other side.
-
     Returns:
         The hunks in order. Changes that touch (no unchanged line between them) are one conflict; what is equal at the
         ends of a conflict is not part of it.
@@ -366,11 +361,6 @@ class _Cut:
 
 def read_back(merge: Merge, choices: Mapping[int, Choice], text: str) -> ReadBack:
     """Read a text that `merge.text(choices=choices)` was edited into.
-
-    Args:
-        merge: what was edited.
-        choices: what had been decided before.
-        text: what came back.
 
     Returns:
         A merge whose result is the text, as far as no marker is left in it. Places the edit did not touch are as they

@@ -77,12 +77,7 @@ class Notices:
         self._news.set()
 
     def subscribe(self, uri: str, held: object) -> bool:
-        """Follow one resource; false when there are too many.
-
-        Args:
-            uri: which.
-            held: what it holds now, as `resources.held` gives it: looked at before the client is answered.
-        """
+        """Follow one resource; false when there are too many."""
         if len(self._subscribed) >= SUBSCRIPTIONS:
             return False
         self._subscribed[uri] = held

@@ -258,12 +258,6 @@ def _malformed(params: object) -> str:
 async def converse(source: int, target: int, desk: Desk, opened: Greeting = Greeting()) -> int:  # noqa: B008
     """Serve one client until it closes its end, stops reading, or the process is told to end.
 
-    Args:
-        source: the descriptor its messages come from.
-        target: the one answers go to.
-        desk: where it is served.
-        opened: what was said already.
-
     Returns:
         The exit number.
     """

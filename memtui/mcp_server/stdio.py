@@ -47,13 +47,7 @@ class Pipes:
     """Reads messages from one descriptor and writes them to another, on the event loop."""
 
     def __init__(self, source: int, target: int, opened: Greeting = Greeting()) -> None:  # noqa: B008
-        """Take two open descriptors, on the event loop; neither is changed or closed.
-
-        Args:
-            source: the descriptor the client's messages come from.
-            target: the one answers go to.
-            opened: what came already.
-        """
+        """Take two open descriptors, on the event loop; neither is changed or closed."""
         self._source = source
         self._target = target
         self._said, self._greeted = opened

@@ -201,9 +201,6 @@ def normalised(given: Mapping[str, object]) -> dict[str, object]:
 def read_request(given: Mapping[str, object]) -> Request:
     """Check a call.
 
-    Args:
-        given: its fields, as they came.
-
     Raises:
         Refusal: no such command, a value of the wrong type, or something the command needs is missing.
     """

@@ -72,9 +72,6 @@ class ScopedTool:
     def call(self, given: Mapping[str, object]) -> Result:
         """Do what one call asks for.
 
-        Args:
-            given: its fields; see `call.schema`.
-
         Returns:
             Always; a fault of the call is a result that is not ok.
         """

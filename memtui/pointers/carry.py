@@ -176,12 +176,6 @@ def rename(
 ) -> Done:
     """Rename memories, or one folder of them, and let everything that names them follow.
 
-    Args:
-        engine: an engine.
-        pairs: old and new addresses.
-        actor: who does it.
-        folders: folders that are renamed whole, when their memories are given.
-
     Raises:
         MemtuiError: it was a single one, and it was not renamed.
     """

@@ -15,10 +15,6 @@ _SHOWN = re.compile(rb"[^\s]")
 def prose(data: bytes, *, comments: bool = True) -> list[tuple[int, bytes]]:
     """Give the lines of a file with everything blank that is no prose.
 
-    Args:
-        data: the file.
-        comments: leave out what stands in HTML comments.
-
     Returns:
         For each line its offset and its text without the line feed, as long as it is in the file.
     """

@@ -47,10 +47,6 @@ def borders(data: bytes, lines: Sequence[Span]) -> list[int]:
     No code block, comment, paragraph, table, quote or entry with the text below it is parted, no heading is left
     without what it is over, and front matter stays where it is.
 
-    Args:
-        data: the index.
-        lines: its lines.
-
     Returns:
         Their numbers, rising.
     """
@@ -72,10 +68,6 @@ def borders(data: bytes, lines: Sequence[Span]) -> list[int]:
 
 def surplus(data: bytes, lines: Sequence[Span]) -> list[int]:
     """Find the blank lines below a blank line, which say nothing: those in code and before what is indented left out.
-
-    Args:
-        data: the index.
-        lines: its lines.
 
     Returns:
         Their numbers, rising.

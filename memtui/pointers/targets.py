@@ -42,9 +42,6 @@ def readings(target: str, here: str) -> tuple[str | None, ...]:
 
     Agents write names as they are, so `m%20x.md` may be the file of that very name and `n#1.md` no part of `n`. What
     exists decides: the first of these that is there is meant.
-
-    Args:
-        target, here: as for `resolve`.
     """
     first = resolve(target, here)
     if ("%" not in target and "#" not in target) or len(target) > 3 * MOST_BYTES + MOST_NAME:
@@ -134,12 +131,7 @@ def without_ending(path: str) -> str:
 
 
 def relative(path: str, here: str) -> str:
-    """Write a path below the root as seen from a file.
-
-    Args:
-        path: what is meant.
-        here: the file it is written in.
-    """
+    """Write a path below the root as seen from a file."""
     base, parts = here.split("/")[:-1], path.split("/")
     shared = 0
     while shared < min(len(base), len(parts) - 1) and base[shared] == parts[shared]:

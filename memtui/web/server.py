@@ -364,11 +364,6 @@ def _number(text: str | None) -> int:
 async def take(visitor: Visitor, text: str, answer: Callable[[str], Awaitable[None]]) -> bool:
     """Carry one message of the page to the workbench.
 
-    Args:
-        visitor: the workbench.
-        text: a JSON array: the kind, then what belongs to it.
-        answer: sends a text back to the page.
-
     Returns:
         False when it is no message that the page sends; nothing was done.
     """

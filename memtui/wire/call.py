@@ -110,9 +110,6 @@ class Call:
     def open(self, *, front: str = "cli") -> Session:
         """Find the roots and open the session, if that was not done yet.
 
-        Args:
-            front: who a person is recorded as, `cli` or `tui`.
-
         Raises:
             MemtuiError: a root given by hand is malformed, or the roots cannot be found.
         """
