@@ -26,7 +26,7 @@ def completion(call: Call) -> int:
     if call.out.json:
         call.out.document({"shell": shell, "script": text})
     else:
-        call.out.script(text)
+        call.out.raw(text.encode())
     return outcomes.DONE
 
 

@@ -5,6 +5,7 @@ The one place where an exception becomes an exit number, so that no command can 
 
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 
 from memtui import __version__
 from memtui.cli.arguments import Parsed, parse, peek_json
@@ -37,7 +38,6 @@ def run(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return outcomes.INTERRUPTED
     except BrokenPipeError:
-        out.hang_up()
         return outcomes.BROKEN_PIPE
     except MemtuiError as error:
         return _fail(out, error)
@@ -73,14 +73,12 @@ def _carry_out(parsed: Parsed, out: Output) -> int:
 
 def _fail(out: Output, error: MemtuiError) -> int:
     """Answer with an error, as JSON where that is asked for and nothing was answered yet."""
-    try:
+    with suppress(BrokenPipeError):
         if out.json and not out.answered:
             out.document(outcomes.error_document(error))
             out.flush()
         else:
             out.error(error)
-    except BrokenPipeError:
-        out.hang_up()
     return outcomes.exit_code(error)
 
 

@@ -4,4 +4,4 @@ from memtui.cli.help import commands_page
 from memtui.wire import output
 
 if __name__ == "__main__":
-    output.standard(json=False).script(commands_page())
+    output.standard(json=False).raw(commands_page().encode())

@@ -6,8 +6,6 @@ A command that needs no memories (help, completion, config) must not pay for fin
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from memtui.config.read import load_settings, read_environment
 from memtui.config.settings import Settings
@@ -183,33 +181,6 @@ class Call:
             self._told += self._session.engine.events.notices()
         for text in self._told:
             self.out.say(f"memtui: {text}")
-
-    @contextmanager
-    def followed(self, every: float = 1.0) -> Iterator[None]:
-        """Tell every so many seconds how far a change of many memories is that runs in the block, on a terminal."""
-        if not self.out.watched:
-            yield
-            return
-        import threading
-
-        ended, engine = threading.Event(), self.engine
-
-        def tell() -> None:
-            said = False
-            while not ended.wait(every):
-                if (now := engine.pace.now()) is not None:
-                    self.out.status(f"{now[0]:,} of {now[1]:,} memories")
-                    said = True
-            if said:
-                self.out.status("")
-
-        thread = threading.Thread(target=tell, name="memtui-progress", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()
 
     def _hear(self, batch: Changes) -> None:
         for notice in batch.notices:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.errors import MemtuiError, StorageError
@@ -77,11 +78,6 @@ class Output:
         self._color = color and self.terminal
 
     @property
-    def readable(self) -> bool:
-        """Whether a person reads the answer: a terminal, and no JSON asked for."""
-        return self.terminal and not self.json
-
-    @property
     def encoding(self) -> str:
         """The encoding of stdout, in lower case."""
         return (self._stdout.encoding or "unknown").lower()
@@ -122,7 +118,7 @@ class Output:
 
     def line(self, text: str, style: str = "") -> None:
         """Print one line; line breaks inside it are shown, not made."""
-        self._write(self._stdout, self.styled(self.safe(text), style) + "\n")
+        self._write(self._stdout, self._styled(self._safe(text), style) + "\n")
 
     def diff(self, lines: Sequence[str]) -> None:
         """Print a unified diff, its two heading lines first."""
@@ -131,24 +127,20 @@ class Output:
 
     def entry(self, mark: str, style: str, *paragraphs: str) -> None:
         """Print paragraphs beside a coloured word, each broken between words."""
-        first = self.styled(self.safe(mark), style)
-        blank = " " * cell_width(self.safe(mark))
+        first = self._styled(self._safe(mark), style)
+        blank = " " * cell_width(self._safe(mark))
         for text in filter(None, paragraphs):
-            for line in wrapped(self.safe(text), self.columns - len(blank) - 2):
+            for line in wrapped(self._safe(text), self.columns - len(blank) - 2):
                 self._write(self._stdout, f"{first}  {line}\n")
                 first = blank
 
     def line_of(self, *fields: str) -> None:
         """Print fields for another program: one line, tab separated, empty ones at the end left out."""
-        self._write(self._stdout, "\t".join(map(self.safe, fields)).rstrip("\t") + "\n")
+        self._write(self._stdout, "\t".join(map(self._safe, fields)).rstrip("\t") + "\n")
 
     def text(self, text: str) -> None:
         """Print text of several lines."""
         self._write(self._stdout, visible(text, keep_newlines=True, keep_tabs=True, ascii_tokens=self.ascii_only))
-
-    def script(self, text: str) -> None:
-        """Print text of ours, unchanged."""
-        self._write(self._stdout, text)
 
     def raw(self, data: bytes) -> None:
         """Print bytes as they are."""
@@ -173,20 +165,41 @@ class Output:
 
     def say(self, text: str, *, indent: str = "") -> None:
         """Tell the user something beside the answer; a long text is broken between words on a terminal."""
-        safe = self.safe(text)
+        safe = self._safe(text)
         lines = wrapped(safe, self.columns - len(indent)) if self._stderr.isatty() else [safe]
         self._write(self._stderr, "".join(f"{indent}{line}\n" for line in lines))
         self._stderr.flush()
 
-    @property
-    def watched(self) -> bool:
-        """Whether somebody sees what is told beside the answer as it comes."""
-        return self._stderr.isatty()
+    @contextmanager
+    def progress(self, now: Callable[[], tuple[int, int] | None], every: float = 1.0) -> Iterator[None]:
+        """Tell every so many seconds on a terminal how far a change of memories is that runs in the block.
 
-    def status(self, text: str) -> None:
-        """Tell how far something is, over what was told before; nothing takes it away."""
-        self._write(self._stderr, f"\r{self.safe(text)}\x1b[K")
-        self._stderr.flush()
+        Args:
+            now: gives how many are done and how many there are; None when there is nothing to tell.
+        """
+        if not self._stderr.isatty():
+            yield
+            return
+        import threading
+
+        ended = threading.Event()
+
+        def tell() -> None:
+            said = False
+            while not ended.wait(every):
+                if (found := now()) is not None:
+                    self._status(f"{found[0]:,} of {found[1]:,} memories")
+                    said = True
+            if said:
+                self._status("")
+
+        thread = threading.Thread(target=tell, name="memtui-progress", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
 
     def ask(self, question: str) -> str | None:
         """Put a question to the user.
@@ -221,11 +234,11 @@ class Output:
             if part:
                 self.say(part, indent="  ")
 
-    def safe(self, text: str) -> str:
+    def _safe(self, text: str) -> str:
         """Make a text safe on one line."""
         return visible(text, ascii_tokens=self.ascii_only)
 
-    def styled(self, safe: str, style: str) -> str:
+    def _styled(self, safe: str, style: str) -> str:
         """Colour a text that is safe already, where colour is wanted."""
         if not (style and safe and self._color):
             return safe
@@ -235,20 +248,20 @@ class Output:
         """Print rows: aligned and cut to the width on a terminal; piped, tab separated, whole and exact."""
         if not self.terminal:
             for row in rows:
-                plain = (self.safe(_plain(column, cell)) for column, cell in zip(columns, row, strict=True))
+                plain = (self._safe(_plain(column, cell)) for column, cell in zip(columns, row, strict=True))
                 self._write(self._stdout, "\t".join(plain) + "\n")
             return
         from memtui.engine import now_ms
 
         now = now_ms()
         shown = [
-            [self.safe(_shown(column, cell, now)) for column, cell in zip(columns, row, strict=True)] for row in rows
+            [self._safe(_shown(column, cell, now)) for column, cell in zip(columns, row, strict=True)] for row in rows
         ]
         if not shown:
             return
         widths = self._widths(columns, shown)
         titles = self._aligned(columns, [column.title for column in columns], widths)
-        self._write(self._stdout, self.styled(titles, "head") + "\n")
+        self._write(self._stdout, self._styled(titles, "head") + "\n")
         for line in shown:
             rest: list[str] = []
             if columns[-1].wraps and widths[-1]:
@@ -291,12 +304,6 @@ class Output:
             widths[index] += max(0, min(-over(), wanted[index] - widths[index]))
         return widths
 
-    def hang_up(self) -> None:
-        """Point stdout, whose reader went away, at nothing, so that Python's own last flush is quiet too."""
-        null = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, self._stdout.fileno())
-        os.close(null)
-
     def _write(self, stream: TextIO, text: str) -> None:
         try:
             stream.write(text)
@@ -307,10 +314,21 @@ class Output:
 
     def _lost(self, error: OSError) -> OSError | StorageError:
         """Make a full disk behind the output an error of ours; a reader that went away stays what it is."""
+        self._hang_up()
         if isinstance(error, BrokenPipeError):
             return error
-        self.hang_up()
         return StorageError(f"The output cannot be written: {error.strerror}.", unharmed="", hint="Free some space.")
+
+    def _status(self, text: str) -> None:
+        """Write over what was told before; nothing takes it away."""
+        self._write(self._stderr, f"\r{self._safe(text)}\x1b[K")
+        self._stderr.flush()
+
+    def _hang_up(self) -> None:
+        """Point stdout, whose reader went away, at nothing, so that Python's own last flush is quiet too."""
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, self._stdout.fileno())
+        os.close(null)
 
 
 def standard(*, json: bool) -> Output:

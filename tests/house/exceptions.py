@@ -11,7 +11,6 @@ SURFACE: Mapping[str, int] = {
     "memtui.ui.list_view.ListView": 56,
     "memtui.ui.plan_screen.PlanScreen": 24,
     "memtui.ui.view_screen.ViewScreen": 31,
-    "memtui.wire.output.Output": 26,
     "memtui.workbench.browse.browser.BrowserScreen": 35,
     "memtui.workbench.browse.bundles.ImportScreen": 24,
     "memtui.workbench.browse.copies.CopyScreen": 24,

@@ -97,7 +97,7 @@ def _steps(call: Call, *, back: bool) -> int:
         for _ in range(call.args.number("steps", 1)):
             _reach(call, "undo" if back else "redo")
             step = call.engine.undo.undo if back else call.engine.undo.redo
-            with call.followed():
+            with call.out.progress(call.engine.pace.now):
                 finished.append(step(actor=call.actor))
     except MemtuiError as error:
         if not finished:

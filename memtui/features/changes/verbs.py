@@ -93,7 +93,7 @@ def watch(call: Call) -> int:
 
 
 def _print(call: Call, batch: Changes) -> None:
-    if not call.out.readable:
+    if call.out.json or not call.out.terminal:
         call.out.json_line(values.changes(batch))
         return
     if batch.health is not None:

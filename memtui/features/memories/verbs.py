@@ -275,12 +275,12 @@ def rm(call: Call) -> int:
     """Move memories to the trash."""
     addresses = [call.engine.roots.resolve(text) for text in call.args.texts("addresses")]
     if call.args.flag("alone"):
-        with call.followed():
+        with call.out.progress(call.engine.pace.now):
             done = call.engine.memories.delete(addresses, actor=call.actor)
         return results.done(call.out, done)
     from memtui.pointers import carry
 
-    with call.followed():
+    with call.out.progress(call.engine.pace.now):
         done = carry.trash(call.engine, addresses, actor=call.actor)
     return results.done(call.out, done)
 

@@ -52,14 +52,14 @@ def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
     engine = call.engine
     if call.args.flag("alone"):
         single = len(pairs) == 1
-        with call.followed():
+        with call.out.progress(call.engine.pace.now):
             value: Done = (
                 engine.memories.rename(*pairs[0], actor=call.actor)
                 if single
                 else engine.memories.move(pairs, actor=call.actor)
             )
         return results.done(call.out, value)
-    with call.followed():
+    with call.out.progress(call.engine.pace.now):
         value = carry.rename(engine, pairs, actor=call.actor)
     return results.done(call.out, value)
 
