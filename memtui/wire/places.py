@@ -13,7 +13,7 @@ from memtui.errors import NotFoundError, UsageError
 _HEX = frozenset("0123456789abcdef")
 
 
-class Place(NamedTuple):
+class NamedPlace(NamedTuple):
     """Part of what there is."""
 
     roots: tuple[str, ...] | None
@@ -30,10 +30,10 @@ class Place(NamedTuple):
         return not self.path or path == self.path or path.startswith(self.path + "/")
 
 
-EVERYWHERE = Place(None)
+EVERYWHERE = NamedPlace(None)
 
 
-def place(engine: Engine, text: str) -> Place:
+def place(engine: Engine, text: str) -> NamedPlace:
     """Read a root id, a folder, or a memory.
 
     Args:
@@ -46,18 +46,18 @@ def place(engine: Engine, text: str) -> Place:
     """
     bare = text.rstrip("/")
     if bare == "/memories" or (text.startswith("/memories/") and bare.count("/") == 2):
-        return Place(_native(engine, bare[len("/memories/") :]))
+        return NamedPlace(_native(engine, bare[len("/memories/") :]))
     for root in engine.roots.all():
         if bare == root.id or bare in root.aliases:
-            return Place((root.id,))
+            return NamedPlace((root.id,))
     if "/" not in text and not text.startswith("."):
         engine.roots.find(text)
     real = os.path.realpath(bare or "/")
     for root in engine.roots.all():
         if text.startswith(("/", ".")) and real == os.path.realpath(root.path):
-            return Place((root.id,))
+            return NamedPlace((root.id,))
     address = engine.roots.resolve(real if bare in (".", "..") else bare)
-    return Place((address.root,), address.path)
+    return NamedPlace((address.root,), address.path)
 
 
 def _native(engine: Engine, scope: str) -> tuple[str, ...]:

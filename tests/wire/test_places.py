@@ -7,7 +7,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address, Root
 from memtui.errors import NotFoundError, UsageError
-from memtui.wire.places import Place, place, target, version
+from memtui.wire.places import NamedPlace, place, target, version
 
 
 @pytest.fixture
@@ -26,24 +26,24 @@ def engine(tmp_path: Path) -> Engine:
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("notes", Place(("notes",))),
-        ("mine/", Place(("notes",))),
-        ("notes/deep/", Place(("notes",), "deep")),
-        ("mine/deep/a.md", Place(("notes",), "deep/a.md")),
-        ("/memories", Place(("memtui:global", "memtui:project"))),
-        ("/memories/", Place(("memtui:global", "memtui:project"))),
-        ("/memories/project/", Place(("memtui:project",))),
-        ("/memories/project/a.md", Place(("memtui:project",), "a.md")),
+        ("notes", NamedPlace(("notes",))),
+        ("mine/", NamedPlace(("notes",))),
+        ("notes/deep/", NamedPlace(("notes",), "deep")),
+        ("mine/deep/a.md", NamedPlace(("notes",), "deep/a.md")),
+        ("/memories", NamedPlace(("memtui:global", "memtui:project"))),
+        ("/memories/", NamedPlace(("memtui:global", "memtui:project"))),
+        ("/memories/project/", NamedPlace(("memtui:project",))),
+        ("/memories/project/a.md", NamedPlace(("memtui:project",), "a.md")),
     ],
 )
-def test_a_place_is_a_root_a_folder_or_a_memory(engine: Engine, text: str, found: Place) -> None:
+def test_a_place_is_a_root_a_folder_or_a_memory(engine: Engine, text: str, found: NamedPlace) -> None:
     assert place(engine, text) == found
 
 
 def test_a_path_to_a_root_is_that_root(engine: Engine, tmp_path: Path) -> None:
-    assert place(engine, str(tmp_path / "notes")) == Place(("notes",))
-    assert place(engine, str(tmp_path / "link")) == Place(("notes",))
-    assert place(engine, str(tmp_path / "notes" / "deep")) == Place(("notes",), "deep")
+    assert place(engine, str(tmp_path / "notes")) == NamedPlace(("notes",))
+    assert place(engine, str(tmp_path / "link")) == NamedPlace(("notes",))
+    assert place(engine, str(tmp_path / "notes" / "deep")) == NamedPlace(("notes",), "deep")
 
 
 @pytest.mark.parametrize("text", ["other", "/memories/channel", "/etc", "."])

@@ -37,7 +37,7 @@ class Origin(NamedTuple):
     which did not say, wrote the bundle."""
 
 
-class Past(NamedTuple):
+class PackedPast(NamedTuple):
     """One version a memory had."""
 
     version: Version
@@ -54,7 +54,7 @@ class Packed(NamedTuple):
     uses: int = 0
     last_used_at: int | None = None
     last_written_at: int | None = None
-    history: tuple[Past, ...] = ()
+    history: tuple[PackedPast, ...] = ()
     """Newest first; the current text among them."""
 
     @property
@@ -293,7 +293,7 @@ def _place(row: Mapping[str, object], origins: list[Origin]) -> tuple[Origin, st
     return origins[number], path
 
 
-def _past(row: Mapping[str, object], by_sha: Mapping[str, bytes]) -> Past:
+def _past(row: Mapping[str, object], by_sha: Mapping[str, bytes]) -> PackedPast:
     sha = _word(row, "sha256")
     if sha not in by_sha or len(by_sha[sha]) != _count(row, "bytes"):
         raise bad(f"version {sha[:12]!r} is not in it")
@@ -305,4 +305,4 @@ def _past(row: Mapping[str, object], by_sha: Mapping[str, bytes]) -> Past:
         _word(row, "operation"),
         note=_word(row, "note"),
     )
-    return Past(version, by_sha[sha])
+    return PackedPast(version, by_sha[sha])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address, Memory, Version
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.features.bundles.bundle import Bundle, Origin, Packed, Past
+from memtui.features.bundles.bundle import Bundle, Origin, Packed, PackedPast
 from memtui.features.transfer.index_lines import LINKS
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def _origin(reader: Engine, address: Address) -> Origin:
     return Origin(root.id, root.agent, root.scope, root.aliases, index or "")
 
 
-def _past(reader: Engine, address: Address) -> tuple[Past, ...]:
+def _past(reader: Engine, address: Address) -> tuple[PackedPast, ...]:
     found = []
     for version in reader.history.of(address):
         if version.redacted:
@@ -86,5 +86,5 @@ def _past(reader: Engine, address: Address) -> tuple[Past, ...]:
             data = reader.history.read(address, version.sha256)
         except MemtuiError:
             continue  # redacted, or no longer kept: its text is nowhere, so there is nothing to take along
-        found.append(Past(Version(*version[:5], note=version.note), data))
+        found.append(PackedPast(Version(*version[:5], note=version.note), data))
     return tuple(found)

@@ -15,11 +15,11 @@ from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.bundles import lineage
 from memtui.features.bundles.bundle import Bundle, Origin, Packed
 from memtui.features.bundles.lineage import State
-from memtui.features.bundles.other_agents import Crossing, Side, Straight
+from memtui.features.bundles.other_agents import AgentSide, Crossing, Straight
 from memtui.features.transfer import index_lines
 from memtui.features.transfer.index_lines import Mention
 from memtui.features.transfer.model import IndexChange, Item, Note, mapped_words
-from memtui.features.transfer.names import Names, refusal
+from memtui.features.transfer.names import TakenNames, refusal
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -146,7 +146,7 @@ def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
         if root is not None
     }
     used: set[Address] = set()
-    taken = {one: Names(rows[one]) for one in ids}
+    taken = {one: TakenNames(rows[one]) for one in ids}
     found = []
     for packed in bundle.memories:
         root = targets[packed.origin]
@@ -173,7 +173,7 @@ def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
     return Plan(tuple(found), _indexes(reader, found, ways, rows))
 
 
-def _clash(address: Address, root: Root, taken: Names) -> str:
+def _clash(address: Address, root: Root, taken: TakenNames) -> str:
     """Say why a new name would be refused beside those there are; empty when it would not."""
     other = "" if root.policy.any_name else taken.clash(address.path)
     return f"it differs from {other} there only by case or Unicode form" if other else ""
@@ -261,13 +261,13 @@ def _arrival(reader: Engine, packed: Packed, root: Root, row: Memory | None, mer
     return _different(reader, arrival, side, sides, here, merge)
 
 
-def _shaped(arrival: Arrival, side: Side) -> Arrival:
+def _shaped(arrival: Arrival, side: AgentSide) -> Arrival:
     shaped = None if side.data == arrival.packed.data else side.data
     return arrival._replace(shaped=shaped, notes=side.notes)
 
 
 def _different(
-    reader: Engine, arrival: Arrival, side: Side, others: Iterable[Side], here: bytes, merge: Merge
+    reader: Engine, arrival: Arrival, side: AgentSide, others: Iterable[AgentSide], here: bytes, merge: Merge
 ) -> Arrival:
     """Compare two texts with the last one they had in common, which may have come in another shape."""
     assert arrival.address is not None
@@ -290,7 +290,7 @@ def _different(
     return _merged(arrival, side, None if common is None else side.past[common], here, root, merge)
 
 
-def _merged(arrival: Arrival, side: Side, base: bytes | None, here: bytes, root: Root, merge: Merge) -> Arrival:
+def _merged(arrival: Arrival, side: AgentSide, base: bytes | None, here: bytes, root: Root, merge: Merge) -> Arrival:
     """Bring together what both made of a text they had in common."""
     merged = merge(base, side.data, here) if base is not None else None
     if merged is not None:

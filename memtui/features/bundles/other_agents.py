@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 NAMED = "the index there has this name"
 
 
-class Side(NamedTuple):
+class AgentSide(NamedTuple):
     """What a bundle has of one memory, in one shape."""
 
     data: bytes
@@ -56,14 +56,14 @@ class Straight:
         """Say why a memory stays out; empty when it need not."""
         return ""
 
-    def sides(self, packed: Packed, here: bytes | None) -> Iterator[Side]:  # noqa: ARG002
+    def sides(self, packed: Packed, here: bytes | None) -> Iterator[AgentSide]:  # noqa: ARG002
         """Give a memory in the shape it would have here, then in each other shape that it may have come in before.
 
         Args:
             packed: the memory.
             here: the text that is here; None when there is none.
         """
-        yield Side(packed.data, tuple(past.data for past in packed.history))
+        yield AgentSide(packed.data, tuple(past.data for past in packed.history))
 
 
 class Crossing(Straight):
@@ -107,7 +107,7 @@ class Crossing(Straight):
         policy = self.target.policy
         return NAMED if policy.index_format == index_lines.LINKS and policy.is_index(self.path(packed)) else ""
 
-    def sides(self, packed: Packed, here: bytes | None) -> Iterator[Side]:
+    def sides(self, packed: Packed, here: bytes | None) -> Iterator[AgentSide]:
         """Give it translated."""
         said = self.said.get(packed.path, Mention())
         plain = Hints(said.title, said.hook, self.nested)
@@ -117,7 +117,7 @@ class Crossing(Straight):
                 translate(data, self.target, self.path(packed), hints)
                 for data in (packed.data, *(one.data for one in packed.history))
             )
-            yield Side(found.data, tuple(one.data for one in past), (*found.notes, *remarked))
+            yield AgentSide(found.data, tuple(one.data for one in past), (*found.notes, *remarked))
 
     def _remarks(self, packed: Packed) -> list[Note]:
         path = self.path(packed)

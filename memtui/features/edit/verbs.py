@@ -30,7 +30,7 @@ _DISCARD = ("d", "discard it; its text stays in the history")
 def edit(call: Call) -> int:
     """Edit a memory."""
     address = call.engine.roots.resolve(call.args.need("address"))
-    flow = Flow(call, address)
+    flow = EditorRun(call, address)
     flow.refuse_read_only()
     flow.start(new=call.args.flag("new"))
     try:
@@ -49,7 +49,7 @@ def _interrupts_are_the_editors() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-class Flow:
+class EditorRun:
     """One edit, from opening the editor to a text that is safe somewhere."""
 
     def __init__(self, call: Call, address: Address) -> None:

@@ -5,7 +5,7 @@ A number alone never decides what is overwritten or removed: it comes with a che
 
 from memtui.engine.model import Address, Snapshot
 from memtui.errors import UsageError
-from memtui.features.edit.verbs import Flow
+from memtui.features.edit.verbs import EditorRun
 from memtui.features.entries import change, fullness, guarded
 from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find, read_name
 from memtui.features.entries.fullness import Usage
@@ -79,7 +79,7 @@ def _edit(call: Call, address: Address) -> int:
     name = _need_name(call)
     file, snapshot = guarded.read_file(call.engine, address)
     if call.args.text("source") is None and call.args.text("file") is None:
-        flow = EntryFlow(call, snapshot, file, find(file, name))
+        flow = EntryEditorRun(call, snapshot, file, find(file, name))
         flow.check()
         try:
             return flow.run()
@@ -119,7 +119,7 @@ def _need_check(file: EntryFile, name: Name) -> None:
     find(file, name)
 
 
-class EntryFlow(Flow):
+class EntryEditorRun(EditorRun):
     """One edit of one entry; where somebody else changed the same entry, it goes on with the whole file."""
 
     def __init__(self, call: Call, snapshot: Snapshot, file: EntryFile, entry: Entry) -> None:

@@ -71,7 +71,7 @@ LIMITS = {"lines": "lines", "bytes": "bytes", "units": "characters"}
 """What limits count, for people."""
 
 
-class Index(NamedTuple):
+class CheckedIndex(NamedTuple):
     """One index file, and what is around it."""
 
     address: Address
@@ -95,7 +95,7 @@ class Index(NamedTuple):
     """Files for its rest that it does not name, and their versions."""
 
 
-class Found(NamedTuple):
+class FoundLines(NamedTuple):
     """What one index looks like."""
 
     measure: Measure
@@ -104,7 +104,7 @@ class Found(NamedTuple):
     """Paths of memories that are named only below the cut."""
 
 
-class Entry(NamedTuple):
+class IndexEntry(NamedTuple):
     """One pointer and the line it stands in."""
 
     pointer: Pointer
@@ -125,7 +125,7 @@ def named(data: bytes, path: str, known: Container[str] = ()) -> frozenset[str]:
     return frozenset(pointer.path for pointer in parse(data, path, known) if pointer.path is not None)
 
 
-def check(index: Index) -> Found:
+def check(index: CheckedIndex) -> FoundLines:
     """Find what is wrong with an index.
 
     Returns:
@@ -134,7 +134,7 @@ def check(index: Index) -> Found:
     checking = _Checking(index)
     found = [*checking.pointers(), *checking.unnamed(), *checking.cut()]
     found.sort(key=lambda one: (_ORDER[one.kind], one.line or 0, one.path))
-    return Found(checking.measure, tuple(_summed_up(found)), checking.below)
+    return FoundLines(checking.measure, tuple(_summed_up(found)), checking.below)
 
 
 def _summed_up(found: Sequence[IndexFinding]) -> Iterable[IndexFinding]:
@@ -155,7 +155,7 @@ def _summed_up(found: Sequence[IndexFinding]) -> Iterable[IndexFinding]:
 class _Checking:
     """One index being checked."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: CheckedIndex) -> None:
         self.index = index
         self.lines = spans(index.data)
         self.measure = measure(index.data, index.policy)
@@ -163,7 +163,7 @@ class _Checking:
         self.below = self._below()
         self._style: Style | None = None
 
-    def _entries(self) -> list[Entry]:
+    def _entries(self) -> list[IndexEntry]:
         linked = self.index.policy.index_format == LINKS
         pointers = parse(self.index.data, self.index.address.path) if linked else ()
         counts = Counter(pointer.line for pointer in pointers)
@@ -175,7 +175,7 @@ class _Checking:
                 text = text_of(self.index.data, self.lines[line])
             alone = self._alone(line, text, counts[line])
             meant = next(filter(self._is_there, pointer.readings), pointer.path)
-            found.append(Entry(pointer._replace(path=meant), text, alone))
+            found.append(IndexEntry(pointer._replace(path=meant), text, alone))
         return found
 
     def _is_there(self, path: str | None) -> bool:
@@ -231,7 +231,7 @@ class _Checking:
                 yield from self._long(entry)
 
     def _finding(
-        self, kind: str, entry: Entry, text: str, fix: Fix | None, why: str, *, path: str | None = None
+        self, kind: str, entry: IndexEntry, text: str, fix: Fix | None, why: str, *, path: str | None = None
     ) -> IndexFinding:
         pointer = entry.pointer
         shown = path or pointer.path or pointer.target
@@ -247,7 +247,7 @@ class _Checking:
             memory,
         )
 
-    def _outside(self, entry: Entry) -> IndexFinding:
+    def _outside(self, entry: IndexEntry) -> IndexFinding:
         target = entry.pointer.target
         out = target.startswith(("/", "~", "..")) or "/.." in target
         said = "leads out of this folder" if out else "is no name a memory can have"
@@ -255,7 +255,7 @@ class _Checking:
         fix = None if edit is None else Fix("make text of the link", (edit,), offered=True)
         return self._finding(OUTSIDE, entry, said, fix, "" if fix else UNSPELLED)
 
-    def _removal(self, kind: str, entry: Entry, text: str) -> IndexFinding:
+    def _removal(self, kind: str, entry: IndexEntry, text: str) -> IndexFinding:
         line = self.lines[entry.pointer.line]
         fix = None if entry.alone else Fix("remove the line", (Edit(self._from(line), line.end),))
         return self._finding(kind, entry, text, fix, entry.alone)
@@ -264,7 +264,7 @@ class _Checking:
         """Where a line begins; a byte-order mark before it stays."""
         return line.start + 3 * (line.start == 0 and self.index.data.startswith(b"\xef\xbb\xbf"))
 
-    def _long(self, entry: Entry) -> Iterable[IndexFinding]:
+    def _long(self, entry: IndexEntry) -> Iterable[IndexFinding]:
         limit = self.index.policy.pointer_chars
         if limit is None:
             return
@@ -364,12 +364,12 @@ class _Checking:
         there = index.memories.keys() | index.present
         return split(index.data, index.address.path, index.policy, there, index.rests, index.spare)
 
-    def _first_entry(self) -> Entry | None:
+    def _first_entry(self) -> IndexEntry | None:
         cut = self.measure.cut
         assert cut is not None
         return next((one for one in self.entries if one.pointer.line < cut and is_entry(one.text)), None)
 
-    def _lift(self, entry: Entry, first: Entry | None) -> IndexFinding:
+    def _lift(self, entry: IndexEntry, first: IndexEntry | None) -> IndexFinding:
         line = self.lines[entry.pointer.line]
         fix = None
         why = entry.alone

@@ -12,7 +12,7 @@ from memtui.engine.disk.selection import Patterns
 from memtui.engine.model import Address, Listing, Memory, Policy, Root, RootStatus
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.health import checks
-from memtui.features.health.checks import LINKS, Index
+from memtui.features.health.checks import LINKS, CheckedIndex
 from memtui.features.health.model import BROKEN, IndexFinding, IndexReport
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import Pointer, parse
@@ -162,7 +162,7 @@ def _reports(
         text, home = texts[path], homes[path]
         pointed = {one for pointer in text.pointers for one in pointer.readings if one is not None}
         present = frozenset(one for one in pointed - memories.keys() if _is_there(engine, Address(root.id, one)))
-        index = Index(
+        index = CheckedIndex(
             Address(root.id, path),
             text.data,
             policy if home == path else unlimited,

@@ -36,7 +36,7 @@ class Line(NamedTuple):
     masked: int
 
 
-class Index(NamedTuple):
+class IndexText(NamedTuple):
     """The block, and what it holds."""
 
     block: Block
@@ -51,7 +51,7 @@ Lines = dict[Address, Line]
 
 def render(
     shelves: Sequence[ScopeListing], budgets: Budgets, lines: Lines, stop: Callable[[], bool] = lambda: False
-) -> Index:
+) -> IndexText:
     """Render the index.
 
     Args:
@@ -97,7 +97,7 @@ def render(
     nameless = sum(map(len, there)) - sum(map(len, rows))
     texts += (_left_out(unlisted), _nameless(nameless), _cut_short(shelves), FOOT)
     text = "".join(texts)
-    return Index(Block(text, len(text.encode()), estimate(text), masked), sum(map(len, rows)), listed, unlisted)
+    return IndexText(Block(text, len(text.encode()), estimate(text), masked), sum(map(len, rows)), listed, unlisted)
 
 
 def _ranked(rows: Sequence[Sequence[Memory]]) -> Iterator[tuple[int, int]]:

@@ -35,7 +35,7 @@ class Decoded(NamedTuple):
     """Existing folders that fit the name."""
 
 
-class Moved(NamedTuple):
+class ProjectMove(NamedTuple):
     """Where a project may have gone."""
 
     path: str
@@ -47,7 +47,7 @@ class Orphan(NamedTuple):
 
     root: Root
     decoded: Decoded
-    moved: tuple[Moved, ...]
+    moved: tuple[ProjectMove, ...]
     """The likeliest first; empty when nothing speaks for any place."""
 
     @property
@@ -164,7 +164,7 @@ def _is_orphan(one: Decoded, decoder: SlugDecoder, root: Root) -> bool:
     return not one.there and name is not None and decoder.decode(name) == ()
 
 
-def _moved(one: Decoded, living: tuple[str, ...], places: "Places") -> tuple[Moved, ...]:
+def _moved(one: Decoded, living: tuple[str, ...], places: "Places") -> tuple[ProjectMove, ...]:
     """Look for folders with the old project's own name."""
     found: dict[str, str] = {}
     for old in one.projects:
@@ -177,7 +177,7 @@ def _moved(one: Decoded, living: tuple[str, ...], places: "Places") -> tuple[Mov
                 found.setdefault(path, "it has the same name, and an agent has memories of it")
         for path in places.named(name, old):
             found.setdefault(path, "it has the same name")
-    return tuple(Moved(path, why) for path, why in found.items())[: Places.most_answers]
+    return tuple(ProjectMove(path, why) for path, why in found.items())[: Places.most_answers]
 
 
 def _worktrees(roots: dict[str, Root], decoded: dict[str, Decoded]) -> tuple[Worktrees, ...]:

@@ -14,7 +14,7 @@ PIN, SET, COUNT, SAME = "pin", "pinned", "count", "same"
 _WORDS = {PIN: "would be pinned", SET: "pinned already", COUNT: "not pinned there", SAME: "nothing new"}
 
 
-class Found(NamedTuple):
+class KeptMemory(NamedTuple):
     """What the agent keeps of one memory that is here."""
 
     memory: Memory
@@ -60,10 +60,10 @@ def pins(call: Call) -> int:
     return status
 
 
-def _look(call: Call) -> tuple[list[Found], int, int]:
+def _look(call: Call) -> tuple[list[KeptMemory], int, int]:
     """Find the memories of which anything is kept; also how many are in roots that are not open, and are no more."""
     engine = call.engine
-    found: dict[Address, Found] = {}
+    found: dict[Address, KeptMemory] = {}
     absent = gone = 0
     for one in kept(call.session.surroundings):
         try:
@@ -76,11 +76,11 @@ def _look(call: Call) -> tuple[list[Found], int, int]:
         except MemtuiError:  # deleted since, or no name of a memory at all
             gone += 1
             continue
-        found.setdefault(memory.address, Found(memory, one))
+        found.setdefault(memory.address, KeptMemory(memory, one))
     return sorted(found.values(), key=lambda one: (not one.kept.pinned, one.memory.address)), absent, gone
 
 
-def _json(one: Found) -> Json:
+def _json(one: KeptMemory) -> Json:
     return {
         "address": str(one.memory.address),
         "state": one.state,
@@ -95,7 +95,7 @@ def _json(one: Found) -> Json:
     }
 
 
-def _table(call: Call, found: list[Found]) -> None:
+def _table(call: Call, found: list[KeptMemory]) -> None:
     written = call.args.flag("write")
     said = {**_WORDS, PIN: "pinned"} if written else _WORDS
     call.out.table(

@@ -51,7 +51,7 @@ def unseen(address: Address, root: Root) -> str:
     return ""
 
 
-class Names:
+class TakenNames:
     """The names there are in a root, and which of them a file system that ignores case would confuse with a new one."""
 
     def __init__(self, known: Iterable[str]) -> None:

@@ -9,13 +9,13 @@ import pytest
 
 from memtui.engine.model import Version
 from memtui.errors import RefusedError
-from memtui.features.bundles.bundle import LIST, Bundle, Origin, Packed, Past, read, write
+from memtui.features.bundles.bundle import LIST, Bundle, Origin, Packed, PackedPast, read, write
 from memtui.features.bundles.tarball import pack, unpack
 
 HERE = Origin("claude-code:project:app", "claude-code", "project", ("claude-code:project",))
 THERE = Origin("memtui:global", "memtui", "global")
-OLD = Past(Version(sha256(b"old\n").hexdigest(), 4, "mcp:x", 5, "modified", note="late write"), b"old\n")
-NOW = Past(Version(sha256(b"A\n").hexdigest(), 2, "cli", 9, "modified"), b"A\n")
+OLD = PackedPast(Version(sha256(b"old\n").hexdigest(), 4, "mcp:x", 5, "modified", note="late write"), b"old\n")
+NOW = PackedPast(Version(sha256(b"A\n").hexdigest(), 2, "cli", 9, "modified"), b"A\n")
 OTHER = HERE._replace(id="qwen-code:project", agent="qwen-code", index_file="MEMORY.md")
 WHOLE = Bundle(
     (

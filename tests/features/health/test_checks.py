@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Policy
-from memtui.features.health.checks import FULL, MOST_IN_LINE, UNREAD, UNWRITABLE, Found, Index, check, named
+from memtui.features.health.checks import FULL, MOST_IN_LINE, UNREAD, UNWRITABLE, CheckedIndex, FoundLines, check, named
 from memtui.features.health.edits import apply_edits
 from memtui.features.health.model import BELOW, BULK, DANGLING, DUPLICATE, LONG, TOGETHER, UNNAMED, IndexFinding
 from tests.features.health.folders import LINKS
@@ -17,11 +17,11 @@ INDEX = Address("notes", "MEMORY.md")
 
 def checked(
     data: bytes | str, memories: dict[str, str] | None = None, policy: Policy = LINKS, at: Address = INDEX
-) -> Found:
+) -> FoundLines:
     raw = data.encode() if isinstance(data, str) else data
     known = {at.path: "", **(memories or {})}
     mine = tuple(sorted(known.keys() - named(raw, at.path) - {at.path}))
-    return check(Index(at, raw, policy, known, mine=mine))
+    return check(CheckedIndex(at, raw, policy, known, mine=mine))
 
 
 def fixed(data: bytes | str, memories: dict[str, str] | None = None, policy: Policy = LINKS, *only: str) -> str:
@@ -31,7 +31,7 @@ def fixed(data: bytes | str, memories: dict[str, str] | None = None, policy: Pol
     return apply_edits(raw, [edit for fix in wanted for edit in fix.edits]).decode()
 
 
-def the(kind: str, found: Found) -> IndexFinding:
+def the(kind: str, found: FoundLines) -> IndexFinding:
     (one,) = [finding for finding in found.findings if finding.kind == kind]
     return one
 

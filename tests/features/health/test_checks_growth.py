@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memtui.engine.model import Address
-from memtui.features.health.checks import MOST_IN_LINE, Index, check
+from memtui.features.health.checks import MOST_IN_LINE, CheckedIndex, check
 from memtui.features.health.fixes import preview
 from tests.features.health.folders import LINKS, entry
 from tests.growth import growth
@@ -13,11 +13,11 @@ MOST = 25
 """How many times as long; twice and a half what it is on a quiet machine."""
 
 
-def index(size: int) -> Index:
+def index(size: int) -> CheckedIndex:
     """An index of which every line dangles, beside as many memories that it does not name."""
     data = "".join(entry(f"gone{number}.md") for number in range(size)).encode()
     memories = {f"m{number}.md": "About it" for number in range(size)}
-    return Index(
+    return CheckedIndex(
         Address("notes", "MEMORY.md"), data, LINKS, {**memories, "MEMORY.md": ""}, mine=tuple(sorted(memories))
     )
 
@@ -42,6 +42,6 @@ def test_checking_grows_with_the_pointers_of_one_line() -> None:
     given = {}
     for size in (FEW, MANY):
         data = ("- " + " ".join(f"[m{number}](m{number}.md)" for number in range(size)) + "\n").encode()
-        given[size] = Index(Address("notes", "MEMORY.md"), data, LINKS, {"MEMORY.md": ""})
+        given[size] = CheckedIndex(Address("notes", "MEMORY.md"), data, LINKS, {"MEMORY.md": ""})
     assert len(check(given[MANY]).findings) == MOST_IN_LINE + 2
     assert growth(lambda size: check(given[size]), FEW, MANY) < MOST
