@@ -3,8 +3,9 @@
 import os
 import time
 
-from memtui.engine.changes.rules import Rules
+from memtui.engine.changes.rules import EnginePart, Rules
 from memtui.engine.disk import fsio, unsaved
+from memtui.engine.events import Events
 from memtui.engine.find import index
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.catalog import Library
@@ -16,14 +17,12 @@ _OLDEST_SANE = 1_700_000_000
 """A clock before this second is wrong: memtui is younger."""
 
 
-class Doctor:
+class Doctor(EnginePart):
     """Finds what is wrong, and mends the ledger."""
 
-    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, rows: Library) -> None:
-        """Take what it works with."""
-        self._roots = roots
-        self._ledger = ledger
-        self._rules = rules
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, rows: Library) -> None:
+        """Take what it works with; the rows tell how each root is."""
+        super().__init__(roots, ledger, rules, events)
         self._rows = rows
 
     def findings(self) -> tuple[Finding, ...]:

@@ -9,6 +9,7 @@ import os
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from memtui.engine.changes.rules import EnginePart, Rules
 from memtui.engine.disk import fsio, paths
 from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
@@ -21,14 +22,12 @@ if TYPE_CHECKING:
     from memtui.engine.disk.unsaved import Unsaved
 
 
-class Drafts:
+class Drafts(EnginePart):
     """Keeps texts nobody has saved."""
 
-    def __init__(self, roots: Roots, ledger: Ledger, events: Events) -> None:
-        """Take what it works with."""
-        self._roots = roots
-        self._ledger = ledger
-        self._events = events
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events) -> None:
+        """Begin without texts."""
+        super().__init__(roots, ledger, rules, events)
         self._drafted: dict[Address, str] = {}
         """The unsaved texts this engine stored last."""
         self._open: dict[Address, Draft] = {}

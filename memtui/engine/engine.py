@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.approval import Approver
-from memtui.engine.disk import fsio, paths, whole_file
+from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.state_file import KeptPlaces
 from memtui.engine.events import Events
 from memtui.engine.look.roots import Roots
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from memtui.engine.ledger import Ledger
     from memtui.engine.look.catalog import Catalog, Library
     from memtui.engine.look.row_cache import Remembered
-    from memtui.engine.save.commit import Displaced, Grace, Site
+    from memtui.engine.save.commit import Displaced, LateWrites, Site
     from memtui.engine.watch.watch import Watcher
 
 SETTLED_MS = 2_000
@@ -175,16 +175,14 @@ class Engine:
             RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_TOO_BIG`, `E_PERMISSION`, ...
         """
         handle = self.roots.reading(self.roots.find(address.root))
-        found = whole_file.read(handle, paths.split(address.path), address)
+        found = handles.read(handle, paths.split(address.path), address)
         fsio.close(found.handle)
         modified = found.status.st_mtime_ns // 1_000_000
         return Snapshot(address, found.data, found.sha, modified, self._clock() - modified > SETTLED_MS)
 
     def read_bytes(self, address: Address) -> bytes:
         """Read a memory whole, without working out its digest; see `read`."""
-        return whole_file.read_bytes(
-            self.roots.reading(self.roots.find(address.root)), paths.split(address.path), address
-        )
+        return handles.read_bytes(self.roots.reading(self.roots.find(address.root)), paths.split(address.path), address)
 
     def save(
         self,
@@ -223,35 +221,35 @@ class Engine:
         """Making and changing memories."""
         from memtui.engine.changes.memories import Memories
 
-        return Memories(self.roots, self._ledger, self.events.changed, self._rules)
+        return Memories(*self._shared)
 
     @cached_property
     def together(self) -> Together:
         """Several changes as one."""
         from memtui.engine.changes.together import Together
 
-        return Together(self.roots, self._ledger, self.undo, self.events.changed, self._rules)
+        return Together(*self._shared, self.undo)
 
     @cached_property
     def folders(self) -> Folders:
         """What is in folders, memory or not; taking one away or renaming it with all of it."""
         from memtui.engine.changes.folders import Folders
 
-        return Folders(self.roots, lambda: self._ledger, lambda: self._rules, self.events.changed)
+        return Folders(self.roots, lambda: self._ledger, lambda: self._shared[2], self.events.changed)
 
     @cached_property
     def trash(self) -> Trash:
         """Deleted memories."""
         from memtui.engine.changes.undo import Trash
 
-        return Trash(self.roots, self._ledger, self.events.changed, self._rules)
+        return Trash(*self._shared)
 
     @cached_property
     def undo(self) -> Undo:
         """Undo and redo, and taking back what others did."""
         from memtui.engine.changes.undo import Undo
 
-        return Undo(self.roots, self._ledger, self.memories, self.events.changed, self._rules)
+        return Undo(*self._shared, self.memories)
 
     @cached_property
     def rows(self) -> Library:
@@ -279,42 +277,42 @@ class Engine:
         """What others did since the user looked."""
         from memtui.engine.changes.marks import Marks
 
-        return Marks(self.roots, self._ledger, self._rules, self.events, self.rows)
+        return Marks(*self._shared, self.rows)
 
     @cached_property
     def history(self) -> History:
         """Versions, the audit, and reviews."""
         from memtui.engine.history import History
 
-        return History(self.roots, self._ledger, self._rules, self.events)
+        return History(*self._shared)
 
     @cached_property
     def redaction(self) -> Redaction:
         """Clearing texts for good."""
         from memtui.engine.changes.redaction import Redaction
 
-        return Redaction(self.roots, self._ledger, self._rules)
+        return Redaction(*self._shared)
 
     @cached_property
     def drafts(self) -> Drafts:
         """Unsaved texts, and conflicts that are being decided."""
         from memtui.engine.drafts import Drafts
 
-        return Drafts(self.roots, self._ledger, self.events)
+        return Drafts(*self._shared)
 
     @cached_property
     def pins(self) -> Pins:
         """Pins and uses."""
         from memtui.engine.changes.marks import Pins
 
-        return Pins(self.roots, self._ledger, self._rules, self.events)
+        return Pins(*self._shared)
 
     @cached_property
     def doctor(self) -> Doctor:
         """What is wrong here, and mending the ledger."""
         from memtui.engine.doctor import Doctor
 
-        return Doctor(self.roots, self._ledger, self._rules, self.rows)
+        return Doctor(*self._shared, self.rows)
 
     def cached(self) -> Listing | None:
         """The rows of the last list, without touching a memory; None when there are none.
@@ -334,18 +332,18 @@ class Engine:
         return part in self.__dict__
 
     @cached_property
+    def _shared(self) -> tuple[Roots, Ledger, Rules, Events]:
+        from memtui.engine.changes.rules import Rules
+
+        return self.roots, self._ledger, Rules(self.roots, self._approver), self.events
+
+    @cached_property
     def _ledger(self) -> Ledger:
         from memtui.engine.ledger import Ledger
 
         ledger = Ledger(self._state_dir, clock=self._clock, read_only=self.roots.read_only)
         self.events.of_ledger = ledger.notices
         return ledger
-
-    @cached_property
-    def _rules(self) -> Rules:
-        from memtui.engine.changes.rules import Rules
-
-        return Rules(self.roots, self._approver)
 
     @cached_property
     def _remembered(self) -> Remembered:
@@ -360,12 +358,12 @@ class Engine:
         return Catalog(self._ledger, remembered=self._remembered)
 
     @cached_property
-    def _late_writes(self) -> Grace:
-        from memtui.engine.save.commit import Grace
+    def _late_writes(self) -> LateWrites:
+        from memtui.engine.save.commit import LateWrites
 
-        return Grace(self._late_write)
+        return LateWrites(self._late_write)
 
-    def _site(self, handle: paths.RootHandle, uid: int) -> Site:
+    def _site(self, handle: handles.RootHandle, uid: int) -> Site:
         from memtui.engine.save.commit import Site
 
         return Site(handle, uid, self._ledger, self._late_writes)

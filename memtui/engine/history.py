@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import sha256
 
-from memtui.engine.changes.rules import Rules
+from memtui.engine.changes.rules import EnginePart
 from memtui.engine.disk import paths
-from memtui.engine.events import Events
-from memtui.engine.ledger import Ledger
-from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, AuditRecord, Operation, Version
 from memtui.engine.save.jobs import made_again
 from memtui.errors import NotFoundError, StorageError
@@ -18,15 +15,8 @@ OPERATIONS = ("created", "modified", "deleted", "renamed", "restored")
 _NOTE = "imported"
 
 
-class History:
+class History(EnginePart):
     """Reads what was, and takes in what was elsewhere."""
-
-    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events) -> None:
-        """Take what it works with."""
-        self._roots = roots
-        self._ledger = ledger
-        self._rules = rules
-        self._events = events
 
     def of(self, address: Address) -> tuple[Version, ...]:
         """The versions of a memory, newest first."""

@@ -231,7 +231,7 @@ def _shape(word: str) -> str:
     if not word.isascii():
         from unicodedata import normalize
 
-        from memtui.engine.disk.lookalikes import skeleton
+        from memtui.engine.disk.paths import skeleton
 
         word = skeleton("".join(letter for letter in normalize("NFKD", word) if letter.isalnum()))
     lowered = word.lower().replace("0", "o").replace("1", "l")

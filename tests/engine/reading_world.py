@@ -7,14 +7,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from memtui.engine import Engine
-from memtui.engine.disk.paths import RootHandle
-from memtui.engine.disk.selection import Selection
+from memtui.engine.disk.handles import RootHandle
+from memtui.engine.disk.paths import Selection
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.reconcile import Reconciler
 from memtui.engine.look.root_pass import Glance
 from memtui.engine.look.roots import Roots
-from memtui.engine.look.scan import Tree
+from memtui.engine.look.scan import RootTree
 from memtui.engine.model import Address, Changes, Memory, Policy, Root
 from memtui.engine.save.commit import Site
 
@@ -144,9 +144,9 @@ class ReadingWorld:
         """Which names count."""
         return Selection.of(self.root.policy)
 
-    def tree(self, **limits: int) -> Tree:
+    def tree(self, **limits: int) -> RootTree:
         """A tree of the root, looked at once."""
-        tree = Tree(self.tree_selection(), **limits)
+        tree = RootTree(self.tree_selection(), **limits)
         tree.refresh(self.handle())
         return tree
 

@@ -1,13 +1,12 @@
 """The verbs that change memories: each checks the root's rules, then runs as one transaction with one undo step."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import suppress
 from hashlib import sha256
 
-from memtui.engine.changes.rules import Rules, encode, mode, too_big
-from memtui.engine.disk import fsio, paths, whole_file
-from memtui.engine.ledger import MOVED, Ledger
-from memtui.engine.look.roots import Roots
+from memtui.engine.changes.rules import EnginePart, encode, mode, too_big
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.ledger import MOVED
 from memtui.engine.model import (
     Actor,
     Address,
@@ -22,7 +21,7 @@ from memtui.engine.model import (
     Unchanged,
 )
 from memtui.engine.save import files
-from memtui.engine.save.commit import Siblings, Site, StillWritten, Target
+from memtui.engine.save.commit import Siblings, Site, StillWritten, TargetFolder
 from memtui.engine.save.jobs import (
     CARRIED,
     NEWS_STAYS,
@@ -37,18 +36,9 @@ from memtui.engine.save.jobs import (
 from memtui.engine.save.merge_note import merge_note
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 
-Publish = Callable[[Iterable[Change]], None]
 
-
-class Changer:
+class Changer(EnginePart):
     """Saves, creates, renames, deletes and restores; knows the rules, leaves the disk to `files`."""
-
-    def __init__(self, roots: Roots, ledger: Ledger, publish: Publish, rules: Rules) -> None:
-        """Take what it works with; `publish` is told of every finished change."""
-        self._roots = roots
-        self._ledger = ledger
-        self._publish = publish
-        self._rules = rules
 
     # --- one memory
 
@@ -72,7 +62,7 @@ class Changer:
             except ConflictError as error:
                 if error.code != "E_EXISTS":
                     raise
-                with self._site(root, actor) as site:
+                with self._roots.site(root, actor) as site:
                     return self._refused(site, address, data, actor)
 
         note = merge_note(merge, sha256(data).hexdigest()) if merge is not None else ""
@@ -81,7 +71,7 @@ class Changer:
             note = NEWS_STAYS if record is not None and record.seen_sha256 == news_since else note
 
         def replace(job: Job) -> Saved | Unchanged | Conflict:
-            with self._site(root, actor) as site:
+            with self._roots.site(root, actor) as site:
                 return files.replace(site, address, data, expected, job)
 
         txn = transaction(self._ledger, "save", actor, f"save {address}")
@@ -116,7 +106,7 @@ class Changer:
         root = self._rules.writable(address, actor)
 
         def replace(job: Job) -> Saved | Unchanged | Conflict:
-            with self._site(root, actor) as site:
+            with self._roots.site(root, actor) as site:
                 return files.edit(site, address, lambda data: encode(change(data), root, address), job)
 
         txn = transaction(self._ledger, "save", actor, f"save {address}")
@@ -145,7 +135,7 @@ class Changer:
 
     def _refused(self, site: Site, address: Address, data: bytes, actor: Actor) -> Unchanged | Conflict:
         txn = transaction(self._ledger, "create", actor, f"create {address}")
-        found = whole_file.read(site.handle, paths.split(address.path), address, calm=True)
+        found = handles.read(site.handle, paths.split(address.path), address, calm=True)
         try:
             if found.data == data:
                 return Unchanged(address, found.sha)
@@ -159,7 +149,7 @@ class Changer:
         root = self._rules.writable(address, actor)
         data = encode(text, root, address)
         self._rules.check_new(root, address)
-        with self._site(root, actor, create=True) as site:
+        with self._roots.site(root, actor, create=True) as site:
             self._rules.check_room(site, root)
             txn = transaction(self._ledger, "create", actor, f"create {address}")
             result = files.create(site, address, data, Job(txn, actor, "created"), mode=mode(root))
@@ -185,7 +175,7 @@ class Changer:
         text = data or b""
 
         def bring_back(job: Job) -> Saved | Unchanged | Conflict:
-            with self._site(root, actor, create=True) as site:
+            with self._roots.site(root, actor, create=True) as site:
                 return _bring_back(site, address, text, job, over=version is not None)
 
         txn = transaction(self._ledger, "restore", actor, f"restore {address}")
@@ -213,7 +203,7 @@ class Changer:
             RefusedError: `E_FRONTMATTER`, `E_FRONTMATTER_UNSAFE`, `E_FRONTMATTER_TOO_BIG`; and as `save`.
         """
         root = self._rules.writable(address, actor)
-        found = whole_file.read(self._roots.reading(root), paths.split(address.path), address)
+        found = handles.read(self._roots.reading(root), paths.split(address.path), address)
         fsio.close(found.handle)
         same = found.sha == expected_sha256
         started = found.data if same else self._kept(root, address, expected_sha256) or found.data
@@ -243,7 +233,7 @@ class Changer:
             root = self._rules.writable(address, actor)
 
             def remove(job: Job) -> Saved | Conflict:
-                with self._site(root, actor) as site:
+                with self._roots.site(root, actor) as site:
                     return files.remove(site, address, (expected or {}).get(address), job)
 
             result = calmly(job, remove)
@@ -258,10 +248,10 @@ class Changer:
                 self._rules.writable(address, actor)
             folder = paths.split(next(iter(batch)).path)[:-1]
             wanted = {address: (expected or {}).get(address) for address in batch}
-            with self._site(root, actor) as site:
+            with self._roots.site(root, actor) as site:
                 found = files.remove_some(site, folder, wanted, job._replace(patient=True))
             now = self._ledger.clock()
-            self._publish(
+            self._events.changed(
                 Change(address, "deleted", actor.name, result.before, None, now)
                 for address, result in found.items()
                 if isinstance(result, Saved)
@@ -321,11 +311,11 @@ class Changer:
             self._rules.check_new(self._rules.writable(target, job.actor), target)
         pairs = {address: (target, expected) for address, target in wanted.items()}
         with (
-            self._site(root, job.actor) as site,
-            Target(site, paths.split(new.path)[:-1], siblings) as there,
+            self._roots.site(root, job.actor) as site,
+            TargetFolder(site, paths.split(new.path)[:-1], siblings) as there,
         ):
             found = files.rename_some(site, paths.split(old.path)[:-1], there, pairs, job._replace(patient=True))
-        self._publish(
+        self._events.changed(
             self._change(wanted[address], "renamed", job.actor, result.before, result.sha256, address)
             for address, result in found.items()
             if isinstance(result, Saved)
@@ -352,7 +342,7 @@ class Changer:
 
         result = calmly(job, lambda job: self.move_within(source, target, address, new, expected, job))
         if isinstance(result, Saved):
-            self._publish([self._change(new, "renamed", job.actor, result.before, result.sha256, address)])
+            self._events.changed([self._change(new, "renamed", job.actor, result.before, result.sha256, address)])
         return Outcome(address, result, new_address=new)
 
     def move_within(
@@ -361,16 +351,19 @@ class Changer:
         """The renaming alone, as a part of something that knows the rules, the writers and whom to tell."""
         if source.id != target.id:
             return self._carry(source, target, address, new, expected, job)
-        with self._site(source, job.actor) as site:
+        with self._roots.site(source, job.actor) as site:
             return files.rename(site, address, new, expected, job)
 
     def _carry(
         self, source: Root, target: Root, address: Address, new: Address, expected: str | None, job: Job
     ) -> Saved | Conflict:
         first, second = sorted((source, target), key=self._roots.uid)
-        with self._site(first, job.actor, create=True) as one, self._site(second, job.actor, create=True) as two:
+        with (
+            self._roots.site(first, job.actor, create=True) as one,
+            self._roots.site(second, job.actor, create=True) as two,
+        ):
             here, there = (one, two) if first.id == source.id else (two, one)
-            found = whole_file.read(here.handle, paths.split(address.path), address, calm=True)
+            found = handles.read(here.handle, paths.split(address.path), address, calm=True)
             try:
                 if job.patient and not found.settled:
                     raise StillWritten
@@ -384,7 +377,7 @@ class Changer:
                 arriving = job._replace(operation="created", note=note)
                 made = files.create(there, new, found.data, arriving, mode=found.status.st_mode)
                 if isinstance(made, Unchanged):
-                    raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
+                    raise files.taken(new)
                 gone: Saved | Conflict | None = None
                 try:
                     leaving = job._replace(operation="deleted", note=MOVED)
@@ -398,13 +391,8 @@ class Changer:
             finally:
                 fsio.close(found.handle)
 
-    @contextmanager
-    def _site(self, root: Root, actor: Actor, *, create: bool = False) -> Iterator[Site]:
-        with self._roots.site(root, actor, create=create) as site:
-            yield site
-
     def _tell(self, address: Address, kind: str, actor: Actor, before: str | None, after: str | None) -> None:
-        self._publish([self._change(address, kind, actor, before, after, None)])
+        self._events.changed([self._change(address, kind, actor, before, after, None)])
 
     def _change(
         self,
@@ -421,7 +409,7 @@ class Changer:
 def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, job: Job) -> None:
     """Take a copy away again whose original is still there; one that cannot be taken away is only a duplicate."""
     with suppress(MemtuiError):
-        found = whole_file.read(here.handle, paths.split(address.path), address)
+        found = handles.read(here.handle, paths.split(address.path), address)
         fsio.close(found.handle)
         files.remove(there, new, sha, job._replace(operation="deleted"))
 
@@ -429,7 +417,7 @@ def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, 
 def _bring_back(site: Site, address: Address, data: bytes, job: Job, *, over: bool) -> Saved | Unchanged | Conflict:
     """Put a stored text under its name, over what is there only if that was asked for."""
     try:
-        found = whole_file.read(site.handle, paths.split(address.path), address)
+        found = handles.read(site.handle, paths.split(address.path), address)
     except NotFoundError:
         return files.create(site, address, data, job)
     fsio.close(found.handle)

@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtui.engine.changes.rules import Rules
-from memtui.engine.disk import fsio, paths, whole_file
-from memtui.engine.disk.paths import RootHandle
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk.handles import RootHandle
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.folder_listing import FolderItems, look
 from memtui.engine.look.roots import Roots
@@ -26,7 +26,7 @@ MAX_FILES = 20_000
 _TRIES = 3
 
 
-class Found(NamedTuple):
+class FolderContents(NamedTuple):
     """Everything below a folder, as paths relative to the root."""
 
     memories: list[str]
@@ -169,7 +169,7 @@ class Folders:
             raise paths.translate(error, f"Looking at the folder of {root.id}") from error
         if not there:
             self._rules().refuse_read_only()
-            paths.make_root(self._rules().allowed(root_id))
+            handles.make_root(self._rules().allowed(root_id))
 
     @made_again
     def unlink(self, address: Address, *, actor: Actor) -> None:
@@ -262,7 +262,7 @@ class Folders:
         def rename(job: Job) -> list[tuple[Address, Address, Saved | Conflict]]:
             with self._roots.site(root, actor) as site:
                 if address == new:
-                    raise _exists(new)
+                    raise files.taken(new)
                 try:
                     return [(address, new, files.rename(site, address, new, None, job))]
                 except RefusedError as error:
@@ -298,9 +298,9 @@ class Folders:
             for (path, moved), sha in zip(pairs, shas, strict=True)
         ]
 
-    def _everything(self, site: Site, root: Root, parts: tuple[str, ...], actor: Actor) -> Found:
+    def _everything(self, site: Site, root: Root, parts: tuple[str, ...], actor: Actor) -> FolderContents:
         """Walk a folder; raises before anything is touched when something in it may not be changed."""
-        found = Found([], [], [])
+        found = FolderContents([], [], [])
         with site.handle.folder(parts) as folder:
             try:
                 _walk(folder, parts, site.handle.identity[0], found, root.policy.read_bytes)
@@ -311,7 +311,7 @@ class Folders:
         return found
 
 
-def _walk(folder: int, parts: tuple[str, ...], device: int, found: Found, limit: int) -> None:
+def _walk(folder: int, parts: tuple[str, ...], device: int, found: FolderContents, limit: int) -> None:
     if parts:
         found.folders.append("/".join(parts))
     if len(found.memories) + len(found.others) + len(found.folders) > MAX_FILES:
@@ -370,7 +370,7 @@ def _rename(site: Site, address: Address, new: Address, pairs: list[tuple[str, s
             for seq in seqs:
                 site.ledger.audit.end(seq, "aborted", note=getattr(error, "code", type(error).__name__))
             if isinstance(error, FileExistsError):
-                raise _exists(new) from None
+                raise files.taken(new) from None
             raise error if isinstance(error, MemtuiError) else paths.translate(error, f"Renaming {address}") from error
         try:
             fsio.fsync_dir(new_folder)
@@ -393,7 +393,7 @@ def _announce(site: Site, pairs: list[tuple[str, str]], job: Job) -> tuple[list[
     with site.ledger.transaction():
         for path, moved in pairs:
             address = Address(site.handle.root.id, path)
-            found = whole_file.read(site.handle, paths.split(path), address, calm=True)
+            found = handles.read(site.handle, paths.split(path), address, calm=True)
             fsio.close(found.handle)
             files.keep_before(site, address, found)
             shas.append(found.sha)
@@ -410,12 +410,6 @@ def _announce(site: Site, pairs: list[tuple[str, str]], job: Job) -> tuple[list[
                 )
             )
     return seqs, shas
-
-
-def _exists(address: Address) -> ConflictError:
-    return ConflictError(
-        f"{address} exists already.", code="E_EXISTS", unharmed="It was not touched.", hint="Choose another name."
-    )
 
 
 def _unlink(site: Site, address: Address) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from memtui.engine.changes.change import failed, label_of
-from memtui.engine.changes.rules import Rules
+from memtui.engine.changes.rules import EnginePart, Rules
 from memtui.engine.disk import paths
 from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger, Record
@@ -14,15 +14,12 @@ from memtui.engine.save.jobs import each, joined, made_again, transaction
 from memtui.errors import MemtuiError
 
 
-class Marks:
+class Marks(EnginePart):
     """Knows what the user has not seen, and marks it as seen."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, rows: Library) -> None:
         """Take what it works with; the rows tell what nobody has recorded when nothing may be written."""
-        self._roots = roots
-        self._ledger = ledger
-        self._rules = rules
-        self._events = events
+        super().__init__(roots, ledger, rules, events)
         self._rows = rows
 
     def unseen(self) -> tuple[Change, ...]:
@@ -173,15 +170,8 @@ def _old_address(root: Root, record: Record) -> Address | None:
     return None if record.seen_path is None else Address(root.id, record.seen_path)
 
 
-class Pins:
+class Pins(EnginePart):
     """Pins memories and counts their uses."""
-
-    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events) -> None:
-        """Take what it works with."""
-        self._roots = roots
-        self._ledger = ledger
-        self._rules = rules
-        self._events = events
 
     @made_again
     def set(self, addresses: Iterable[Address], pinned: bool, *, actor: Actor) -> Done:

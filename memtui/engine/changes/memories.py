@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from memtui.engine.changes.change import Changer
 from memtui.engine.changes.rules import mode, too_big
-from memtui.engine.disk import fsio, paths, whole_file
-from memtui.engine.disk.selection import Selection
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk.paths import Selection
 from memtui.engine.look.folder_listing import below, kind_of, selected
 from memtui.engine.model import Actor, Address, Change, Done, Outcome, Saved, Unchanged
 from memtui.engine.save import files
@@ -138,7 +138,7 @@ class Memories(Changer):
         source = self._rules.allowed(address.root)
         target = self._rules.writable(new, actor)
         self._rules.check_new(target, new)
-        found = whole_file.read(self._roots.reading(source), paths.split(address.path), address)
+        found = handles.read(self._roots.reading(source), paths.split(address.path), address)
         fsio.close(found.handle)
         if len(found.data) > target.policy.write_bytes:
             raise too_big(new, len(found.data), target.policy.write_bytes)
@@ -147,9 +147,9 @@ class Memories(Changer):
             job = Job(txn, actor, "created", note=CARRIED if self._roots.brought(source, found.sha) else "")
             result = files.create(site, new, found.data, job, mode=mode(target))
         if isinstance(result, Unchanged):
-            raise ConflictError(f"{new} exists already.", code="E_EXISTS", hint="Choose another name.")
+            raise files.taken(new)
         assert isinstance(result, Saved)
-        self._publish([Change(new, "created", actor.name, None, result.sha256, self._ledger.clock())])
+        self._events.changed([Change(new, "created", actor.name, None, result.sha256, self._ledger.clock())])
         return Outcome(address, result, new_address=new)
 
     def _refuse_taken(self, address: Address, new: Address) -> None:
@@ -173,12 +173,7 @@ class Memories(Changer):
         except OSError as error:
             raise paths.translate(error, f"Looking at {new}") from error
         if taken:
-            raise ConflictError(
-                f"{new} exists already.",
-                code="E_EXISTS",
-                unharmed="Both are as they were.",
-                hint="Choose another name.",
-            )
+            raise files.taken(new)
 
     def _is_file(self, address: Address) -> bool:
         """Whether a name is taken by something that is no folder."""

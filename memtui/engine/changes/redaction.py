@@ -9,13 +9,11 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
 
-from memtui.engine.changes.rules import Rules
-from memtui.engine.disk import fsio, paths, state_file, unsaved, whole_file
+from memtui.engine.changes.rules import EnginePart
+from memtui.engine.disk import fsio, handles, paths, state_file, unsaved
 from memtui.engine.find import index
-from memtui.engine.ledger import Ledger
 from memtui.engine.ledger.erasure import Keeper, Quotes
 from memtui.engine.look import row_cache
-from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, Unerased, Version
 from memtui.engine.save.jobs import made_again, transaction
 from memtui.errors import NotFoundError, RefusedError, UsageError
@@ -24,14 +22,8 @@ _COPIES = 4 * 1_048_576
 """Bytes of an editor's copy that are looked at."""
 
 
-class Redaction:
+class Redaction(EnginePart):
     """Clears versions, and what else holds their texts."""
-
-    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules) -> None:
-        """Take what it works with."""
-        self._roots = roots
-        self._ledger = ledger
-        self._rules = rules
 
     def redact(self, address: Address, sha256: str, *, reason: str, actor: Actor, everywhere: bool = False) -> Version:
         """Clear one stored text for good and keep its record; see `redact_all`."""
@@ -181,9 +173,9 @@ def _remove(folder_path: str, name: str) -> None:
         fsio.unlink(folder, name)
 
 
-def _refuse_current(handle: paths.RootHandle, address: Address, sha: str) -> None:
+def _refuse_current(handle: handles.RootHandle, address: Address, sha: str) -> None:
     try:
-        found = whole_file.read(handle, paths.split(address.path), address)
+        found = handles.read(handle, paths.split(address.path), address)
     except NotFoundError:
         return
     fsio.close(found.handle)

@@ -6,6 +6,8 @@ from functools import cached_property
 
 from memtui.engine.approval import Approver
 from memtui.engine.disk import fsio, paths
+from memtui.engine.events import Events
+from memtui.engine.ledger import Ledger
 from memtui.engine.look.roots import Roots, included
 from memtui.engine.model import Actor, Address, Root, is_person
 from memtui.engine.save.commit import Site
@@ -121,6 +123,17 @@ class Rules:
                 hint="Delete or move some that are not needed.",
                 details={"limit": limit},
             )
+
+
+class EnginePart:
+    """A part of an engine, with what it works with."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events) -> None:
+        """Take the roots, the ledger, what may be changed, and who is told of it."""
+        self._roots = roots
+        self._ledger = ledger
+        self._rules = rules
+        self._events = events
 
 
 def encode(text: str | bytes, root: Root, address: Address) -> bytes:

@@ -10,10 +10,10 @@ from contextlib import ExitStack
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.changes.change import Publish
-from memtui.engine.changes.rules import Rules, encode, mode
+from memtui.engine.changes.rules import EnginePart, Rules, encode, mode
 from memtui.engine.changes.undo import Undo
-from memtui.engine.disk import fsio, paths, whole_file
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import (
@@ -63,16 +63,13 @@ class _Stopped(Exception):  # noqa: N818
         self.outcomes = outcomes
 
 
-class Together:
+class Together(EnginePart):
     """Does several steps, or none of them."""
 
-    def __init__(self, roots: Roots, ledger: Ledger, undo: Undo, publish: Publish, rules: Rules) -> None:
-        """Take what it works with."""
-        self._roots = roots
-        self._ledger = ledger
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, undo: Undo) -> None:
+        """Take what it works with; `undo` takes back what was done before a step failed."""
+        super().__init__(roots, ledger, rules, events)
         self._undo = undo
-        self._publish = publish
-        self._rules = rules
 
     @made_again
     def do(self, steps: Iterable[Step], *, actor: Actor, label: str, joins: str | None = None) -> Done:
@@ -106,7 +103,7 @@ class Together:
             did = calmly(Job(txn, actor, operation), lambda job: self._locked(chosen, job, earlier))
         except _Stopped as stopped:
             return Done(str(txn.id), operation, stopped.outcomes, label)
-        self._publish([one.change for one in did if one.change is not None])
+        self._events.changed([one.change for one in did if one.change is not None])
         return Done(str(txn.id), operation, tuple(one.outcome for one in did), label)
 
     def _allow(self, step: Step, actor: Actor) -> None:
@@ -191,7 +188,7 @@ class Together:
             known[here] = _There()
             if isinstance(step, Rename):
                 if look(step.new).sha is not None:
-                    raise _taken(step.new)
+                    raise files.taken(step.new)
                 known[self._site(sites, step.new).uid, step.new.path] = there
         if conflicts:
             raise _Stopped(_refused(steps, conflicts))
@@ -213,7 +210,7 @@ class Together:
         data = step.data if isinstance(step, Write) else None
         operation = "modified" if isinstance(step, Write) else "renamed" if isinstance(step, Rename) else "deleted"
         try:
-            found = whole_file.read(site.handle, paths.split(step.address.path), step.address, calm=True)
+            found = handles.read(site.handle, paths.split(step.address.path), step.address, calm=True)
         except NotFoundError:
             found = None
         try:
@@ -249,7 +246,7 @@ class Together:
             self._rules.check_room(site, root)
             result = files.create(site, address, step.data, job._replace(operation="created"), mode=mode(root))
         else:
-            # Part of many: made by a rule from the text that was there, which nobody may have looked at.
+            # EnginePart of many: made by a rule from the text that was there, which nobody may have looked at.
             brought = self._roots.brought(site.handle.root, step.expected_sha256)
             writing = job._replace(operation="modified", note=CARRIED if brought else job.note)
             result = files.replace(site, address, step.data, step.expected_sha256, writing)
@@ -286,7 +283,7 @@ class Together:
 
 def _look(site: Site, address: Address, job: Job) -> _There:
     try:
-        content = whole_file.read(site.handle, paths.split(address.path), address, calm=True)
+        content = handles.read(site.handle, paths.split(address.path), address, calm=True)
     except NotFoundError:
         return _There()
     fsio.close(content.handle)
@@ -300,19 +297,13 @@ def _as_expected(step: Step, now: str | None) -> bool:
     if isinstance(step, Write):
         wanted = sha256(step.data).hexdigest()
         if step.expected_sha256 is None and now not in (None, wanted):
-            raise _taken(step.address, now)
+            raise files.taken(step.address, now)
         return now in (step.expected_sha256, wanted)
     return step.expected_sha256 in (None, now)
 
 
 def _names(step: Step) -> frozenset[Address]:
     return frozenset((step.address, step.new) if isinstance(step, Rename) else (step.address,))
-
-
-def _taken(address: Address, sha: str | None = None) -> ConflictError:
-    return ConflictError(
-        f"{address} exists already.", code="E_EXISTS", hint="Choose another name.", details={"current_sha256": sha}
-    )
 
 
 def _refused(steps: tuple[Step, ...], known: Mapping[int, Outcome]) -> tuple[Outcome, ...]:

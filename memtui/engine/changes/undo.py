@@ -6,10 +6,11 @@ Several memories come back from the trash as one undo step, and never over one t
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 
-from memtui.engine.changes.change import Changer, Publish
-from memtui.engine.changes.rules import Rules, mode
-from memtui.engine.disk import fsio, paths, whole_file
-from memtui.engine.ledger import Ledger, Step, Transaction
+from memtui.engine.changes.change import Changer
+from memtui.engine.changes.rules import EnginePart, Rules, mode
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.events import Events
+from memtui.engine.ledger import AuditStep, Ledger, UndoTransaction
 from memtui.engine.look.roots import Roots, unmake
 from memtui.engine.model import (
     Actor,
@@ -31,16 +32,13 @@ from memtui.engine.save.merge_note import MergeDrafts, repeated
 from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, NotFoundError, StorageError
 
 
-class Undo:
+class Undo(EnginePart):
     """Takes transactions back, newest first, across restarts and processes; and what others did."""
 
-    def __init__(self, roots: Roots, ledger: Ledger, changer: Changer, publish: Publish, rules: Rules) -> None:
-        """Take what it works with."""
-        self._roots = roots
-        self._ledger = ledger
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, changer: Changer) -> None:
+        """Take what it works with; `changer` renames."""
+        super().__init__(roots, ledger, rules, events)
         self.changer = changer
-        self._publish = publish
-        self._rules = rules
         self._drafts = MergeDrafts(ledger)
 
     @made_again
@@ -94,7 +92,7 @@ class Undo:
         folders = self._ledger.undo.reached(int(txn))
         return () if folders.keys() <= self._roots.names().keys() else tuple(folders.values())
 
-    def _newest(self, kind: str, uids: Collection[int]) -> Transaction | None:
+    def _newest(self, kind: str, uids: Collection[int]) -> UndoTransaction | None:
         return self._ledger.undo.undoable(uids) if kind == "undo" else self._ledger.undo.redoable(uids)
 
     @made_again
@@ -129,7 +127,7 @@ class Undo:
                 left = waits or f"It stays as it is; the next {kind} goes to the change before it."
         return Done(str(number), kind, tuple(outcomes), label, left, also)
 
-    def _steps(self, txn: int, names: dict[int, str]) -> list[Step]:
+    def _steps(self, txn: int, names: dict[int, str]) -> list[AuditStep]:
         """What a transaction did, when this client may take it back."""
         steps = self._ledger.undo.steps(txn)
         for step in steps:
@@ -157,7 +155,7 @@ class Undo:
 
     def _inverses(
         self,
-        steps: list[Step],
+        steps: list[AuditStep],
         names: dict[int, str],
         txn: Txn,
         actor: Actor,
@@ -179,7 +177,7 @@ class Undo:
             An outcome for each; what to say of a draft that waits after a conflict; and of one that is back.
         """
         outcomes: list[Outcome] = []
-        failed: list[tuple[Step, Address]] = []
+        failed: list[tuple[AuditStep, Address]] = []
         waits = also = ""
         paired = _paired(steps)
         job = Job(txn, actor, "restored", siblings=Siblings())
@@ -208,7 +206,7 @@ class Undo:
         self._take_away(steps, names, actor)
         return outcomes, waits, also
 
-    def _take_away(self, steps: list[Step], names: dict[int, str], actor: Actor) -> None:
+    def _take_away(self, steps: list[AuditStep], names: dict[int, str], actor: Actor) -> None:
         """Remove folders that were made for memories which are taken back; the steps count, whatever comes of this."""
         for uid in {step.new_uid or step.uid for step in steps} | {step.uid for step in steps}:
             with suppress(MemtuiError):
@@ -244,7 +242,7 @@ class Undo:
             self._ledger.undo.mark_undone(txn.id)
         return stuck
 
-    def _is_undone(self, txn: int, steps: list[Step], names: dict[int, str]) -> bool:
+    def _is_undone(self, txn: int, steps: list[AuditStep], names: dict[int, str]) -> bool:
         """Whether a transaction was taken back and no memory is as it left it."""
         if not all(one.undone for one in self._ledger.activity.operations(txn, txn)):
             return False
@@ -254,7 +252,7 @@ class Undo:
                 return False
         return True
 
-    def _refuse_changed(self, step: Step, names: dict[int, str]) -> None:
+    def _refuse_changed(self, step: AuditStep, names: dict[int, str]) -> None:
         """Refuse to take a step back whose memory is not as the step left it; nothing is recorded for it then."""
         address = self._roots.rightful(Address(names[step.uid], step.path))
         if step.operation in ("pin", "unpin"):
@@ -273,7 +271,7 @@ class Undo:
         happened = "was changed since" if step.after is not None else "is there again, with another text"
         raise ConflictError(f"{address} {happened}.", hint="H shows every version, and restores one.")
 
-    def _refuse_moved(self, step: Step, address: Address, failed: list[tuple[Step, Address]]) -> None:
+    def _refuse_moved(self, step: AuditStep, address: Address, failed: list[tuple[AuditStep, Address]]) -> None:
         """Refuse to take text away that came from a memory which could not be taken back: it would be nowhere."""
         if not failed:
             return
@@ -294,11 +292,11 @@ class Undo:
             return {line for line in (data or b"").splitlines() if line.strip()}
         return set()
 
-    def _current(self, address: Address) -> whole_file.Content | None:
+    def _current(self, address: Address) -> handles.WholeFile | None:
         """What is under a name, closed."""
         try:
             handle = self._roots.reading(self._roots.find(address.root))
-            found = whole_file.read(handle, paths.split(address.path), address)
+            found = handles.read(handle, paths.split(address.path), address)
         except NotFoundError:
             return None
         fsio.close(found.handle)
@@ -314,8 +312,8 @@ class Undo:
 
     def _inverse(
         self,
-        step: Step,
-        moved_from: Step | None,
+        step: AuditStep,
+        moved_from: AuditStep | None,
         address: Address,
         names: dict[int, str],
         job: Job,
@@ -343,10 +341,12 @@ class Undo:
         result = calmly(job._replace(note=note), put_back)
         if isinstance(result, Saved):
             happened = "deleted" if step.before is None else "created" if step.after is None else "modified"
-            self._publish([Change(address, happened, job.actor.name, step.after, step.before, self._ledger.clock())])
+            self._events.changed(
+                [Change(address, happened, job.actor.name, step.after, step.before, self._ledger.clock())]
+            )
         return Outcome(address, result)
 
-    def _put_back(self, site: Site, step: Step, address: Address, job: Job) -> Saved | Unchanged | Conflict | None:
+    def _put_back(self, site: Site, step: AuditStep, address: Address, job: Job) -> Saved | Unchanged | Conflict | None:
         if step.before is None:
             try:
                 return files.remove(site, address, step.after, job._replace(operation="deleted"))
@@ -418,7 +418,7 @@ class Undo:
         result = calmly(Job(txn, actor, "restored", note=NEWS_STAYS), change)
         if isinstance(result, Saved):
             kind = "deleted" if before is None else "created" if after is None else "modified"
-            self._publish([Change(address, kind, actor.name, after, before, self._ledger.clock())])
+            self._events.changed([Change(address, kind, actor.name, after, before, self._ledger.clock())])
         return None if isinstance(result, Saved) and before is None else result
 
     def _seen_text(self, address: Address, sha: str) -> bytes:
@@ -435,7 +435,7 @@ def _plain(label: str) -> str:
     return label.removeprefix("undo ").removeprefix("redo ")
 
 
-def _why_not(what: Transaction | None) -> str:
+def _why_not(what: UndoTransaction | None) -> str:
     if what is None:
         return "That step changed nothing, or it reached into a folder that is not open here."
     if what.operation == "redact":
@@ -443,9 +443,9 @@ def _why_not(what: Transaction | None) -> str:
     return "That step was taken back already."
 
 
-def _paired(steps: list[Step]) -> list[tuple[Step, Step | None]]:
+def _paired(steps: list[AuditStep]) -> list[tuple[AuditStep, AuditStep | None]]:
     """Each step, and for one that made a memory the one that took it from another root: together they are a move."""
-    found: list[tuple[Step, Step | None]] = []
+    found: list[tuple[AuditStep, AuditStep | None]] = []
     rest = list(steps)
     while rest:
         step = rest.pop(0)
@@ -456,7 +456,7 @@ def _paired(steps: list[Step]) -> list[tuple[Step, Step | None]]:
     return found
 
 
-def _is_move(made: Step, gone: Step) -> bool:
+def _is_move(made: AuditStep, gone: AuditStep) -> bool:
     return (
         made.uid != gone.uid
         and made.before is None
@@ -468,15 +468,8 @@ def _is_move(made: Step, gone: Step) -> bool:
     )
 
 
-class Trash:
+class Trash(EnginePart):
     """Lists deleted memories, and restores them."""
-
-    def __init__(self, roots: Roots, ledger: Ledger, publish: Publish, rules: Rules) -> None:
-        """Take what it works with."""
-        self._roots = roots
-        self._ledger = ledger
-        self._publish = publish
-        self._rules = rules
 
     def entries(self, *, taken: bool = False) -> tuple[TrashEntry, ...]:
         """Deleted memories that can be restored, newest first.
@@ -518,7 +511,7 @@ class Trash:
             self._rules.check_room(site, root)
             result = files.create(site, target, data, Job(txn, actor, "restored"), mode=mode(root))
         if isinstance(result, Saved):
-            self._publish([Change(target, "created", actor.name, None, result.sha256, self._ledger.clock())])
+            self._events.changed([Change(target, "created", actor.name, None, result.sha256, self._ledger.clock())])
         return Outcome(one.address, result, None, one.to)
 
     def _text(self, one: Restoring) -> bytes:

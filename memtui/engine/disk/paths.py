@@ -1,18 +1,17 @@
-"""Text to address to handle: the only place that judges names and descends into roots.
+"""Names: the only place that judges them. Which are allowed, which are memories, and which are taken for each other.
 
-A checked list of components is the list that is used; no joined string is ever resolved. Without this module each
-caller would check a path and then open another one.
+A scan visits a project folder of thousands of files for the two that matter, and never lists a file under two roots.
+Two names that a file system folds would swap contents on another machine, and a planted name would pass for the one it
+imitates. What the system answers is turned into refusals here as well.
 """
 
 import errno
 import os
 import unicodedata
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from collections.abc import Iterable, Sequence
 
 from memtui.engine.disk import fsio
-from memtui.engine.model import Address, Root
+from memtui.engine.model import Policy, Problem
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 
 MAX_COMPONENT = 255
@@ -116,389 +115,9 @@ def _refuse(path: str, reason: str, code: str = "E_NAME") -> RefusedError:
     )
 
 
-class Modes(NamedTuple):
-    """What is remembered of folders that were removed because nothing was left in them, by path below the root."""
-
-    note: Callable[[str, int], None]
-    known: Callable[[str], int | None]
-
-
-PRIVATE = 0o700
-"""The mode of a folder that memtui makes outside of checkouts."""
-
-
-class RootHandle:
-    """An open root folder, bound to the (device, inode) it had when it was opened."""
-
-    def __init__(self, root: Root) -> None:
-        """Open the root.
-
-        Raises:
-            NotFoundError: `E_ROOT_MISSING`.
-            MemtuiError: whatever else keeps it from being opened.
-        """
-        self.root = root
-        self.modes: Modes | None = None
-        """Knows the modes of folders that were removed here; None while nothing is changed."""
-        self._open = False
-        try:
-            self.fd = _open_root(root)
-        except FileNotFoundError:
-            raise NotFoundError(
-                f"The folder of {root.id} does not exist.", code="E_ROOT_MISSING", hint="Creating a memory makes it."
-            ) from None
-        except OSError as error:
-            raise translate(error, f"Opening the folder of {root.id}") from error
-        try:
-            status = fsio.fstat(self.fd)
-        except OSError as error:
-            fsio.close(self.fd)
-            raise translate(error, f"Looking at the folder of {root.id}") from error
-        self._open = True
-        self.identity = (status.st_dev, status.st_ino)
-
-    def check(self) -> None:
-        """Require that the root's path still means the folder that was opened.
-
-        Raises:
-            RefusedError: `E_ROOT_REPLACED`.
-            NotFoundError: `E_ROOT_MISSING`.
-        """
-        try:
-            status = fsio.stat_path(self.root.path)
-        except OSError as error:
-            if error.errno in (errno.ENOENT, errno.ENOTDIR):
-                raise NotFoundError(
-                    f"The folder of {self.root.id} is gone.",
-                    code="E_ROOT_MISSING",
-                    unharmed="Your text is kept as a draft or in history.",
-                    hint="Bring the folder back, or create the memory elsewhere.",
-                ) from None
-            raise translate(error, f"Looking at the folder of {self.root.id}") from error
-        if (status.st_dev, status.st_ino) != self.identity:
-            raise RefusedError(
-                f"The folder of {self.root.id} was replaced by another one.",
-                code="E_ROOT_REPLACED",
-                unharmed="Nothing was written into the new folder.",
-                hint="Reload, look at what is there now, then try again.",
-            )
-
-    @contextmanager
-    def folder(self, parts: tuple[str, ...], *, create: bool = False) -> Iterator[int]:
-        """The handle of a folder below the root, closed after the block.
-
-        Args:
-            parts: checked components; empty for the root itself.
-            create: make what is missing; when the block fails, what was made for it is taken away again.
-
-        Raises:
-            MemtuiError: `E_NOT_FOUND`, `E_SYMLINK`, `E_NOT_REGULAR`, `E_OTHER_DEVICE`, ...
-        """
-        if not parts:
-            yield self.fd
-            return
-        made: list[int] = []
-        done = False
-        try:
-            with fsio.closing(self._open_below(parts, made if create else None)) as handle:
-                try:
-                    device = fsio.fstat(handle).st_dev
-                except OSError as error:
-                    raise translate(error, f"Looking at {'/'.join(parts)!r}") from error
-                if device != self.identity[0]:
-                    raise _other_device("/".join(parts))
-                yield handle
-            done = True
-        finally:
-            if made and not done:
-                self.prune(parts, made[0])
-
-    def _open_below(self, parts: tuple[str, ...], made: list[int] | None) -> int:
-        try:
-            if made is None:
-                return fsio.open_beneath(self.fd, parts)
-            return _make_below(os.dup(self.fd), parts, self.root, made, self.modes)
-        except OSError as error:
-            raise self._explain(error, parts) from error
-
-    def prune(self, parts: tuple[str, ...], down_to: int | None = None) -> None:
-        """Remove a folder, and then those above it, as far as they are empty; the root itself stays.
-
-        Args:
-            parts: the components of the folder.
-            down_to: how many components the last folder to be removed has; None: all, unless the policy keeps them.
-        """
-        if down_to is None and self.root.policy.keep_folders:
-            return
-        for count in range(len(parts), (down_to or 1) - 1, -1):
-            try:
-                with self.folder(parts[: count - 1]) as above:
-                    mode = fsio.stat_at(above, parts[count - 1]).st_mode & 0o777
-                    fsio.remove_dir(above, parts[count - 1])
-                if self.modes is not None and down_to is None and mode != PRIVATE:
-                    self.modes.note("/".join(parts[:count]), mode)
-            except FileNotFoundError:
-                continue  # it was not even made, or somebody else took it away
-            except (OSError, MemtuiError):
-                return  # something is in it, or it may not be removed: nothing is lost when it stays
-
-    def _explain(self, error: OSError, parts: tuple[str, ...]) -> MemtuiError:
-        """Say which component is a link or no folder: the kernel gives one error for both."""
-        path = "/".join(parts)
-        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EXDEV):
-            if error.errno == errno.EXDEV:
-                return _other_device(path)
-            if error.errno == errno.ELOOP or self._has_link(parts):
-                return _symlink(path)
-        return translate(error, f"Opening the folder {path!r} of {self.root.id}")
-
-    def _has_link(self, parts: tuple[str, ...]) -> bool:
-        import stat
-
-        handle = os.dup(self.fd)
-        try:
-            for part in parts:
-                if stat.S_ISLNK(fsio.stat_at(handle, part).st_mode):
-                    return True
-                below = fsio.open_dir(handle, part)
-                fsio.close(handle)
-                handle = below
-        except OSError:
-            return False  # it changed again while we looked: the first error is reported as it is
-        finally:
-            fsio.close(handle)
-        return False
-
-    def refuse_clash(self, folder: int, name: str, *, besides: str | None = None) -> None:
-        """As the function of this name, unless names here may be whatever the system takes."""
-        if not self.root.policy.any_name:
-            refuse_clash(folder, name, besides=besides)
-
-    def close(self) -> None:
-        """Close the folder."""
-        if self._open:
-            self._open = False
-            fsio.close(self.fd)
-
-    def __del__(self) -> None:
-        """Close a folder that was replaced, when the last who read through it is done."""
-        self.close()
-
-
-def shared_bits(folder: os.stat_result) -> int:
-    """What the group and others may do in a folder that hands its group down to what is made in it; 0 for any other."""
-    import stat
-
-    shared = folder.st_mode & stat.S_ISGID and folder.st_mode & 0o070
-    return folder.st_mode & 0o075 if shared else 0
-
-
-def make_root(root: Root) -> None:
-    """Make the folder of a root, and what is missing above it.
-
-    Raises:
-        MemtuiError: it cannot be made, or only through a link that a repository brought.
-    """
-    brought = _brought(root)
-    try:
-        if brought and root.project:
-            fsio.close(_make_below(fsio.open_root(root.project), brought, root, []))
-        else:
-            fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
-    except OSError as error:
-        if brought and error.errno in (errno.ELOOP, errno.ENOTDIR):
-            raise _brought_link(root) from None
-        raise translate(error, f"Making the folder of {root.id}") from error
-
-
-def missing_folders(root: Root) -> int:
-    """How many folders `make_root` would make."""
-    path, count = root.path.rstrip("/"), 0
-    while path and not fsio.is_dir(path):
-        path, count = os.path.dirname(path), count + 1
-    return count
-
-
-def unmake_root(root: Root, count: int) -> None:
-    """Remove the folders that `make_root` made, as far as they are empty.
-
-    Args:
-        root: the root.
-        count: how many it made.
-    """
-    parts = tuple(part for part in root.path.split("/") if part)
-    brought = len(_brought(root))
-    with suppress(OSError):  # something is in one of them by now: it stays, and so does what is above it
-        for depth in range(len(parts), len(parts) - count, -1):
-            # Above what a repository could have brought, links are the user's own choice.
-            below = parts[len(parts) - brought : depth - 1] if depth > len(parts) - brought else ()
-            with fsio.closing(fsio.open_root("/" + "/".join(parts[: depth - 1 - len(below)]))) as base:
-                if below:
-                    with fsio.closing(fsio.open_beneath(base, below)) as above:
-                        fsio.remove_dir(above, parts[depth - 1])
-                else:
-                    fsio.remove_dir(base, parts[depth - 1])
-
-
-def _brought(root: Root) -> tuple[str, ...]:
-    """The components of a root's path that a repository could have brought: no link is followed in them."""
-    base = (root.project or "").rstrip("/") + "/"
-    if not root.in_checkout or not root.project or not root.path.startswith(base):
-        return ()
-    return tuple(part for part in root.path[len(base) :].split("/") if part)
-
-
-def _open_root(root: Root) -> int:
-    brought = _brought(root)
-    if not brought or not root.project:
-        return fsio.open_root(root.path)
-    handle = fsio.open_root(root.project)
-    for part in brought:
-        try:
-            below = fsio.open_dir(handle, part)
-        except OSError as error:
-            if error.errno in (errno.ELOOP, errno.ENOTDIR):
-                raise _brought_link(root) from None
-            raise
-        finally:
-            fsio.close(handle)
-        handle = below
-    return handle
-
-
-def _brought_link(root: Root) -> RefusedError:
-    return RefusedError(
-        f"The folder of {root.id} is reached through a link inside the checkout, or is no folder.",
-        code="E_SYMLINK",
-        hint="A repository can bring such a link; use --root NAME=DIR for the folder it leads to if it is yours.",
-    )
-
-
-def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int], modes: Modes | None = None) -> int:
-    """Make the folders that are missing below an open folder, which is closed; returns the handle of the last.
-
-    They are private like their memories, whatever the umask says, except where they are meant to be shared; one that
-    memtui removed is as it was. `made` is filled with how many components each folder has that was made.
-    """
-    for count, part in enumerate(parts, 1):
-        try:
-            try:
-                below = fsio.open_dir(handle, part)
-            except FileNotFoundError:
-                if not root.policy.any_name:
-                    refuse_clash(handle, part)
-                ours = False
-                try:
-                    fsio.make_dir(handle, part, 0o777 if root.in_checkout else PRIVATE)
-                    ours = True
-                    made.append(count)
-                    fsio.fsync_dir(handle)
-                except FileExistsError:
-                    pass  # another writer made it first: it is opened below, without following links
-                below = fsio.open_dir(handle, part)
-                kept = modes.known("/".join(parts[:count])) if ours and modes is not None else None
-                if ours:
-                    _set_mode(handle, below, kept, root)
-        finally:
-            fsio.close(handle)
-        handle = below
-    return handle
-
-
-def _set_mode(above: int, folder: int, kept: int | None, root: Root) -> None:
-    """Say who may enter an open folder that was just made; it is closed when that fails.
-
-    Args:
-        above: the folder it is in.
-        folder: the folder.
-        kept: its mode when memtui removed it; None when it never did.
-        root: the root.
-    """
-    try:
-        shared = shared_bits(fsio.fstat(above))
-        if kept is not None or shared or not root.in_checkout:
-            inherited = fsio.fstat(folder).st_mode & 0o2000  # setting the mode takes it off
-            fsio.chmod(folder, (PRIVATE | shared if kept is None else kept) | inherited)
-    except OSError:
-        fsio.close(folder)
-        raise
-
-
-def open_regular(parent: int, name: str, address: Address, device: int, limit: int) -> tuple[int, os.stat_result]:
-    """Open a memory for reading, refusing everything that is not a plain file of bounded size.
-
-    Args:
-        parent: the handle of its folder.
-        name: its last component.
-        address: for the message.
-        device: the root's device.
-        limit: the largest size in bytes.
-
-    Returns:
-        The handle and its status. The caller closes the handle.
-
-    Raises:
-        NotFoundError: `E_NOT_FOUND`.
-        RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_OTHER_DEVICE`, `E_TOO_BIG`, `E_PERMISSION`.
-    """
-    try:
-        handle = fsio.open_file(parent, name)
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise _symlink(str(address)) from None
-        if error.errno == errno.ENOENT:
-            raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.") from None
-        if error.errno == errno.ENXIO:
-            raise not_regular(str(address)) from None
-        raise translate(error, f"Opening {address}") from error
-    try:
-        status = fsio.fstat(handle)
-        if not fsio.is_regular(status):
-            raise not_regular(str(address))
-        if status.st_dev != device:
-            raise _other_device(str(address))
-        if status.st_size > limit:
-            raise RefusedError(
-                f"{address} has {status.st_size:,} bytes; memtui reads up to {limit:,}.",
-                code="E_TOO_BIG",
-                hint="Split it, or open it with another program.",
-                details={"limit": limit, "bytes": status.st_size},
-            )
-    except OSError as error:
-        fsio.close(handle)
-        raise translate(error, f"Looking at {address}") from error
-    except BaseException:
-        fsio.close(handle)
-        raise
-    return handle, status
-
-
-def _symlink(what: str) -> RefusedError:
-    return RefusedError(
-        f"{what!r} is or goes through a symbolic link, and links inside a root are never followed.",
-        code="E_SYMLINK",
-        hint="Register the folder it points to as a root of its own, or replace the link by the file.",
-    )
-
-
-def not_regular(what: str) -> RefusedError:
-    """The refusal of a folder, FIFO, socket or device where a memory should be."""
-    return RefusedError(
-        f"{what} is not a regular file.", code="E_NOT_REGULAR", hint="Only regular files are read as memories."
-    )
-
-
-def _other_device(what: str) -> RefusedError:
-    return RefusedError(
-        f"{what!r} lies on another file system mounted inside the root.",
-        code="E_OTHER_DEVICE",
-        hint="Register that folder as a root of its own.",
-    )
-
-
 _CODES: dict[int, tuple[type[MemtuiError], str, str]] = {
     errno.ENOENT: (NotFoundError, "E_NOT_FOUND", "Check the address with `memtui ls`."),
-    errno.ENOTDIR: (NotFoundError, "E_NOT_FOUND", "Part of the path is a file, not a folder."),
+    errno.ENOTDIR: (NotFoundError, "E_NOT_FOUND", "EnginePart of the path is a file, not a folder."),
     errno.EEXIST: (ConflictError, "E_EXISTS", "Choose another name, or save over it with the version you saw."),
     errno.ENOTEMPTY: (ConflictError, "E_EXISTS", "Choose another name."),
     errno.EISDIR: (RefusedError, "E_NOT_REGULAR", "Only regular files are memories."),
@@ -590,3 +209,187 @@ def matches(path: str, patterns: tuple[str, ...]) -> bool:
         else fnmatch.fnmatchcase(folded, pattern.casefold())
         for pattern in patterns
     )
+
+
+class NameSet:
+    """One level of a set of paths: what is named here, and what is named further down."""
+
+    __slots__ = ("below", "file", "whole")
+
+    def __init__(self) -> None:
+        """Begin with nothing named."""
+        self.file = False
+        self.whole = False
+        self.below: dict[str, NameSet] = {}
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> "NameSet":
+        """Build it from paths in the form of `Policy.include`: `a.md` is one file, `rules/` is everything below."""
+        top = cls()
+        for path in paths:
+            here = top
+            for part in path.split("/"):
+                if part:
+                    here = here.below.setdefault(part, cls())
+            if path.endswith("/"):
+                here.whole = True
+            else:
+                here.file = True
+        return top
+
+
+class Selection:
+    """What one folder of a root may show."""
+
+    __slots__ = ("hidden", "ignore", "only")
+
+    def __init__(self, only: NameSet | None, hidden: NameSet | None, ignore: "Patterns") -> None:
+        """Remember the rules of one folder.
+
+        Args:
+            only: the names that count; None when all do that do not begin with a dot.
+            hidden: names that belong to another root; None when there are none here or further down.
+            ignore: names the layout never shows.
+        """
+        self.only = only
+        self.hidden = hidden
+        self.ignore = ignore
+
+    @classmethod
+    def of(cls, policy: Policy) -> "Selection":
+        """The rules of a root's top folder."""
+        return cls(
+            None if policy.include is None else NameSet.of(policy.include),
+            NameSet.of(policy.elsewhere) if policy.elsewhere else None,
+            Patterns(policy.ignore),
+        )
+
+    def named(self) -> list[str] | None:
+        """The only names worth looking at; None when the folder has to be listed."""
+        return None if self.only is None else list(self.only.below)
+
+    def covers(self, path: str) -> bool:
+        """Whether a file of this path, relative to the folder, is a memory of this root."""
+        here = self
+        *folders, name = path.split("/")
+        for folder in folders:
+            below = here.folder(folder)
+            if below is None:
+                return False
+            here = below
+        return here.file(name)
+
+    def file(self, name: str) -> bool:
+        """Whether a file of this name is a memory of this root."""
+        if self.only is None:
+            if name[0] == ".":
+                return False
+        elif not ((found := self.only.below.get(name)) and found.file):
+            return False
+        if self.hidden is not None and (taken := self.hidden.below.get(name)) and taken.file:
+            return False
+        return not self.ignore.match(name)
+
+    def folder(self, name: str) -> "Selection | None":
+        """The rules of a folder of this name; None when it is not looked into."""
+        only = None
+        if self.only is None:
+            if name[0] == ".":
+                return None
+        else:
+            found = self.only.below.get(name)
+            if found is None or not (found.whole or found.below):
+                return None
+            only = None if found.whole else found
+        hidden = None if self.hidden is None else self.hidden.below.get(name)
+        if (hidden is not None and hidden.whole) or self.ignore.match(name):
+            return None
+        return Selection(only, hidden if hidden is not None and hidden.below else None, self.ignore)
+
+
+class Patterns:
+    """Shell patterns for names or paths; plain ones are compared without a regular expression."""
+
+    __slots__ = ("_ends", "_exact", "_others", "_starts")
+
+    def __init__(self, patterns: Iterable[str]) -> None:
+        """Sort the patterns by what they need; `x/` is everything below a folder."""
+        exact, ends, starts, others = [], [], [], []
+        for given in patterns:
+            pattern = given + "*" if given.endswith("/") else given
+            special = sum(pattern.count(character) for character in "*?[")
+            if not special:
+                exact.append(pattern)
+            elif special == 1 and pattern[0] == "*":
+                ends.append(pattern[1:])
+            elif special == 1 and pattern[-1] == "*":
+                starts.append(pattern[:-1])
+            else:
+                others.append(pattern)
+        self._exact, self._ends, self._starts, self._others = frozenset(exact), tuple(ends), tuple(starts), others
+
+    def match(self, text: str) -> bool:
+        """Whether any pattern matches the whole text."""
+        if text in self._exact or text.endswith(self._ends) or text.startswith(self._starts):
+            return True
+        if not self._others:
+            return False
+        from fnmatch import fnmatchcase
+
+        return any(fnmatchcase(text, pattern) for pattern in self._others)
+
+
+_SHAPES = str.maketrans(
+    # Cyrillic, then Greek, then Armenian and others, folded, beside the Latin letter they are drawn like.
+    "аԁеѐёһіїјкӏмпорԛгѕтцԝхухвɡ" + "αβγεηικνορστυχω" + "օսոհցզ" + "ıȷꞵɑꜱʀʏᴏᴜᴠᴡᴢ⁄∕‐‑‒–—−",
+    "adeeehiijklmnopqrstuwxyxbg" + "abyenikvopotuxw" + "ounhgq" + "ijbasryouvwz//------",
+)
+
+
+def skeleton(name: str) -> str:
+    """The shape of a name: equal for names a person cannot tell apart, whatever alphabets they mix."""
+    return fold(name).translate(_SHAPES)
+
+
+def flags(names: Sequence[str]) -> dict[str, tuple[Problem, ...]]:
+    """Find the names of one folder that clash or imitate another.
+
+    Args:
+        names: every name in the folder, in any order.
+
+    Returns:
+        Problems by name; names without one are left out.
+    """
+    if "".join(names).isascii():
+        lowered = {name.lower() for name in names}
+        return {} if len(lowered) == len(names) else _clashes(names)
+    found = _clashes(names)
+    shapes: dict[str, list[str]] = {}
+    for name in names:
+        shapes.setdefault(skeleton(name), []).append(name)
+    for alike in shapes.values():
+        if len({fold(name) for name in alike}) < 2:
+            continue
+        for name in alike:
+            other = next((other for other in alike if fold(other) != fold(name)), None)
+            if other is not None and not name.isascii():
+                problem = Problem("look-alike", f"It looks like {other!r}, but is written with other letters.")
+                found[name] = (*found.get(name, ()), problem)
+    return found
+
+
+def _clashes(names: Sequence[str]) -> dict[str, tuple[Problem, ...]]:
+    folded: dict[str, list[str]] = {}
+    for name in names:
+        folded.setdefault(fold(name), []).append(name)
+    return {
+        name: (
+            Problem(
+                "clash",
+                f"It differs from {next(other for other in alike if other != name)!r} only by case or Unicode form.",
+            ),
+        )
+        for alike in folded.values()
+        if len(alike) > 1
+        for name in alike
+    }

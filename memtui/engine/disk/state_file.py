@@ -93,7 +93,7 @@ _FOLDER = "places"
 _LARGEST = 4 * 1024 * 1024
 
 
-class Place(NamedTuple):
+class KeptPlace(NamedTuple):
     """What was found."""
 
     value: object
@@ -102,7 +102,7 @@ class Place(NamedTuple):
     """Something is there that is not what memtui writes."""
 
 
-NOWHERE = Place(None)
+NOWHERE = KeptPlace(None)
 
 
 class KeptPlaces:
@@ -113,23 +113,23 @@ class KeptPlaces:
         self._folder = os.path.join(state_dir, _FOLDER)
         self._read_only = read_only
 
-    def load(self, name: str) -> Place:
+    def load(self, name: str) -> KeptPlace:
         """Read what was kept under a name, whatever anybody may have put there; touches no memory."""
         try:
             data = read(self._folder, _file_of(name), most=_LARGEST)
         except FileNotFoundError:
             return NOWHERE
         except (OSError, ValueError):
-            return Place(None, damaged=True)
+            return KeptPlace(None, damaged=True)
         head, _, body = data.partition(b"\n")
         if head != _head(body):
-            return Place(None, damaged=True)
+            return KeptPlace(None, damaged=True)
         import json
 
         try:
-            return Place(json.loads(body))
+            return KeptPlace(json.loads(body))
         except (ValueError, RecursionError):
-            return Place(None, damaged=True)
+            return KeptPlace(None, damaged=True)
 
     def keep(self, name: str, value: object) -> bool:
         """Keep where the user is, for `load` after the next start.

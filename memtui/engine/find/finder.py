@@ -15,8 +15,8 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk import fsio, paths, whole_file
-from memtui.engine.disk.paths import RootHandle
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk.handles import RootHandle
 from memtui.engine.find import rank
 from memtui.engine.find.index import LARGEST, Grades, Held, IndexAnswer, Text, TextIndex, keep
 from memtui.engine.ledger.versions import OldText
@@ -39,7 +39,7 @@ _CHUNK = 64
 _NOTHING = Found((), 0)
 
 
-class Listed(NamedTuple):
+class ListedRoot(NamedTuple):
     """One root, as it was last listed."""
 
     root: Root
@@ -58,8 +58,8 @@ class Finder:
 
     def __init__(
         self,
-        listed: Callable[[bool], Iterable[Listed]],
-        cached: Callable[[], Iterable[Listed]],
+        listed: Callable[[bool], Iterable[ListedRoot]],
+        cached: Callable[[], Iterable[ListedRoot]],
         reading: Callable[[str], RootHandle],
         versions: Callable[[], VersionTable],
         state_dir: str,
@@ -140,7 +140,7 @@ class Finder:
         with self._guard:
             self._index.close()
 
-    def _planned(self, listed: list[Listed]) -> _Plan:
+    def _planned(self, listed: list[ListedRoot]) -> _Plan:
         plan = self._plan
         if plan is None or len(listed) != len(plan.listed) or any(map(_differ, listed, plan.listed)):
             plan = self._plan = _Plan(listed)
@@ -160,7 +160,7 @@ class Finder:
                 if found.hits:
                     tell(found)
 
-    def _look(self, running: _Run, listed: list[Listed], stop: Stop, tell: Tell | None) -> bool:
+    def _look(self, running: _Run, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
         """Look for the query in texts: by the index in those it has, by reading in the others; False when stopped."""
         answer = self._ask(running, stop, inside=True)
         if stop():
@@ -197,7 +197,7 @@ class Finder:
     def _ask(self, running: _Run, stop: Stop, *, inside: bool) -> IndexAnswer | None:
         return self._index.ask(running.folders, running.terms, inside=inside, stop=stop)
 
-    def _build(self, listed: list[Listed], unread: list[Memory], answer: IndexAnswer | None) -> None:
+    def _build(self, listed: list[ListedRoot], unread: list[Memory], answer: IndexAnswer | None) -> None:
         """Let a thread bring the index up to date with what was just looked at."""
         held = None if answer is None else answer.held
         new = [row for row in unread if row.bytes <= LARGEST]
@@ -227,7 +227,7 @@ class Finder:
 
     # --- old versions
 
-    def _look_back(self, running: _Run, listed: list[Listed], stop: Stop, tell: Tell | None) -> bool:
+    def _look_back(self, running: _Run, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
         """Look at old versions; False when stopped."""
         due = time.monotonic() + SLICE
         for root in listed:
@@ -280,14 +280,14 @@ def _ghost(root: Root, text: OldText) -> Memory:
     return Memory(address, root.scope, root.agent, version.bytes, version.at, None, actor=version.actor, missing=True)
 
 
-def _differ(one: Listed, other: Listed) -> bool:
+def _differ(one: ListedRoot, other: ListedRoot) -> bool:
     return one.items is not other.items or one.root is not other.root
 
 
 class _Plan:
     """Rows, made ready for many searches."""
 
-    def __init__(self, listed: list[Listed]) -> None:
+    def __init__(self, listed: list[ListedRoot]) -> None:
         self.listed = listed
         self.rows = [row for root in listed for row in root.items]
         self.names = [fold(row.address.path) for row in self.rows]
@@ -475,7 +475,7 @@ class _Run:
         if not self._wanted.bodies or row.sha256 is None or row.missing:
             return None
         try:
-            return whole_file.read_bytes(self._reading(row.address.root), paths.split(row.address.path), row.address)
+            return handles.read_bytes(self._reading(row.address.root), paths.split(row.address.path), row.address)
         except MemtuiError:
             return None  # it went since: the hit is about its name, or there is none
 
@@ -529,7 +529,7 @@ def _read(folder: int, handle: RootHandle, row: Memory) -> bytes | None:
     """The bytes of one memory; None when they cannot be read."""
     try:
         limit = handle.root.policy.read_bytes
-        opened, status = paths.open_regular(folder, row.address.name, row.address, handle.identity[0], limit)
+        opened, status = handles.open_regular(folder, row.address.name, row.address, handle.identity[0], limit)
     except MemtuiError:
         return None  # it went, or changed into something else, since it was listed
     try:

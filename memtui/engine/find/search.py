@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
-from memtui.engine.disk.paths import RootHandle
-from memtui.engine.find.finder import Finder, Listed, chosen
+from memtui.engine.disk.handles import RootHandle
+from memtui.engine.find.finder import Finder, ListedRoot, chosen
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.roots import Roots
@@ -89,7 +89,7 @@ class Searcher:
     def _reading(self, root_id: str) -> RootHandle:
         return self._roots.reading(self._roots.find(root_id))
 
-    def _listed(self, fresh: bool) -> Iterator[Listed]:
+    def _listed(self, fresh: bool) -> Iterator[ListedRoot]:
         """The rows of every root that can be opened; those of the last list unless they are to be fresh."""
         for root in self._roots.all():
             try:
@@ -100,11 +100,11 @@ class Searcher:
             except MemtuiError:
                 continue  # `status` tells what is wrong with it
             whole = rows is not None and not rows.truncated
-            yield Listed(root, opened.uid, rows.items if rows is not None else (), whole)
+            yield ListedRoot(root, opened.uid, rows.items if rows is not None else (), whole)
 
-    def _known(self) -> Iterator[Listed]:
+    def _known(self) -> Iterator[ListedRoot]:
         """The rows of an earlier look, without touching memories."""
         for root in self._roots.all():
             rows = self._catalog.cached(root)
             if rows is not None:
-                yield Listed(root, -1, rows.items, whole=False)
+                yield ListedRoot(root, -1, rows.items, whole=False)

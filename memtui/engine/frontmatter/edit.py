@@ -102,7 +102,7 @@ def _kind(plain: str) -> str:
 TEXT, LIST, FIELDS = "text", "list", "fields"
 
 
-class Node(NamedTuple):
+class ValueSpan(NamedTuple):
     """One value, in characters of the block."""
 
     kind: str
@@ -117,21 +117,21 @@ class Node(NamedTuple):
     """Of a text."""
     style: str = ""
     """Of a text: empty for plain, `'`, `"`, `|`, `>`; of a list or of fields: `[` when they are in brackets."""
-    items: tuple[Node, ...] = ()
-    fields: tuple[Field, ...] = ()
+    items: tuple[ValueSpan, ...] = ()
+    fields: tuple[FieldSpan, ...] = ()
 
 
-class Field(NamedTuple):
+class FieldSpan(NamedTuple):
     """A name and its value."""
 
     key: str
     start: int
     end: int
     """Of the name, quotes included."""
-    node: Node
+    node: ValueSpan
 
 
-def outline(text: str) -> Node:
+def outline(text: str) -> ValueSpan:
     """Say where everything stands in a block; one without a field gives empty fields.
 
     Args:
@@ -144,23 +144,23 @@ def outline(text: str) -> Node:
             if found.kind == FIELDS:
                 return found
             break
-    return Node(FIELDS, 0, 0, 0)
+    return ValueSpan(FIELDS, 0, 0, 0)
 
 
 _STARTS = ("ScalarEvent", "SequenceStartEvent", "MappingStartEvent")
 
 
-def _node(event: Any, walk: Iterator[Any], text: str) -> Node:
+def _node(event: Any, walk: Iterator[Any], text: str) -> ValueSpan:
     start, column, name = event.start_mark.index, event.start_mark.column, type(event).__name__
     if name == "ScalarEvent":
         style = event.style or ""
         end = event.end_mark.index
         if style in ("|", ">"):
             end = start + len(text[start:end].rstrip())
-        return Node(TEXT, start, end, column, event.value, style)
+        return ValueSpan(TEXT, start, end, column, event.value, style)
     brackets, end = "[" if event.flow_style else "", start
-    items: list[Node] = []
-    fields: list[Field] = []
+    items: list[ValueSpan] = []
+    fields: list[FieldSpan] = []
     for part in walk:
         if type(part).__name__ in ("SequenceEndEvent", "MappingEndEvent"):
             end = part.end_mark.index
@@ -169,11 +169,11 @@ def _node(event: Any, walk: Iterator[Any], text: str) -> Node:
             items.append(_node(part, walk, text))
         else:
             key = (part.value, part.start_mark.index, part.end_mark.index)
-            fields.append(Field(*key, _node(next(walk), walk, text)))
+            fields.append(FieldSpan(*key, _node(next(walk), walk, text)))
     if not brackets:
         end = max([item.end for item in items] + [max(field.end, field.node.end) for field in fields], default=start)
     kind = LIST if name == "SequenceStartEvent" else FIELDS
-    return Node(kind, start, end, column, "", brackets, tuple(items), tuple(fields))
+    return ValueSpan(kind, start, end, column, "", brackets, tuple(items), tuple(fields))
 
 
 class Splice(NamedTuple):
@@ -200,7 +200,7 @@ def apply(text: str, proposal: Proposal) -> str:
 
 
 def proposals(
-    text: str, root: Node, path: tuple[str, ...], value: str | tuple[str, ...] | None, newline: str
+    text: str, root: ValueSpan, path: tuple[str, ...], value: str | tuple[str, ...] | None, newline: str
 ) -> Iterator[Proposal]:
     """Propose ways to set or remove a field, the most natural first.
 
@@ -235,14 +235,14 @@ def proposals(
         yield from _list(text, found, value, newline)
 
 
-def _field(node: Node, key: str) -> Field | None:
+def _field(node: ValueSpan, key: str) -> FieldSpan | None:
     return next((field for field in node.fields if field.key == key), None)
 
 
 # --- one text
 
 
-def _scalar(text: str, holder: Node, field: Field, value: str, newline: str) -> Iterator[Proposal]:
+def _scalar(text: str, holder: ValueSpan, field: FieldSpan, value: str, newline: str) -> Iterator[Proposal]:
     node = field.node
     if node.kind != TEXT:
         raise refused(f"The field {field.key!r} holds a list or further fields, not one text.")
@@ -261,7 +261,7 @@ def _scalar(text: str, holder: Node, field: Field, value: str, newline: str) -> 
 
 
 def _additions(
-    text: str, root: Node, path: tuple[str, ...], value: str | tuple[str, ...], newline: str
+    text: str, root: ValueSpan, path: tuple[str, ...], value: str | tuple[str, ...], newline: str
 ) -> Iterator[Proposal]:
     outer = _field(root, path[0]) if len(path) > 1 else None
     holder = outer.node if outer is not None else root
@@ -285,7 +285,7 @@ def _additions(
 # --- a field that is there no longer
 
 
-def _removal(text: str, holder: Node, field: Field) -> Proposal:
+def _removal(text: str, holder: ValueSpan, field: FieldSpan) -> Proposal:
     if holder.style == "[":
         raise refused(f"The field {field.key!r} is written in braces.")
     start = _line_start(text, field.start)
@@ -297,7 +297,7 @@ def _removal(text: str, holder: Node, field: Field) -> Proposal:
     return (Splice(start, end, ""),)
 
 
-def _texts(node: Node) -> Iterator[tuple[int, int]]:
+def _texts(node: ValueSpan) -> Iterator[tuple[int, int]]:
     """Where the texts of a value stand, names included; of a block, what is below its first line."""
     if node.kind == TEXT:
         yield node.start, node.end
@@ -324,7 +324,7 @@ def _refuse_comment(text: str, start: int, end: int, spans: Sequence[tuple[int, 
 # --- a list
 
 
-def _list(text: str, field: Field, values: tuple[str, ...], newline: str) -> Iterator[Proposal]:
+def _list(text: str, field: FieldSpan, values: tuple[str, ...], newline: str) -> Iterator[Proposal]:
     node = field.node
     if node.kind == FIELDS:
         raise refused(f"The field {field.key!r} holds further fields, not a list.")
@@ -351,7 +351,7 @@ def _list(text: str, field: Field, values: tuple[str, ...], newline: str) -> Ite
         yield (*empty, Splice(start, end, "".join(f"{lead}{one}{newline}" for one in written)))
 
 
-def _one_a_line(text: str, node: Node) -> tuple[int, int, str] | None:
+def _one_a_line(text: str, node: ValueSpan) -> tuple[int, int, str] | None:
     """Where the lines of a list begin and end, and what stands before each item; None for any other list."""
     if node.style == "[":
         return None

@@ -27,7 +27,7 @@ _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 _CODES = {UNSAFE: "E_FRONTMATTER_UNSAFE", TOO_BIG: "E_FRONTMATTER_TOO_BIG"}
 
 
-class Survey(NamedTuple):
+class GuardReport(NamedTuple):
     """What the guard saw."""
 
     status: str
@@ -63,13 +63,13 @@ def read(block: bytes) -> tuple[str, dict[str, Value], Problem | None]:
         # A bomb is called a bomb, whatever its size; its head is enough to tell.
         seen = survey(block[: LIMIT // 4].decode("utf-8", "ignore"))
         if seen.status != UNSAFE:
-            seen = Survey(TOO_BIG, f"The front matter is larger than {LIMIT:,} bytes, so it is read as text.")
+            seen = GuardReport(TOO_BIG, f"The front matter is larger than {LIMIT:,} bytes, so it is read as text.")
         return seen.status, {}, _problem(seen)
     try:
         text = block.decode()
     except UnicodeDecodeError as error:
         line = block.count(b"\n", 0, error.start) + 2
-        seen = Survey(BROKEN, f"The front matter is not UTF-8 in line {line}.")
+        seen = GuardReport(BROKEN, f"The front matter is not UTF-8 in line {line}.")
         return BROKEN, {}, _problem(seen)
     seen = survey(text)
     fields: dict[str, Value] = {}
@@ -84,7 +84,7 @@ def events(text: str) -> Iterator[Any]:
     return walk
 
 
-def survey(text: str) -> Survey:
+def survey(text: str) -> GuardReport:
     """Walk a block without building anything from it; never raises.
 
     Args:
@@ -92,20 +92,20 @@ def survey(text: str) -> Survey:
     """
     for index, character in enumerate(text if not text.isprintable() else ""):
         if not character.isprintable() and not _is_yaml(character):
-            return Survey(
+            return GuardReport(
                 BROKEN, f"The front matter holds the control character U+{ord(character):04X}{_at(text, index)}"
             )
     walk = _Walk(text)
     try:
         return walk.run()
     except _StopError as stop:
-        return Survey(stop.status, stop.reason)
+        return GuardReport(stop.status, stop.reason)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         where = _at(text, mark.index) if mark else "."
-        return Survey(BROKEN, f"The front matter is not valid YAML: {error.problem or error.context}{where}")
+        return GuardReport(BROKEN, f"The front matter is not valid YAML: {error.problem or error.context}{where}")
     except yaml.YAMLError as error:
-        return Survey(BROKEN, f"The front matter is not valid YAML: {error}")
+        return GuardReport(BROKEN, f"The front matter is not valid YAML: {error}")
 
 
 def is_too_deep(text: str) -> bool:
@@ -138,20 +138,22 @@ class _Walk:
         self.root: Any = None
         self.documents = 0
 
-    def run(self) -> Survey:
+    def run(self) -> GuardReport:
         for count, event in enumerate(events(self.text)):
             if count >= EVENTS:
                 raise _StopError(TOO_BIG, f"The front matter has more than {EVENTS:,} parts, so it is read as text.")
             self._take(event)
         if self.root is None or (isinstance(self.root, yaml.ScalarEvent) and not self.root.value):
-            return Survey(EMPTY, "The front matter is empty.")
+            return GuardReport(EMPTY, "The front matter is empty.")
         if not isinstance(self.root, yaml.MappingStartEvent):
             what = "a list" if isinstance(self.root, yaml.SequenceStartEvent) else "text"
-            return Survey(OTHER, f"What stands between the two lines --- is {what}, not fields, so it is read as text.")
+            return GuardReport(
+                OTHER, f"What stands between the two lines --- is {what}, not fields, so it is read as text."
+            )
         status, reason = OK, ""
         if self.duplicate:
             status, reason = DUPLICATE, f"The front matter has the field {self.duplicate!r} twice; the last one counts."
-        return Survey(status, reason)
+        return GuardReport(status, reason)
 
     def _take(self, event: Any) -> None:
         if isinstance(event, yaml.DocumentStartEvent):
@@ -204,7 +206,7 @@ class _Walk:
             self.frames[-1].at_key = not self.frames[-1].at_key
 
 
-def _problem(seen: Survey) -> Problem | None:
+def _problem(seen: GuardReport) -> Problem | None:
     if not seen.reason:
         return None
     return Problem(

@@ -1,6 +1,6 @@
 """memtui's own records, and the only SQL: versions, audit, pins, uses, seen marks, drafts, root identities."""
 
-from memtui.engine.ledger.audit import MOVED, Intent, Step, Transaction
+from memtui.engine.ledger.audit import MOVED, AuditStep, OpenIntent, UndoTransaction
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.memories import Record
 from memtui.engine.ledger.roots import Trusted
@@ -10,12 +10,12 @@ from memtui.engine.ledger.versions import Observation
 __all__ = [
     "HALF_LIFE_MS",
     "MOVED",
-    "Intent",
+    "AuditStep",
     "Ledger",
     "Observation",
+    "OpenIntent",
     "Record",
-    "Step",
-    "Transaction",
     "Trusted",
+    "UndoTransaction",
     "decay",
 ]

@@ -17,7 +17,7 @@ MOVED = "moved to another root"
 """The audit's note of a deletion that ended a move, so that the memory is not in the trash."""
 
 
-class Intent(NamedTuple):
+class OpenIntent(NamedTuple):
     """A change that was begun and has no end yet: what recovery needs to finish it or roll it back."""
 
     seq: int
@@ -178,10 +178,10 @@ class AuditTable:
         self.unended.get(uid, set()).discard(seq)
 
     @checked
-    def open_intents(self, uid: int) -> list[Intent]:
+    def open_intents(self, uid: int) -> list[OpenIntent]:
         """Intents of a root without an end. Under the root's lock they are a dead process's."""
         return [
-            Intent(
+            OpenIntent(
                 seq,
                 txn,
                 root,
@@ -219,7 +219,7 @@ class AuditTable:
         ]
 
     @checked
-    def moved_to(self, intent: Intent) -> tuple[int, str] | None:
+    def moved_to(self, intent: OpenIntent) -> tuple[int, str] | None:
         """Where the memory of a deletion is now, as (root, path), when that deletion ended a move to another root."""
         found = self._database.row(
             "SELECT a.root, a.path FROM audit a JOIN txns t ON t.id = a.txn"
@@ -252,7 +252,7 @@ class AuditTable:
         return (after.hex() if after else None, actor, at, before.hex() if before else None)
 
 
-class Step(NamedTuple):
+class AuditStep(NamedTuple):
     """One finished change of a transaction, as undo needs it."""
 
     uid: int
@@ -267,7 +267,7 @@ class Step(NamedTuple):
     """When the file that was taken away had been changed last, in nanoseconds."""
 
 
-class Transaction(NamedTuple):
+class UndoTransaction(NamedTuple):
     """A transaction that undo or redo may take back."""
 
     id: int
@@ -285,10 +285,10 @@ class UndoTable:
         self._database = database
 
     @checked
-    def steps(self, txn: int) -> list[Step]:
+    def steps(self, txn: int) -> list[AuditStep]:
         """What a transaction really did, in order."""
         return [
-            Step(
+            AuditStep(
                 root,
                 os.fsdecode(path),
                 new_root,
@@ -307,7 +307,7 @@ class UndoTable:
             )
         ]
 
-    def undoable(self, uids: Collection[int]) -> Transaction | None:
+    def undoable(self, uids: Collection[int]) -> UndoTransaction | None:
         """The transaction that undo takes back next, among those that stayed within these roots."""
         return self._newest(
             "SELECT id, kind, operation, label, reverses FROM txns t"
@@ -315,7 +315,7 @@ class UndoTable:
             uids,
         )
 
-    def redoable(self, uids: Collection[int]) -> Transaction | None:
+    def redoable(self, uids: Collection[int]) -> UndoTransaction | None:
         """The undo that redo takes back next: none once something else was done in these roots after it."""
         return self._newest(
             "SELECT id, kind, operation, label, reverses FROM txns t"
@@ -381,21 +381,21 @@ class UndoTable:
         )
         return {uid: os.fsdecode(path) for uid, path in rows}
 
-    def _newest(self, sql: str, uids: Collection[int]) -> Transaction | None:
+    def _newest(self, sql: str, uids: Collection[int]) -> UndoTransaction | None:
         known = ", ".join(str(int(uid)) for uid in uids)
         inside = (
             "NOT EXISTS (SELECT 1 FROM audit a WHERE a.txn = t.id AND a.state = 'done'"
             f" AND (a.root NOT IN ({known}) OR a.new_root NOT IN ({known})))"
         )
         found = self._database.row(sql.format(inside=inside, uids=known), kinds="itttI")
-        return None if found is None else Transaction(*found)
+        return None if found is None else UndoTransaction(*found)
 
     def mark_undone(self, txn: int) -> None:
         """Take a transaction off the undo (or redo) stack."""
         with self._database.transaction() as db:
             db.execute("UPDATE txns SET undone = 1 WHERE id = ?", (txn,))
 
-    def operation(self, txn: int, uids: Collection[int]) -> Transaction | None:
+    def operation(self, txn: int, uids: Collection[int]) -> UndoTransaction | None:
         """One transaction that did something, when it stayed within these roots."""
         return self._newest(
             "SELECT id, kind, operation, label, reverses FROM txns t"

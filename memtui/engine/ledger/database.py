@@ -33,7 +33,7 @@ from memtui.engine.ledger.creation import (
     size,
     version_of,
 )
-from memtui.engine.ledger.usage import Use, Waiting, write
+from memtui.engine.ledger.usage import Use, WaitingUses, write
 from memtui.errors import BusyError, MemtuiError, MendedError, StorageError
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ class Database:
         """The day by the clock that was noted last."""
         self._hurt = False
         """Whether damage was met in the transaction that runs: nothing of it may stay."""
-        self.waiting = Waiting(self.settle, self.guard)
+        self.waiting = WaitingUses(self.settle, self.guard)
         self.own_rows = OwnRows("memories", "usage")
         self.written = False
         """Whether this process committed anything."""

@@ -237,7 +237,7 @@ def take(
     return bool(database.changes())
 
 
-class Waiting:
+class WaitingUses:
     """Uses that are not written yet. Its owner holds the lock of the ledger around every call but `start`."""
 
     def __init__(self, write: Callable[[], None], guard: threading.RLock) -> None:

@@ -13,14 +13,14 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from memtui.engine.disk import fsio, paths
-from memtui.engine.disk.paths import RootHandle
-from memtui.engine.disk.selection import Patterns, Selection
+from memtui.engine.disk.handles import RootHandle
+from memtui.engine.disk.paths import Patterns, Selection
 from memtui.engine.ledger import Ledger, Record, Trusted
 from memtui.engine.look import row_cache
 from memtui.engine.look.readings import SETTLE_MS, Contents, Reading, Times, read
 from memtui.engine.look.roots import OpenRoot, Roots
 from memtui.engine.look.row_cache import Remembered, Rows, listing
-from memtui.engine.look.scan import Delta, Entry, Tree
+from memtui.engine.look.scan import Delta, RootTree, ScannedFile
 from memtui.engine.model import BROUGHT, Address, Listing, Memory, Problem, Root, RootStatus, Vanished, is_person
 from memtui.errors import MemtuiError, NotFoundError
 
@@ -31,14 +31,14 @@ GENERATED = Problem("generated", "The agent regenerates it, so an edit will be o
 PROTECTED = Problem("protected", "The agent's layout protects it: automatic work leaves it alone.")
 
 
-class Shelf:
+class RootRows:
     """Everything kept about one root."""
 
     def __init__(self, root: Root) -> None:
         """Begin with nothing."""
         self.guard = threading.RLock()
         self.root = root
-        self.tree = Tree(Selection.of(root.policy))
+        self.tree = RootTree(Selection.of(root.policy))
         self.uid = -1
         self.identity = (0, 0)
         self.readings: dict[str, Reading] = {}
@@ -107,7 +107,7 @@ class Catalog:
         self._clock = ledger.clock
         self._ticks = ticks or monotonic_ms
         self._guard = threading.Lock()
-        self._shelves: dict[str, Shelf] = {}
+        self._shelves: dict[str, RootRows] = {}
         self._orders = itertools.count(1)
         self._lifted = False
 
@@ -192,19 +192,19 @@ class Catalog:
 
     # --- for the reconciler
 
-    def shelf(self, root: Root) -> Shelf:
+    def shelf(self, root: Root) -> RootRows:
         """What is kept about a root. Hold its `guard` while using it."""
         with self._guard:
             found = self._shelves.get(root.id)
             if found is None or (found.root is not root and found.root != root):
-                found = self._shelves[root.id] = Shelf(root)
+                found = self._shelves[root.id] = RootRows(root)
                 if self._lifted:
                     found.tree.lift()
             return found
 
     def look(
         self,
-        shelf: Shelf,
+        shelf: RootRows,
         handle: RootHandle,
         uid: int,
         *,
@@ -254,7 +254,7 @@ class Catalog:
         return delta
 
     @staticmethod
-    def _sort(shelf: Shelf, delta: Delta, loaded: Mapping[str, Reading]) -> None:
+    def _sort(shelf: RootRows, delta: Delta, loaded: Mapping[str, Reading]) -> None:
         """Tell what has to be read from what an earlier process read already, and from what went."""
         stale = shelf.stale
         for path in delta.gone:
@@ -272,13 +272,13 @@ class Catalog:
             else:
                 stale.add(path)
 
-    def follow(self, shelf: Shelf) -> None:
+    def follow(self, shelf: RootRows) -> None:
         """Bring a shelf up to date with the ledger, if anybody wrote to it."""
         changed = self._changed_records(shelf, None, force=False)
         shelf.news |= changed
         self._rebuild(shelf, changed)
 
-    def adopt(self, shelf: Shelf, records: Mapping[str, Record | None], counter: tuple[int, int]) -> None:
+    def adopt(self, shelf: RootRows, records: Mapping[str, Record | None], counter: tuple[int, int]) -> None:
         """Take over records that were just written, so that not all of them need be asked for.
 
         Args:
@@ -294,7 +294,7 @@ class Catalog:
         self._rebuild(shelf, records)
 
     def read(
-        self, shelf: Shelf, handle: RootHandle, wanted: Iterable[str], contents: Contents | None = None
+        self, shelf: RootRows, handle: RootHandle, wanted: Iterable[str], contents: Contents | None = None
     ) -> dict[str, Reading]:
         """Read memories now, whatever their stats say; rows follow at the next look. See `readings.read`."""
         times = Times(self._clock(), self._ticks())
@@ -311,7 +311,7 @@ class Catalog:
                 stale.add(path)
         return found
 
-    def show(self, shelf: Shelf, *, writing: Collection[str], held: Mapping[str, bool]) -> None:
+    def show(self, shelf: RootRows, *, writing: Collection[str], held: Mapping[str, bool]) -> None:
         """Say which rows are being written, and which are gone without being believed to be.
 
         Args:
@@ -325,7 +325,7 @@ class Catalog:
         self._rebuild(shelf, changed)
         shelf.lost = {path: row for path, row in (shelf.lost or {}).items() if path in held}
 
-    def result(self, shelf: Shelf) -> Rows:
+    def result(self, shelf: RootRows) -> Rows:
         """The rows as of the last look."""
         if shelf.result is None:
             rows = shelf.rows
@@ -340,7 +340,7 @@ class Catalog:
 
     # --- building rows
 
-    def _load(self, shelf: Shelf, handle: RootHandle) -> Mapping[str, Reading]:
+    def _load(self, shelf: RootRows, handle: RootHandle) -> Mapping[str, Reading]:
         """Readings of an earlier process, if this is the same folder and there are so many that loading them pays.
 
         Its rows are kept where they are still true, so that whoever shows them already need not hold both.
@@ -352,7 +352,7 @@ class Catalog:
             shelf.rows.setdefault(row.address.path, row)
         return found.readings()
 
-    def _changed_records(self, shelf: Shelf, counter: tuple[int, int] | None, *, force: bool) -> set[str]:
+    def _changed_records(self, shelf: RootRows, counter: tuple[int, int] | None, *, force: bool) -> set[str]:
         heat_at = self._clock() // HEAT_STEP_MS * HEAT_STEP_MS
         changed = set()
         if heat_at != shelf.heat_at:
@@ -378,7 +378,7 @@ class Catalog:
         shelf.counter, shelf.written = counter, written
         return changed
 
-    def _changed_beyond(self, shelf: Shelf) -> set[str]:
+    def _changed_beyond(self, shelf: RootRows) -> set[str]:
         """Paths about which something else than a record says something else by now."""
         before, shelf.shared = shelf.shared, self._ledger.memories.shared(shelf.uid)
         changed = {path for path in before.keys() | shelf.shared.keys() if before.get(path) != shelf.shared.get(path)}
@@ -387,7 +387,7 @@ class Catalog:
             changed |= shelf.readings.keys()
         return changed
 
-    def _changed_trust(self, shelf: Shelf, *, whole: bool) -> set[str]:
+    def _changed_trust(self, shelf: RootRows, *, whole: bool) -> set[str]:
         """Paths whose version may be given to agents by now, or may no longer; `whole`: others wrote the ledger too."""
         before, now = shelf.trusted.shas, self._ledger.reviews.trusted(shelf.uid, None if whole else shelf.trusted)
         shelf.trusted = now
@@ -396,7 +396,7 @@ class Catalog:
         shas = {path: reading.sha256 or "" for path, reading in shelf.readings.items()}
         return {path for path, sha in shas.items() if before.get(sha) != now.shas.get(sha)}
 
-    def _rebuild(self, shelf: Shelf, changed: Iterable[str]) -> None:
+    def _rebuild(self, shelf: RootRows, changed: Iterable[str]) -> None:
         rows = shelf.rows
         now = self._clock()
         for path in changed:
@@ -421,7 +421,7 @@ class Catalog:
             shelf.rebuilt.add(path)
 
 
-def _row(shelf: Shelf, entry: Entry, before: Memory | None, now: int) -> Memory | None:
+def _row(shelf: RootRows, entry: ScannedFile, before: Memory | None, now: int) -> Memory | None:
     path = entry.path
     root = shelf.root
     reading = shelf.readings.get(path)

@@ -22,7 +22,7 @@ _EMPTY = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 """Files without content say nothing about each other."""
 
 
-class View(NamedTuple):
+class NameView(NamedTuple):
     """What is under a name."""
 
     sha256: str | None
@@ -33,14 +33,14 @@ class View(NamedTuple):
     """Ticks of the first read of this content."""
 
 
-class Known(NamedTuple):
+class KnownFile(NamedTuple):
     """What was last told about a name."""
 
     sha256: str
     ino: int
 
 
-class Told(NamedTuple):
+class LastReported(NamedTuple):
     """What memtui itself recorded about a name: its writes, and what any memtui saw settle before."""
 
     sha256: str | None
@@ -62,11 +62,11 @@ class Event(NamedTuple):
     old_path: str | None = None
 
 
-class Step(NamedTuple):
+class Decision(NamedTuple):
     """What to do after a look."""
 
     events: list[Event]
-    """To be told, and recorded where the actor is None; `Beliefs.accept` each that was."""
+    """To be told, and recorded where the actor is None; `ChangeDetector.accept` each that was."""
     writing: frozenset[str]
     """Names whose content is not settled."""
     held: dict[str, bool]
@@ -77,16 +77,16 @@ class Step(NamedTuple):
     """Everything went at once: more likely the root went away than that somebody deleted all of it."""
 
 
-class Look(NamedTuple):
+class DiskLook(NamedTuple):
     """One look at the disk."""
 
     now: int
     """Ticks, in milliseconds."""
-    view: Callable[[str], View | None]
+    view: Callable[[str], NameView | None]
     """What is under a name now; None: nothing."""
-    told: Callable[[str], Told | None]
+    told: Callable[[str], LastReported | None]
     """What the ledger says."""
-    ours: Callable[[str], Told | None] = lambda _path: None
+    ours: Callable[[str], LastReported | None] = lambda _path: None
     """What a memtui is about to have written there, as its audit says before it is done."""
     hold: int = DELETED_MS
     """How long to wait before a file that is gone counts as deleted."""
@@ -102,12 +102,12 @@ class Look(NamedTuple):
     """Ticks of the look before this one at everything in the name's folder; None: there was none."""
 
 
-class Beliefs:
+class ChangeDetector:
     """The state of belief about one root."""
 
     def __init__(self, known: Mapping[str, str]) -> None:
         """Begin with what an earlier process recorded: sha-256 by path."""
-        self.known = {path: Known(sha, 0) for path, sha in known.items()}
+        self.known = {path: KnownFile(sha, 0) for path, sha in known.items()}
         self.noticed: dict[str, int] = {}
         """Names with content that was not told yet, and since when."""
         self.came: dict[str, int] = {}
@@ -123,7 +123,7 @@ class Beliefs:
         """Remember a change this process made and told by itself; None is a deletion."""
         self.own.setdefault(path, set()).add(sha)
 
-    def step(self, look: Look, paths: Iterable[str]) -> Step:
+    def step(self, look: DiskLook, paths: Iterable[str]) -> Decision:
         """Decide what a look at some names means.
 
         Args:
@@ -144,7 +144,7 @@ class Beliefs:
         self._leaving(work, emptied=emptied)
         self._arriving(work)
         _pair_told(work.events)
-        return Step(work.events, frozenset(work.writing), work.held, work.due, emptied)
+        return Decision(work.events, frozenset(work.writing), work.held, work.due, emptied)
 
     def accept(self, event: Event) -> None:
         """Believe an event that was told."""
@@ -154,7 +154,7 @@ class Beliefs:
             self.gone.pop(gone, None)
             self.own.pop(gone, None)
         if event.after is not None:
-            self.known[event.path] = Known(event.after, event.ino)
+            self.known[event.path] = KnownFile(event.after, event.ino)
             self.noticed.pop(event.path, None)
             self.own.pop(event.path, None)
 
@@ -162,7 +162,7 @@ class Beliefs:
         """Take back that a name is settled: another text was found when it was read to be recorded."""
         self.noticed[path] = now
 
-    def _present(self, work: "_Work", path: str, view: View) -> None:
+    def _present(self, work: "_Work", path: str, view: NameView) -> None:
         self.gone.pop(path, None)
         if view.sha256 is None:
             self.noticed.pop(path, None)
@@ -172,7 +172,7 @@ class Beliefs:
             told = ours
         is_told = told is not None and told.sha256 == view.sha256
         if is_told and ((known is not None and known.sha256 == view.sha256) or view.sha256 in self.own.get(path, ())):
-            self.known[path] = Known(view.sha256, view.ino)
+            self.known[path] = KnownFile(view.sha256, view.ino)
             self.noticed.pop(path, None)
             self.own.pop(path, None)
             return
@@ -206,7 +206,7 @@ class Beliefs:
             if known is None:
                 assert told is not None
                 assert told.sha256 is not None
-                self.known[path] = Known(told.sha256, 0)
+                self.known[path] = KnownFile(told.sha256, 0)
             if path not in self.gone and (seen := work.look.saw(path)) is not None:
                 self.left[path] = seen
             work.leaving[path] = self.gone.setdefault(path, work.look.now - work.look.gone_for(path))
@@ -265,13 +265,13 @@ class Beliefs:
 class _Partners:
     """Names that went without anybody having said so, by what they held."""
 
-    def __init__(self, gone: Iterable[tuple[str, Known]], left: Mapping[str, int]) -> None:
+    def __init__(self, gone: Iterable[tuple[str, KnownFile]], left: Mapping[str, int]) -> None:
         self._left = left
-        self._by_sha: dict[str, dict[str, Known]] = {}
+        self._by_sha: dict[str, dict[str, KnownFile]] = {}
         for path, known in gone:
             self._by_sha.setdefault(known.sha256, {})[path] = known
 
-    def find(self, path: str, view: View, came: int) -> str | None:
+    def find(self, path: str, view: NameView, came: int) -> str | None:
         """The name a new file had before, if that is plain: the same file, or the only one with this content.
 
         A file that was first seen before the last look that still saw the other one is a copy that stood beside it.
@@ -292,14 +292,14 @@ class _Partners:
 class _Work:
     """What one step gathers."""
 
-    def __init__(self, look: Look) -> None:
+    def __init__(self, look: DiskLook) -> None:
         self.look = look
         self.events: list[Event] = []
         self.writing: set[str] = set()
         self.held: dict[str, bool] = {}
         self.leaving: dict[str, int] = {}
         self.removals: dict[str, Event] = {}
-        self.arriving: dict[str, tuple[View, Told | None]] = {}
+        self.arriving: dict[str, tuple[NameView, LastReported | None]] = {}
         self.due: int | None = None
 
     def wait(self, until: int) -> None:

@@ -6,8 +6,8 @@ It exists so that a look at one folder costs no look at the whole root, and need
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import fsio, paths
-from memtui.engine.disk.paths import RootHandle
-from memtui.engine.disk.selection import Selection
+from memtui.engine.disk.handles import RootHandle
+from memtui.engine.disk.paths import Selection
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Address, Policy
 from memtui.errors import MemtuiError

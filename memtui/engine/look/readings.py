@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.disk import fsio, paths
+from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.frontmatter.read import describe
-from memtui.engine.look.scan import READ_LIMIT, Entry, Key, Tree
+from memtui.engine.look.scan import READ_LIMIT, RootTree, ScannedFile, StatKey
 from memtui.engine.model import Address, Policy, Problem, Root
 from memtui.errors import MemtuiError, NotFoundError
 
@@ -24,7 +24,7 @@ _VISIBLE = bytes(range(0x20, 0x7F)) + b"\n\t"
 class Reading(NamedTuple):
     """The latest complete read of one memory."""
 
-    key: Key
+    key: StatKey
     sha256: str | None
     """None when it could not be read (see `problems`)."""
     description: str
@@ -73,8 +73,8 @@ class Times(NamedTuple):
 
 
 def read(
-    handle: paths.RootHandle,
-    tree: Tree,
+    handle: handles.RootHandle,
+    tree: RootTree,
     wanted: Iterable[str],
     before: dict[str, Reading],
     times: Times,
@@ -90,7 +90,7 @@ def read(
         times: when this happens.
         contents: receives the bytes by path, if given.
     """
-    folders: dict[str, list[tuple[str, Entry]]] = {}
+    folders: dict[str, list[tuple[str, ScannedFile]]] = {}
     for path in wanted:
         entry = tree.entry(path)
         if entry is not None and entry.readable:
@@ -114,9 +114,9 @@ def read(
 
 def _read_one(
     parent: int,
-    handle: paths.RootHandle,
+    handle: handles.RootHandle,
     name: str,
-    entry: Entry,
+    entry: ScannedFile,
     before: Reading | None,
     times: Times,
     found: dict[str, Reading],
@@ -126,7 +126,7 @@ def _read_one(
     try:
         # What is made without the checks of a call, here and below, a first list makes by the thousand.
         address = tuple.__new__(Address, (root.id, path))
-        opened, status = paths.open_regular(parent, name, address, handle.identity[0], READ_LIMIT)
+        opened, status = handles.open_regular(parent, name, address, handle.identity[0], READ_LIMIT)
         try:
             data = fsio.read_all(opened, status.st_size)
             after = fsio.fstat(opened)
@@ -142,14 +142,14 @@ def _read_one(
         return None
     key, size, changed = entry.key, status.st_size, status.st_ctime_ns
     if changed != key.ctime_ns or status.st_ino != key.ino or size != key.size:
-        key = Key(status.st_ino, size, status.st_mtime_ns, changed, status.st_mode, status.st_nlink)
+        key = StatKey(status.st_ino, size, status.st_mtime_ns, changed, status.st_mode, status.st_nlink)
     same = after.st_size == size == len(data) and after.st_mtime_ns == key.mtime_ns and after.st_ctime_ns == changed
     found[path] = _reading(root, path, key, data, before, times, same=same)
     return data
 
 
 def _reading(
-    root: Root, path: str, key: Key, data: bytes, before: Reading | None, times: Times, *, same: bool
+    root: Root, path: str, key: StatKey, data: bytes, before: Reading | None, times: Times, *, same: bool
 ) -> Reading:
     sha = sha256(data).hexdigest()
     old = times.now - key.mtime_ns // 1_000_000 > RACY_MS
@@ -163,19 +163,19 @@ def _reading(
     return tuple.__new__(Reading, (key, sha, description, problems, trusted, since, steady or (same and old)))
 
 
-def _refused(key: Key, error: MemtuiError, times: Times) -> Reading:
+def _refused(key: StatKey, error: MemtuiError, times: Times) -> Reading:
     lasting = error.code == "E_PERMISSION" and times.now - key.ctime_ns // 1_000_000 > RACY_MS
     return Reading(key, None, "", (Problem(error.code, error.message),), lasting, times.ticks, steady=False)
 
 
-class Verdict(NamedTuple):
+class RowText(NamedTuple):
     """What a row shows of a text."""
 
     description: str
     problems: tuple[Problem, ...]
 
 
-def judge(data: bytes, policy: Policy, path: str = "") -> Verdict:
+def judge(data: bytes, policy: Policy, path: str = "") -> RowText:
     """Describe a whole file, which has this path below its root, and name what is odd about it."""
     found = describe(data)
     problems = _text_problems(data)
@@ -188,7 +188,7 @@ def judge(data: bytes, policy: Policy, path: str = "") -> Verdict:
         problems += _too_long(data, policy, path)
     if b"<<<<<<<" in data and _has_conflict(data):
         problems.append(Problem("conflict-markers", "A merge by git left conflict markers in it."))
-    return tuple.__new__(Verdict, (found.description, tuple(problems)))
+    return tuple.__new__(RowText, (found.description, tuple(problems)))
 
 
 def _too_long(data: bytes, policy: Policy, path: str) -> list[Problem]:

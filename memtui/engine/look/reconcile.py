@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.catalog import Catalog, monotonic_ms
-from memtui.engine.look.detect import QUIET_MS, Beliefs
-from memtui.engine.look.root_pass import NOWHERE, Gathered, Glance, RootPass, State, Tools
+from memtui.engine.look.detect import QUIET_MS, ChangeDetector
+from memtui.engine.look.root_pass import NOWHERE, Gathered, Glance, RootPass, RootState, Tools
 from memtui.engine.look.roots import OpenRoot, Roots
 from memtui.engine.model import Change, Changes, Notice, Root
 from memtui.errors import MemtuiError
@@ -51,7 +51,7 @@ class Reconciler:
         """Milliseconds since the epoch, milliseconds that only move forward, and changes of many memories that run."""
         self._wait = wait or threading.Event().wait
         self._guard = threading.RLock()
-        self._states: dict[str, State] = {}
+        self._states: dict[str, RootState] = {}
         self._own: deque[Change] = deque()
 
     def published(self, changes: Changes) -> None:
@@ -171,7 +171,7 @@ class Reconciler:
         opened: dict[str, OpenRoot] = {}
         # All are opened before the first is looked at: of roots that share a folder, none is to find it seen before.
         for root in self._roots.all():
-            state = self._states.setdefault(root.id, State())
+            state = self._states.setdefault(root.id, RootState())
             if state.beliefs is not None:
                 _note_own(state.beliefs, root, own)
             if root.id in glances:
@@ -194,7 +194,7 @@ class Reconciler:
             except MemtuiError as error:
                 self._failed(root, state, error, gathered)
 
-    def _failed(self, root: Root, state: State, error: MemtuiError, gathered: Gathered) -> None:
+    def _failed(self, root: Root, state: RootState, error: MemtuiError, gathered: Gathered) -> None:
         """Go on with the other roots."""
         if error.code not in _LEDGER_TROUBLE:
             self._away(root, state, gathered)
@@ -203,7 +203,7 @@ class Reconciler:
         state.due = self._tools.ticks() + RETRY_MS
         gathered.trouble = error
 
-    def _away(self, root: Root, state: State, gathered: Gathered) -> None:
+    def _away(self, root: Root, state: RootState, gathered: Gathered) -> None:
         """A root that is not there is an empty root; what it held is not deleted."""
         if state.here:
             gathered.roots.add(root.id)
@@ -213,7 +213,7 @@ class Reconciler:
             state.beliefs.noticed.clear()
 
 
-def _note_own(beliefs: Beliefs, root: Root, own: Iterable[Change]) -> None:
+def _note_own(beliefs: ChangeDetector, root: Root, own: Iterable[Change]) -> None:
     for change in own:
         if change.address.root == root.id:
             beliefs.wrote(change.address.path, change.after)

@@ -10,23 +10,23 @@ from typing import NamedTuple
 from memtui.engine.disk import git
 from memtui.engine.disk.paths import split
 from memtui.engine.ledger import Ledger, Observation
-from memtui.engine.look.catalog import Catalog, Shelf
+from memtui.engine.look.catalog import Catalog, RootRows
 from memtui.engine.look.detect import (
     AT_WORK_MS,
     DELETED_MS,
     EMPTIED_MS,
     QUIET_MS,
-    Beliefs,
+    ChangeDetector,
+    Decision,
+    DiskLook,
     Event,
-    Look,
-    Step,
-    Told,
-    View,
+    LastReported,
+    NameView,
 )
 from memtui.engine.look.overwritten import overwritten
 from memtui.engine.look.readings import Contents
 from memtui.engine.look.roots import OpenRoot, Roots
-from memtui.engine.look.scan import Tree, is_still, is_there
+from memtui.engine.look.scan import RootTree, is_still, is_there
 from memtui.engine.model import OUTSIDE, Address, Change, Changes, Memory, Notice, Root
 from memtui.errors import MemtuiError
 
@@ -34,7 +34,7 @@ BATCH_FILES, BATCH_BYTES = 500, 8 * 1024 * 1024
 """So much is recorded in one transaction."""
 RETELL_MS = 1_000
 """A memory that never comes to rest is told to be drawn again only this often."""
-_UNREADABLE = View(None, 0, steady=False, since=0)
+_UNREADABLE = NameView(None, 0, steady=False, since=0)
 """Something is there, and nothing more can be said of it."""
 
 
@@ -62,12 +62,12 @@ NOWHERE = Glance(everything=False)
 """Look only at what is undecided."""
 
 
-class State:
+class RootState:
     """What is remembered of one root from one pass to the next."""
 
     def __init__(self) -> None:
         """Begin with a root that was never looked at."""
-        self.beliefs: Beliefs | None = None
+        self.beliefs: ChangeDetector | None = None
         self.uid = -1
         self.identity: tuple[int, int] | None = None
         self.here: bool | None = None
@@ -77,7 +77,7 @@ class State:
         self.emptied = False
         self.baseline: dict[str, str] = {}
         """Content at the first sight of the root, which is no news."""
-        self.heard: dict[str, Told] = {}
+        self.heard: dict[str, LastReported] = {}
         """What was told although the ledger cannot be written."""
         self.told: dict[str, int] = {}
         """When a name that is being written was last told to be drawn again."""
@@ -86,7 +86,7 @@ class State:
         self.looked: dict[str, int] = {}
         """When each folder was last looked at whole, in ticks."""
         self.due: int | None = None
-        self.tree: Tree | None = None
+        self.tree: RootTree | None = None
         """What is in it, for a quick question without its guard."""
 
 
@@ -124,8 +124,8 @@ class RootPass:
         self,
         tools: Tools,
         root: Root,
-        state: State,
-        shelf: Shelf,
+        state: RootState,
+        shelf: RootRows,
         opened: OpenRoot,
         gathered: Gathered,
         *,
@@ -172,7 +172,7 @@ class RootPass:
         with self._shelf.guard:
             self._show(beliefs, step)
 
-    def _decide(self, beliefs: Beliefs, glance: Glance) -> Step:
+    def _decide(self, beliefs: ChangeDetector, glance: Glance) -> Decision:
         state, shelf = self._state, self._shelf
         state.tree = shelf.tree
         self._look(glance, beliefs)
@@ -204,7 +204,7 @@ class RootPass:
                 self._decided_on[path] = None if record is None else record.sha256
         return step
 
-    def _show(self, beliefs: Beliefs, step: Step) -> None:
+    def _show(self, beliefs: ChangeDetector, step: Decision) -> None:
         state, shelf, catalog = self._state, self._shelf, self._tools.catalog
         catalog.follow(shelf)
         catalog.show(shelf, writing=step.writing & beliefs.noticed.keys(), held=step.held)
@@ -220,12 +220,12 @@ class RootPass:
 
     # --- looking
 
-    def _begin(self, glance: Glance) -> tuple[Beliefs, Glance]:
+    def _begin(self, glance: Glance) -> tuple[ChangeDetector, Glance]:
         """Notice that the root came back, or is another folder than before."""
         state, identity = self._state, self._handle.identity
         beliefs = state.beliefs
         if beliefs is None or state.uid != self._opened.uid:
-            beliefs = Beliefs(self._last_versions())
+            beliefs = ChangeDetector(self._last_versions())
             state.looked.clear()
         elif state.identity != identity or not state.here:
             beliefs.gone.clear()
@@ -244,7 +244,7 @@ class RootPass:
             return ledger.memories.contents(uid)
         return {path: record.sha256 for path, record in shelf.records.items() if record.sha256}
 
-    def _look(self, glance: Glance, beliefs: Beliefs) -> None:
+    def _look(self, glance: Glance, beliefs: ChangeDetector) -> None:
         catalog, shelf, handle, uid = self._tools.catalog, self._shelf, self._handle, self._opened.uid
         before = shelf.counter
         if glance.everything:
@@ -269,7 +269,7 @@ class RootPass:
             names = _by_folder(differ, {})
             self._tools.catalog.look(shelf, self._handle, self._opened.uid, names=names, contents=self._contents)
 
-    def _sight(self, beliefs: Beliefs, looked: Iterable[str]) -> Look:
+    def _sight(self, beliefs: ChangeDetector, looked: Iterable[str]) -> DiskLook:
         """What this look saw, for deciding."""
         state = self._state
         hold = DELETED_MS
@@ -281,7 +281,7 @@ class RootPass:
                 last = self._tools.catalog.last_identity(self._root)
                 state.moved = last is not None and last != self._handle.identity
         ours = self._intended()
-        return Look(
+        return DiskLook(
             now=self._tools.ticks(),
             view=self._view,
             told=self._told,
@@ -294,7 +294,7 @@ class RootPass:
             saw=lambda path: state.looked.get(_folder(path)),
         )
 
-    def _view(self, path: str) -> View | None:
+    def _view(self, path: str) -> NameView | None:
         entry, reading = self._shelf.tree.entry(path), self._shelf.readings.get(path)
         if entry is None:
             # Not listed is not gone: a limit, a folder without permission or a changed layout may hide it, or it came
@@ -308,24 +308,24 @@ class RootPass:
             return _UNREADABLE if there else None
         if reading is None or reading.sha256 is None:
             return _UNREADABLE
-        return View(reading.sha256, reading.key.ino, reading.steady, reading.since)
+        return NameView(reading.sha256, reading.key.ino, reading.steady, reading.since)
 
-    def _told(self, path: str) -> Told | None:
+    def _told(self, path: str) -> LastReported | None:
         if (heard := self._state.heard.get(path)) is not None:
             return heard
         record = self._shelf.records.get(path)
-        return None if record is None else Told(record.sha256, record.actor)
+        return None if record is None else LastReported(record.sha256, record.actor)
 
-    def _intended(self) -> dict[str, Told]:
+    def _intended(self) -> dict[str, LastReported]:
         """What memtui's own unfinished changes are about to leave under each name."""
-        found: dict[str, Told] = {}
+        found: dict[str, LastReported] = {}
         for intent in self._tools.ledger.audit.open_intents(self._opened.uid):
             if intent.new_path is not None:
-                found[intent.path] = Told(None, intent.actor)
+                found[intent.path] = LastReported(None, intent.actor)
                 if intent.new_uid in (None, self._opened.uid):
-                    found[intent.new_path] = Told(intent.after or intent.before, intent.actor)
+                    found[intent.new_path] = LastReported(intent.after or intent.before, intent.actor)
             else:
-                found[intent.path] = Told(intent.after, intent.actor)
+                found[intent.path] = LastReported(intent.after, intent.actor)
         return found
 
     def _gone_for(self, path: str) -> int:
@@ -337,7 +337,7 @@ class RootPass:
 
     # --- recording and telling
 
-    def _record(self, events: Sequence[Event], beliefs: Beliefs) -> None:
+    def _record(self, events: Sequence[Event], beliefs: ChangeDetector) -> None:
         for start in range(0, len(events), BATCH_FILES):
             some = events[start : start + BATCH_FILES]
             with self._shelf.guard:
@@ -369,7 +369,7 @@ class RootPass:
     def _observation(self, event: Event, data: bytes | None) -> Observation:
         return Observation(event.path, event.kind, event.after, data, OUTSIDE.name, self._tools.clock(), event.old_path)
 
-    def _settled(self, event: Event, beliefs: Beliefs) -> bytes | None:
+    def _settled(self, event: Event, beliefs: ChangeDetector) -> bytes | None:
         """The bytes of a version that is to be recorded; None when another text is there by now."""
         data = self._contents.take(event.path)
         with self._shelf.guard:
@@ -388,7 +388,7 @@ class RootPass:
         self._state.due = min(self._state.due or now + QUIET_MS, now + QUIET_MS)
         return None
 
-    def _flush(self, batch: list[tuple[Event, Observation]], beliefs: Beliefs) -> None:
+    def _flush(self, batch: list[tuple[Event, Observation]], beliefs: ChangeDetector) -> None:
         if not batch:
             return
         ledger, uid, shelf = self._tools.ledger, self._opened.uid, self._shelf
@@ -442,18 +442,18 @@ class RootPass:
                 return False
         return True
 
-    def _only_tell(self, events: Iterable[Event], beliefs: Beliefs) -> None:
+    def _only_tell(self, events: Iterable[Event], beliefs: ChangeDetector) -> None:
         """Tell what cannot be recorded because the ledger is only read."""
         for event in events:
             if self._state.baseline.pop(event.path, None) == event.after and event.after is not None:
                 beliefs.accept(event)
             else:
                 self._tell(event, beliefs)
-            self._state.heard[event.path] = Told(event.after, event.actor or OUTSIDE.name)
+            self._state.heard[event.path] = LastReported(event.after, event.actor or OUTSIDE.name)
             if event.old_path is not None:
-                self._state.heard[event.old_path] = Told(None, OUTSIDE.name)
+                self._state.heard[event.old_path] = LastReported(None, OUTSIDE.name)
 
-    def _tell(self, event: Event, beliefs: Beliefs) -> None:
+    def _tell(self, event: Event, beliefs: ChangeDetector) -> None:
         beliefs.accept(event)
         self._named |= {path for path in (event.path, event.old_path) if path is not None}
         self._gathered.changes.append(
@@ -468,7 +468,7 @@ class RootPass:
             )
         )
 
-    def _touch(self, beliefs: Beliefs) -> None:
+    def _touch(self, beliefs: ChangeDetector) -> None:
         state, now = self._state, self._tools.ticks()
         state.told = {path: at for path, at in state.told.items() if path in beliefs.noticed}
         for path in self._shelf.rebuilt:

@@ -8,8 +8,8 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.access import READ_WRITE, Access
-from memtui.engine.disk import fsio, git, paths
-from memtui.engine.disk.paths import RootHandle
+from memtui.engine.disk import fsio, git, handles, paths
+from memtui.engine.disk.handles import RootHandle
 from memtui.engine.events import Pace
 from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
 from memtui.errors import MemtuiError, NotFoundError, UsageError
@@ -283,11 +283,11 @@ class Roots:
         with self._guard:
             handle = self._handles.get(root.id)
             if create and _identity(root) is None:
-                made = paths.missing_folders(root)
+                made = handles.missing_folders(root)
                 try:
-                    paths.make_root(root)
+                    handles.make_root(root)
                 except MemtuiError:
-                    paths.unmake_root(root, made)
+                    handles.unmake_root(root, made)
                     raise
                 handle = None
             if handle is None:
@@ -480,7 +480,7 @@ def _leaves(root: Root, paths: tuple[str, ...] | None) -> bool:
 def unmake(site: "Site", made: int) -> None:
     """Remove the folders that memtui made for a root, as far as nothing is in them any more."""
     root = site.handle.root
-    paths.unmake_root(root, made)
+    handles.unmake_root(root, made)
     if _identity(root) is None:
         with suppress(MemtuiError):  # it is asked again when there is such a folder again
             site.ledger.roots.note_made(site.uid, 0)
@@ -504,4 +504,4 @@ def _remember_folders(site: "Site", made: int) -> None:
             return site.ledger.roots.folder_mode(site.uid, path)
         return None
 
-    site.handle.modes = paths.Modes(note, known)
+    site.handle.modes = handles.Modes(note, known)

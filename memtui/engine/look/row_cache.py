@@ -206,9 +206,9 @@ def _rows(root: Root, columns: Columns, odd: dict[str, list[list[list[str]]]]) -
 def _readings(columns: Columns, odd: dict[str, list[list[list[str]]]]) -> dict[str, Reading]:
     # Loaded here, because the first paint needs rows only.
     from memtui.engine.look.readings import Reading
-    from memtui.engine.look.scan import Key
+    from memtui.engine.look.scan import StatKey
 
-    keys = map(tuple.__new__, repeat(Key), zip(*[columns[name] for name in _COLUMNS[14:20]], strict=True))
+    keys = map(tuple.__new__, repeat(StatKey), zip(*[columns[name] for name in _COLUMNS[14:20]], strict=True))
     problems: dict[int, tuple[Problem, ...]] = {int(number): _problems(found) for number, (_, found) in odd.items()}
     return {
         path: Reading(key, sha, description, problems.get(number, ()), trusted, 0, steady=True)

@@ -1,6 +1,6 @@
 """What is in a root, by name and stat, from handles: no file is opened and no link is followed here.
 
-One `Tree` per root is kept up to date, whole or one folder at a time, and says what differs from the last look. It
+One `RootTree` per root is kept up to date, whole or one folder at a time, and says what differs from the last look. It
 exists so that nothing on disk is hidden because it is odd (it is listed with the reason), or read because it is listed.
 """
 
@@ -13,9 +13,8 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk import fsio, paths
-from memtui.engine.disk.lookalikes import flags
-from memtui.engine.disk.selection import Selection
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk.paths import Selection, flags
 from memtui.engine.model import Problem
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 
@@ -34,7 +33,7 @@ _LONG = paths.MAX_PATH // 4
 """A path of at most so many characters cannot be over the limit in bytes."""
 
 
-class Key(NamedTuple):
+class StatKey(NamedTuple):
     """What changes with a file's content or identity."""
 
     ino: int
@@ -45,11 +44,11 @@ class Key(NamedTuple):
     nlink: int
 
 
-class Entry(NamedTuple):
+class ScannedFile(NamedTuple):
     """One name that is not a folder. The same object is kept as long as the stat is the same."""
 
     path: str
-    key: Key
+    key: StatKey
     problems: tuple[Problem, ...]
     """What is known without opening it."""
     readable: bool
@@ -79,7 +78,7 @@ class Folder:
         self.misnamed = _misnamed(self.parts)
         """What is wrong with its own name or one above, and so with every name in it."""
         self.selection = selection
-        self.entries: dict[str, Entry] = {}
+        self.entries: dict[str, ScannedFile] = {}
         self.below: set[str] = set()
         """Names of the folders in it that are looked into."""
         self.flags: dict[str, tuple[Problem, ...]] = {}
@@ -137,7 +136,7 @@ class _Named:
         return fsio.stat_at(self._parent, self.name)
 
 
-class Tree:
+class RootTree:
     """Everything in one root, as of the last look. Not safe to share between threads."""
 
     def __init__(self, selection: Selection, *, max_files: int = MAX_FILES, max_folders: int = MAX_FOLDERS) -> None:
@@ -159,7 +158,7 @@ class Tree:
         """Which names count."""
         return self.folders[""].selection
 
-    def entry(self, path: str) -> Entry | None:
+    def entry(self, path: str) -> ScannedFile | None:
         """What is known of one path."""
         folder, _, name = path.rpartition("/")
         found = self.folders.get(folder)
@@ -171,7 +170,7 @@ class Tree:
         found = self.folders.get(folder)
         return () if found is None else found.flags.get(name, ())
 
-    def entries(self) -> Iterable[Entry]:
+    def entries(self) -> Iterable[ScannedFile]:
         """Every name that is listed."""
         for folder in self.folders.values():
             yield from folder.entries.values()
@@ -201,7 +200,7 @@ class Tree:
 
     # --- looking
 
-    def refresh(self, handle: paths.RootHandle, only: Iterable[str] | None = None) -> Delta:
+    def refresh(self, handle: handles.RootHandle, only: Iterable[str] | None = None) -> Delta:
         """List folders again.
 
         Args:
@@ -220,7 +219,7 @@ class Tree:
             self._walk(handle, list(wanted), delta, everything=False)
         return delta
 
-    def look(self, handle: paths.RootHandle, folder: str, names: Iterable[str]) -> Delta:
+    def look(self, handle: handles.RootHandle, folder: str, names: Iterable[str]) -> Delta:
         """Look at some names of one folder only.
 
         Raises:
@@ -243,7 +242,7 @@ class Tree:
             path = path.rpartition("/")[0]
         return path
 
-    def _walk(self, handle: paths.RootHandle, queue: list[str], delta: Delta, *, everything: bool) -> None:
+    def _walk(self, handle: handles.RootHandle, queue: list[str], delta: Delta, *, everything: bool) -> None:
         """Breadth first, so that what is left out by a limit is what lies deepest."""
         position = 0
         while position < len(queue):
@@ -257,7 +256,7 @@ class Tree:
 
     def _visit(
         self,
-        handle: paths.RootHandle,
+        handle: handles.RootHandle,
         folder: Folder,
         delta: Delta,
         new: list[str],
@@ -318,7 +317,7 @@ class Tree:
     ) -> None:
         """Compare what is there with what was known. The loop runs for every file of every scan: it has to be lean."""
         old = folder.entries
-        entries: dict[str, Entry] = {}
+        entries: dict[str, ScannedFile] = {}
         below: set[str] = set()
         fresh = 0
         room = self._max_files - self._count + len(old if names is None else names & old.keys())
@@ -357,7 +356,7 @@ class Tree:
                     self.truncated = True
                     break
                 fresh += entry is None
-                entry = _entry(folder, name, tuple.__new__(Key, key), own_device)
+                entry = _entry(folder, name, tuple.__new__(StatKey, key), own_device)
                 delta.changed.add(entry.path)
             entries[name] = entry
         self._settle(folder, entries, below, fresh, delta, new, names)
@@ -365,7 +364,7 @@ class Tree:
     def _settle(
         self,
         folder: Folder,
-        entries: dict[str, Entry],
+        entries: dict[str, ScannedFile],
         below: set[str],
         fresh: int,
         delta: Delta,
@@ -428,7 +427,7 @@ class Tree:
             above.below = above.below - {name}
 
 
-def is_there(handle: paths.RootHandle, parts: tuple[str, ...]) -> bool:
+def is_there(handle: handles.RootHandle, parts: tuple[str, ...]) -> bool:
     """Whether anything but a folder is under a name, listed or not.
 
     Raises:
@@ -445,7 +444,7 @@ def is_there(handle: paths.RootHandle, parts: tuple[str, ...]) -> bool:
         raise paths.translate(error, f"Looking for {'/'.join(parts)!r}") from error
 
 
-def is_still(handle: paths.RootHandle, parts: tuple[str, ...], key: Key) -> bool:
+def is_still(handle: handles.RootHandle, parts: tuple[str, ...], key: StatKey) -> bool:
     """Whether the very file that was looked at is still under a name, unchanged."""
     try:
         with handle.folder(parts[:-1]) as opened:
@@ -455,7 +454,7 @@ def is_still(handle: paths.RootHandle, parts: tuple[str, ...], key: Key) -> bool
     return (status.st_ino, status.st_size, status.st_ctime_ns) == (key.ino, key.size, key.ctime_ns)
 
 
-def _entry(folder: Folder, name: str, key: Key, own_device: bool) -> Entry:
+def _entry(folder: Folder, name: str, key: StatKey, own_device: bool) -> ScannedFile:
     """Judge one name by its stat."""
     path = folder.join(name)
     found: list[Problem] = []
@@ -482,7 +481,7 @@ def _entry(folder: Folder, name: str, key: Key, own_device: bool) -> Entry:
         except RefusedError as error:
             found.append(Problem(error.code, error.message))
             readable = False
-    return tuple.__new__(Entry, (path, key, tuple(found), readable))
+    return tuple.__new__(ScannedFile, (path, key, tuple(found), readable))
 
 
 def _name_problem(folder: Folder, name: str) -> Problem | None:

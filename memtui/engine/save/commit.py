@@ -1,9 +1,9 @@
 """The steps of a change on disk: write a new file aside, swap it in, look at what came out, let go of it or go back.
 
 A file that loses its name to us may hold a version nobody has stored, and somebody may still be writing it: nothing is
-removed without a look (`let_go`), and `Grace` looks again until its writer closed it. Several files of a folder share
-the ledger's commits and the syncs of the folder: every text and intent is durable before the first name is touched,
-and the folder is before an end is written down. A kill leaves intents, which recovery settles one by one.
+removed without a look (`let_go`), and `LateWrites` looks again until its writer closed it. Several files of a folder
+share the ledger's commits and the syncs of the folder: every text and intent is durable before the first name is
+touched, and the folder before an end is written down. A kill leaves intents, which recovery settles one by one.
 """
 
 import contextlib
@@ -13,9 +13,8 @@ from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk import fsio, paths, whole_file
-from memtui.engine.disk.paths import RootHandle
-from memtui.engine.disk.whole_file import Content
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk.handles import RootHandle, WholeFile
 from memtui.engine.ledger import Ledger
 from memtui.engine.model import Address, Conflict, Saved
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
@@ -53,14 +52,14 @@ class Displaced(NamedTuple):
     actor: str
 
 
-class Grace:
+class LateWrites:
     """Looks after displaced files on one thread of its own, so that a save does not wait for it."""
 
     def __init__(self, on_late: Callable[[Displaced, bytes | None], None]) -> None:
         """Take the callback for a late write.
 
         Args:
-            on_late: called on the grace thread, or by `drain`, with the displaced file and its final content, or None
+            on_late: called on its own thread, or by `drain`, with the displaced file and its final content, or None
                 when that could not be read. It must not raise.
         """
         self._on_late = on_late
@@ -74,7 +73,7 @@ class Grace:
         with self._guard:
             self._waiting.append((time.monotonic(), displaced))
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="memtui-grace", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="memtui-late-writes", daemon=True)
                 self._thread.start()
             else:
                 self._guard.notify_all()
@@ -143,10 +142,10 @@ class Site(NamedTuple):
     handle: RootHandle
     uid: int
     ledger: Ledger
-    grace: Grace
+    late_writes: LateWrites
 
 
-class Spot(NamedTuple):
+class LockedName(NamedTuple):
     """One name in an open folder of a locked root."""
 
     site: Site
@@ -154,13 +153,13 @@ class Spot(NamedTuple):
     name: str
     address: Address
 
-    def look(self, name: str | None = None) -> Content | None:
+    def look(self, name: str | None = None) -> WholeFile | None:
         """What has the name (or another beside it) now; None when nothing plain has. The caller closes its handle."""
-        return whole_file.take_a_look(self.folder, name or self.name, self.address, self.site.handle)
+        return handles.take_a_look(self.folder, name or self.name, self.address, self.site.handle)
 
-    def glance(self, name: str | None = None) -> Content | None:
+    def glance(self, name: str | None = None) -> WholeFile | None:
         """As `look`, with the handle closed."""
-        return whole_file.look(self.folder, name or self.name, self.address, self.site.handle)
+        return handles.look(self.folder, name or self.name, self.address, self.site.handle)
 
 
 class Siblings:
@@ -205,7 +204,7 @@ def _stamp(folder: int) -> tuple[int, int, int]:
     return status.st_dev, status.st_ino, status.st_mtime_ns
 
 
-class Target:
+class TargetFolder:
     """The folder that memories are moved into, opened (and made) when the first of them is about to be.
 
     Used in a `with` block; when that fails, what was made for it is taken away again.
@@ -259,7 +258,7 @@ class Ours(NamedTuple):
     sha: str
 
 
-def write_temp(folder: int, temp: str, data: bytes, like: Content) -> int:
+def write_temp(folder: int, temp: str, data: bytes, like: WholeFile) -> int:
     """Write a file durably that is to take another one's place; returns its inode.
 
     A failed fsync is final: the file is never used.
@@ -295,7 +294,7 @@ def write_new(folder: int, temp: str, data: bytes, mode: int | None, dated: int 
     try:
         fsio.write_all(handle, data)
         status = fsio.fstat(handle)
-        shared = paths.shared_bits(fsio.fstat(folder)) & 0o664
+        shared = handles.shared_bits(fsio.fstat(folder)) & 0o664
         if mode is not None or shared:
             fsio.chmod(handle, (0o600 if mode is None else mode & 0o7777) | shared)
         if dated is not None:
@@ -322,7 +321,7 @@ def exists(folder: int, name: str) -> bool:
     return True
 
 
-def swap(spot: Spot, temp: str, known: Collection[str]) -> None:
+def swap(spot: LockedName, temp: str, known: Collection[str]) -> None:
     """Exchange two names of a folder, in one step where the system can.
 
     Elsewhere the name is captured under a spare name first, so for a moment nothing has it.
@@ -355,7 +354,7 @@ def swap(spot: Spot, temp: str, known: Collection[str]) -> None:
     return None
 
 
-def take_back(spot: Spot, temp: str, ours: Ours, known: Collection[str]) -> None:
+def take_back(spot: LockedName, temp: str, ours: Ours, known: Collection[str]) -> None:
     """Undo a swap: the newest foreign version gets the name, and every other one is kept.
 
     Args:
@@ -384,7 +383,7 @@ def take_back(spot: Spot, temp: str, ours: Ours, known: Collection[str]) -> None
     fsio.fsync_dir(spot.folder)
 
 
-def _untouched(spot: Spot, ours: Ours) -> bool:
+def _untouched(spot: LockedName, ours: Ours) -> bool:
     """Whether the file under the name is a foreign one, or ours as we wrote it."""
     status = fsio.stat_at(spot.folder, spot.name)
     if status.st_ino != ours.inode:
@@ -393,7 +392,7 @@ def _untouched(spot: Spot, ours: Ours) -> bool:
     return found is not None and found.settled and found.sha == ours.sha
 
 
-def give_back(spot: Spot, temp: str, known: Collection[str]) -> bool:
+def give_back(spot: LockedName, temp: str, known: Collection[str]) -> bool:
     """Give a captured file its name back, or keep its text when the name is taken again.
 
     Returns:
@@ -410,7 +409,7 @@ def give_back(spot: Spot, temp: str, known: Collection[str]) -> bool:
     return True
 
 
-def let_go(spot: Spot, name: str, known: Collection[str]) -> None:
+def let_go(spot: LockedName, name: str, known: Collection[str]) -> None:
     """Remove the last name of a file; its text is kept first unless it is known, and its writer is watched.
 
     Args:
@@ -423,7 +422,7 @@ def let_go(spot: Spot, name: str, known: Collection[str]) -> None:
     """
     site, address = spot.site, spot.address
     try:
-        content = whole_file.read_in(spot.folder, name, address, site.handle, calm=True)
+        content = handles.read_in(spot.folder, name, address, site.handle, calm=True)
     except NotFoundError:
         return
     except RefusedError as error:
@@ -442,7 +441,7 @@ def let_go(spot: Spot, name: str, known: Collection[str]) -> None:
             stored = True
         fsio.unlink(spot.folder, name)
         before = content.sha if stored else ""  # what its writer leaves in it is stored whatever it is
-        site.grace.take(Displaced(content.handle, address, site.uid, address.path, before, None, "outside"))
+        site.late_writes.take(Displaced(content.handle, address, site.uid, address.path, before, None, "outside"))
         watched = True
     finally:
         if not watched:

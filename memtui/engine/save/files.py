@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.disk import fsio, paths, whole_file
-from memtui.engine.disk.whole_file import Content
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk.handles import WholeFile
 from memtui.engine.model import Address, Conflict, Saved, Unchanged, is_person
 from memtui.engine.save import commit
-from memtui.engine.save.commit import Displaced, Happened, Ours, Site, Spot, StillWritten, Target
+from memtui.engine.save.commit import Displaced, Happened, LockedName, Ours, Site, StillWritten, TargetFolder
 from memtui.engine.save.jobs import CARRIED, NEWS_STAYS, Job
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 
@@ -28,7 +28,7 @@ WRITTEN = ("created", "modified")
 class Lost(NamedTuple):
     """A commit that found a foreign version, the one it carries, where the expected one should have been."""
 
-    theirs: Content | None
+    theirs: WholeFile | None
 
 
 def replace(site: Site, address: Address, data: bytes, expected: str | None, job: Job) -> Saved | Unchanged | Conflict:
@@ -47,7 +47,7 @@ def replace(site: Site, address: Address, data: bytes, expected: str | None, job
     parts = paths.split(address.path)
     sha = sha256(data).hexdigest()
     with site.handle.folder(parts[:-1]) as folder:
-        spot = Spot(site, folder, parts[-1], address)
+        spot = LockedName(site, folder, parts[-1], address)
         try:
             found = _read(spot, job, lambda content: content.sha == expected != sha)
         except NotFoundError:
@@ -76,7 +76,7 @@ def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Jo
     """
     parts = paths.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
-        spot = Spot(site, folder, parts[-1], address)
+        spot = LockedName(site, folder, parts[-1], address)
         found = _read(spot, job, lambda _: True)
         try:
             data = change(found.data)
@@ -86,7 +86,7 @@ def edit(site: Site, address: Address, change: Callable[[bytes], bytes], job: Jo
             fsio.close(found.handle)
 
 
-def _put_over(spot: Spot, found: Content, data: bytes, sha: str, job: Job) -> Saved | Conflict:
+def _put_over(spot: LockedName, found: WholeFile, data: bytes, sha: str, job: Job) -> Saved | Conflict:
     """Put a new text in the place of the one that was just read."""
     site, address = spot.site, spot.address
     if found.status.st_nlink > 1:
@@ -119,23 +119,23 @@ def create(
     """
     parts = paths.split(address.path)
     sha = sha256(data).hexdigest()
-    with Target(site, parts[:-1], job.siblings) as there:
+    with TargetFolder(site, parts[:-1], job.siblings) as there:
         folder = there.opened()
         try:
-            found = whole_file.read_in(folder, parts[-1], address, site.handle)
+            found = handles.read_in(folder, parts[-1], address, site.handle)
         except NotFoundError:
             pass
         except RefusedError as error:
             # A link keeps its own code: creating through it is what must never happen.
-            raise error if error.code == "E_SYMLINK" else _exists(address) from None
+            raise error if error.code == "E_SYMLINK" else taken(address) from None
         else:
             fsio.close(found.handle)
             if found.sha == sha:
                 return Unchanged(address, sha)
-            raise _exists(address, found.sha)
+            raise taken(address, found.sha)
         there.refuse_clash(parts[-1], besides=None)
         seq, temp = _announce(site, address, job, None, data, sha)
-        spot = Spot(site, folder, parts[-1], address)
+        spot = LockedName(site, folder, parts[-1], address)
         try:
             ours = Ours(commit.write_new(folder, temp, data, mode, dated), sha)
             site.handle.check()
@@ -143,7 +143,7 @@ def create(
         except (OSError, MemtuiError) as error:
             whole = _drop_temp(spot, temp, seq, sha, error)
             if isinstance(error, FileExistsError):
-                raise _exists(address) from None
+                raise taken(address) from None
             raise _failure(error, f"Creating {address}", whole=whole) from error
         try:
             fsio.fsync_dir(folder)
@@ -170,14 +170,16 @@ def remove(
     """
     parts = paths.split(address.path)
     with site.handle.folder(parts[:-1]) as folder:
-        spot = Spot(site, folder, parts[-1], address)
+        spot = LockedName(site, folder, parts[-1], address)
         result, told = commit.alone(site, removing(spot, expected, job, moved_to))
     if told:
         site.handle.prune(parts[:-1])
     return result
 
 
-def removing(spot: Spot, expected: str | None, job: Job, moved_to: tuple[int, str] | None = None) -> commit.Change:
+def removing(
+    spot: LockedName, expected: str | None, job: Job, moved_to: tuple[int, str] | None = None
+) -> commit.Change:
     """The steps of `remove`, for whoever lets it go on."""
     site, address, folder = spot.site, spot.address, spot.folder
     found = _read(spot, job, lambda content: expected in (None, content.sha))
@@ -211,15 +213,15 @@ def rename(site: Site, address: Address, new: Address, expected: str | None, job
     """
     parts, target = paths.split(address.path), paths.split(new.path)
     siblings = job.siblings if parts[:-1] != target[:-1] else None  # the old name would be taken for one still there
-    with site.handle.folder(parts[:-1]) as folder, Target(site, target[:-1], siblings) as there:
-        spot = Spot(site, folder, parts[-1], address)
+    with site.handle.folder(parts[:-1]) as folder, TargetFolder(site, target[:-1], siblings) as there:
+        spot = LockedName(site, folder, parts[-1], address)
         result, told = commit.alone(site, renaming(spot, there, new, expected, job))
     if told:
         site.handle.prune(parts[:-1])
     return result
 
 
-def renaming(spot: Spot, there: Target, new: Address, expected: str | None, job: Job) -> commit.Change:
+def renaming(spot: LockedName, there: TargetFolder, new: Address, expected: str | None, job: Job) -> commit.Change:
     """The steps of `rename`, for whoever lets it go on."""
     site, address, folder = spot.site, spot.address, spot.folder
     found = _read(spot, job, lambda content: expected in (None, content.sha))
@@ -229,15 +231,15 @@ def renaming(spot: Spot, there: Target, new: Address, expected: str | None, job:
     same = address.path.rpartition("/")[0] == new.path.rpartition("/")[0]
     new_folder = there.opened()
     there.refuse_clash(new.name, besides=spot.name if same else None)
-    seq = _announce_rename(site, address, new, job, found)
+    seq, _ = _announce(site, address, job, found, None, found.sha, to=new.path)
     yield None
-    new_spot = Spot(site, new_folder, new.name, new)
+    new_spot = LockedName(site, new_folder, new.name, new)
     try:
         site.handle.check()
         fsio.rename_noreplace(folder, spot.name, new_folder, new.name)
     except FileExistsError as error:
         site.ledger.audit.end(seq, "aborted", note=_short(error))
-        raise _exists(new) from None
+        raise taken(new) from None
     except (OSError, MemtuiError) as error:
         raise _failure(error, f"Renaming {address}", whole=_not_renamed(new_spot, new.name, seq, error)) from error
 
@@ -263,26 +265,8 @@ def renaming(spot: Spot, there: Target, new: Address, expected: str | None, job:
     return Saved(new, sha, found.sha, str(job.txn.id))
 
 
-def _announce_rename(site: Site, address: Address, new: Address, job: Job, found: Content) -> int:
-    kept = is_kept(site, address, found)
-    with site.ledger.transaction(durable=not kept):  # as `_announce`
-        if not kept:
-            keep_before(site, address, found)
-        return site.ledger.audit.intend(
-            job.txn.id,
-            site.uid,
-            address.path,
-            actor=job.actor.name,
-            operation=job.operation,
-            before=found.sha,
-            after=found.sha,
-            target=(site.uid, new.path),
-            note=job.note,
-        )
-
-
 def refuse(
-    site: Site, address: Address, data: bytes | None, expected: str | None, found: Content | None, job: Job
+    site: Site, address: Address, data: bytes | None, expected: str | None, found: WholeFile | None, job: Job
 ) -> Conflict:
     """Keep both texts and record the conflict; the disk is not touched."""
     with site.ledger.transaction():
@@ -355,15 +339,15 @@ def finish_rename(site: Site, path: str, new_path: str, sha: str, job: Job) -> N
 
 
 def _announce(
-    site: Site, address: Address, job: Job, found: Content | None, data: bytes | None, sha: str | None
+    site: Site, address: Address, job: Job, found: WholeFile | None, data: bytes | None, sha: str | None, to: str = ""
 ) -> tuple[int, str]:
-    """Store both texts and the intent in one commit; from here on nothing can be lost.
+    """Store both texts and the intent in one commit; from here on nothing can be lost. `to`: its path after a rename.
 
     It is durable when it stores a text. An intent alone has to survive a kill: after a power cut that took it along,
     the disk tells what happened, and every text is in history already.
     """
     temp = paths.TEMP_PREFIX + os.urandom(8).hex()
-    kept = found is None or is_kept(site, address, found)
+    kept = found is None or site.ledger.versions.is_kept(site.uid, address.path, found.data, found.sha)
     with site.ledger.transaction(durable=data is not None or not kept):
         if found is not None and not kept:
             keep_before(site, address, found)
@@ -384,38 +368,34 @@ def _announce(
             operation=job.operation,
             before=found.sha if found else None,
             after=sha,
-            temp=temp,
+            temp=None if to else temp,
+            target=(site.uid, to) if to else None,
             note=job.note,
-            dated=found.status.st_mtime_ns if found is not None and data is None else None,
+            dated=found.status.st_mtime_ns if found is not None and data is None and not to else None,
         )
     return seq, temp
 
 
-def is_kept(site: Site, address: Address, found: Content) -> bool:
-    """Whether the version that is about to be displaced is the memory's newest in history, and its text unharmed."""
-    return site.ledger.versions.is_kept(site.uid, address.path, found.data, found.sha)
-
-
-def keep_before(site: Site, address: Address, found: Content) -> None:
+def keep_before(site: Site, address: Address, found: WholeFile) -> None:
     """Put the version that is about to be displaced on the memory's history, unless it is its newest already."""
     at = found.status.st_mtime_ns // 1_000_000
     site.ledger.versions.keep_found(site.uid, address.path, found.data, found.sha, at=at)
 
 
-def _read(spot: Spot, job: Job, matters: Callable[[Content], bool]) -> Content:
+def _read(spot: LockedName, job: Job, matters: Callable[[WholeFile], bool]) -> WholeFile:
     """Read a memory that is about to change.
 
     Raises:
         StillWritten: the job is patient, the content would matter, and it may be half of a version.
     """
-    found = whole_file.read_in(spot.folder, spot.name, spot.address, spot.site.handle, calm=True)
+    found = handles.read_in(spot.folder, spot.name, spot.address, spot.site.handle, calm=True)
     if job.patient and not found.settled and matters(found):
         fsio.close(found.handle)
         raise StillWritten
     return found
 
 
-def _swap_in(spot: Spot, temp: str, found: Content, data: bytes, sha: str, seq: int) -> Content | Lost:
+def _swap_in(spot: LockedName, temp: str, found: WholeFile, data: bytes, sha: str, seq: int) -> WholeFile | Lost:
     """Write the temporary file, swap it in and verify what came out.
 
     Returns:
@@ -444,7 +424,7 @@ def _swap_in(spot: Spot, temp: str, found: Content, data: bytes, sha: str, seq: 
         raise _failure(error, doing, whole=False) from error
 
 
-def _take_off(spot: Spot, temp: str, found: Content) -> Content | Lost:
+def _take_off(spot: LockedName, temp: str, found: WholeFile) -> WholeFile | Lost:
     """Verify what a deletion captured, and remove it.
 
     Returns:
@@ -461,7 +441,7 @@ def _take_off(spot: Spot, temp: str, found: Content) -> Content | Lost:
     return displaced
 
 
-def _take_expected(spot: Spot, temp: str, expected: str) -> Content | None:
+def _take_expected(spot: LockedName, temp: str, expected: str) -> WholeFile | None:
     """Remove the displaced file if it is the expected version; None, and nothing done, when it is another one."""
     displaced = spot.look(temp)
     if displaced is None:
@@ -477,7 +457,7 @@ def _take_expected(spot: Spot, temp: str, expected: str) -> Content | None:
             fsio.close(displaced.handle)
 
 
-def _withdraw(spot: Spot, temp: str, ours: Ours) -> None:
+def _withdraw(spot: LockedName, temp: str, ours: Ours) -> None:
     """Take a new file away again, unless somebody else's has its name by now."""
     if fsio.stat_at(spot.folder, spot.name).st_ino != ours.inode:
         return
@@ -488,14 +468,22 @@ def _withdraw(spot: Spot, temp: str, ours: Ours) -> None:
         commit.give_back(spot, temp, (ours.sha,))
 
 
-def _watch(spot: Spot, displaced: Content, ours: str | None, job: Job) -> None:
+def _watch(spot: LockedName, displaced: WholeFile, ours: str | None, job: Job) -> None:
     """Look after the displaced file as long as somebody may still write it."""
     site, address = spot.site, spot.address
-    site.grace.take(Displaced(displaced.handle, address, site.uid, address.path, displaced.sha, ours, job.actor.name))
+    site.late_writes.take(
+        Displaced(displaced.handle, address, site.uid, address.path, displaced.sha, ours, job.actor.name)
+    )
 
 
 def _lost_race(
-    site: Site, address: Address, job: Job, yours: str | None, expected: str | None, seq: int, theirs: Content | None
+    site: Site,
+    address: Address,
+    job: Job,
+    yours: str | None,
+    expected: str | None,
+    seq: int,
+    theirs: WholeFile | None,
 ) -> Conflict:
     with site.ledger.transaction():
         if theirs is not None and theirs.settled:
@@ -506,7 +494,7 @@ def _lost_race(
     return Conflict(address, theirs.sha if theirs else None, expected, yours, str(job.txn.id))
 
 
-def _drop_temp(spot: Spot, temp: str, seq: int, sha: str, cause: Exception) -> bool:
+def _drop_temp(spot: LockedName, temp: str, seq: int, sha: str, cause: Exception) -> bool:
     """Remove a temporary file that was not used; where that fails the intent stays open and recovery does it."""
     try:
         whole = commit.drop_temp(spot.folder, temp)
@@ -517,7 +505,7 @@ def _drop_temp(spot: Spot, temp: str, seq: int, sha: str, cause: Exception) -> b
     return whole
 
 
-def _not_renamed(spot: Spot, temp: str, seq: int, cause: Exception) -> bool:
+def _not_renamed(spot: LockedName, temp: str, seq: int, cause: Exception) -> bool:
     """End a change that could not rename its file; where half of that was done the intent stays open for recovery."""
     try:
         whole = not commit.exists(spot.folder, temp)
@@ -550,7 +538,8 @@ def _short(error: Exception) -> str:
     return getattr(error, "code", type(error).__name__)
 
 
-def _exists(address: Address, sha: str | None = None) -> ConflictError:
+def taken(address: Address, sha: str | None = None) -> ConflictError:
+    """The refusal of a name that something has already, in the version `sha`."""
     return ConflictError(
         f"{address} exists already.",
         code="E_EXISTS",
@@ -579,21 +568,25 @@ def remove_some(
         What became of each; nothing of those that have to be removed alone.
     """
     with site.handle.folder(folder) as opened:
-        spots = [Spot(site, opened, address.name, address) for address in wanted]
+        spots = [LockedName(site, opened, address.name, address) for address in wanted]
         changes = [removing(spot, wanted[spot.address], job) for spot in spots]
         ended = commit.together(site, changes)
     if ended.told:
         site.handle.prune(folder)
-    site.grace.sweep()
+    site.late_writes.sweep()
     return {address: result for address, result in zip(wanted, ended.results, strict=True) if result is not None}
 
 
 def rename_some(
-    site: Site, folder: tuple[str, ...], there: Target, wanted: Mapping[Address, tuple[Address, str | None]], job: Job
+    site: Site,
+    folder: tuple[str, ...],
+    there: TargetFolder,
+    wanted: Mapping[Address, tuple[Address, str | None]],
+    job: Job,
 ) -> dict[Address, Saved | Conflict | MemtuiError]:
     """Give several names of one folder new names in another one, as `remove_some`; see `rename`."""
     with site.handle.folder(folder) as opened:
-        spots = [Spot(site, opened, address.name, address) for address in wanted]
+        spots = [LockedName(site, opened, address.name, address) for address in wanted]
         ended = commit.together(site, [renaming(spot, there, *wanted[spot.address], job) for spot in spots])
     if ended.told:
         site.handle.prune(folder)

@@ -6,7 +6,7 @@ writer's text alone. A draft that was begun since is never touched.
 
 from typing import NamedTuple
 
-from memtui.engine.ledger import Ledger, Step
+from memtui.engine.ledger import AuditStep, Ledger
 from memtui.engine.model import Conflict, Draft, MergeOf, Outcome
 from memtui.errors import MemtuiError
 
@@ -59,7 +59,7 @@ class MergeDrafts:
         """Take where drafts are kept."""
         self._ledger = ledger
 
-    def follow(self, step: Step, outcome: Outcome, kind: str) -> str:
+    def follow(self, step: AuditStep, outcome: Outcome, kind: str) -> str:
         """Do what is due after one step of an undo or redo.
 
         Args:
@@ -83,12 +83,12 @@ class MergeDrafts:
             self._take(step, merged)
         return ""
 
-    def _draft(self, step: Step) -> Draft | None:
+    def _draft(self, step: AuditStep) -> Draft | None:
         return next(
             (draft for draft in self._ledger.drafts.all({step.uid: ""}) if draft.address.path == step.path), None
         )
 
-    def _give(self, step: Step, outcome: Outcome, base: str | None, text: str) -> bool:
+    def _give(self, step: AuditStep, outcome: Outcome, base: str | None, text: str) -> bool:
         """Make a stored text a draft again, unless there is one already; False when it cannot be one."""
         try:
             data = self._ledger.versions.blob(text)
@@ -103,7 +103,7 @@ class MergeDrafts:
         self._ledger.drafts.save(step.uid, draft._replace(address=draft.address._replace(path=step.path)))
         return True
 
-    def _take(self, step: Step, merged: Merged) -> None:
+    def _take(self, step: AuditStep, merged: Merged) -> None:
         """Take the draft away that the undo gave, unless something was typed in it since."""
         draft = self._draft(step)
         if draft is not None and draft.base_sha256 == merged.base and _is(self._ledger, merged.yours, draft.text):

@@ -5,10 +5,10 @@ No file is removed unless its text is in the ledger or is a part of the text tha
 """
 
 from memtui.engine.disk import fsio, paths
-from memtui.engine.ledger import Intent
+from memtui.engine.ledger import OpenIntent
 from memtui.engine.model import Actor, Address
 from memtui.engine.save import commit, files
-from memtui.engine.save.commit import Ours, Site, Spot
+from memtui.engine.save.commit import LockedName, Ours, Site
 from memtui.engine.save.jobs import Job, Txn
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 
@@ -32,7 +32,7 @@ def recover(site: Site) -> int:
         parts = paths.split(intent.path)
         try:
             with site.handle.folder(parts[:-1]) as folder:
-                _settle(Spot(site, folder, parts[-1], Address(site.handle.root.id, intent.path)), intent)
+                _settle(LockedName(site, folder, parts[-1], Address(site.handle.root.id, intent.path)), intent)
         except (NotFoundError, RefusedError) as error:
             if error.code not in _NO_FOLDER:
                 raise
@@ -46,7 +46,7 @@ def recover(site: Site) -> int:
     return len(intents)
 
 
-def _settle(spot: Spot, intent: Intent) -> None:
+def _settle(spot: LockedName, intent: OpenIntent) -> None:
     if intent.new_path is not None:
         _rename(spot, intent, intent.new_path)
     elif intent.after is None:
@@ -55,7 +55,7 @@ def _settle(spot: Spot, intent: Intent) -> None:
         _put(spot, intent, intent.temp or _NO_TEMP, intent.after)
 
 
-def _put(spot: Spot, intent: Intent, temp: str, after: str) -> None:
+def _put(spot: LockedName, intent: OpenIntent, temp: str, after: str) -> None:
     """A save or a create."""
     _restore_spare(spot, intent, temp)
     target, left = spot.glance(), spot.glance(temp)
@@ -83,7 +83,7 @@ def _put(spot: Spot, intent: Intent, temp: str, after: str) -> None:
         files.abort(spot.site, intent.seq, intent.path, after, _STOPPED)
 
 
-def _begins(spot: Spot, sha: str, data: bytes) -> bool:
+def _begins(spot: LockedName, sha: str, data: bytes) -> bool:
     """Whether data is a part of a stored text, as a temporary file has it whose writing was interrupted."""
     try:
         whole = spot.site.ledger.versions.blob(sha)
@@ -92,7 +92,7 @@ def _begins(spot: Spot, sha: str, data: bytes) -> bool:
     return whole is not None and whole.startswith(data)
 
 
-def _remove(spot: Spot, intent: Intent, temp: str) -> None:
+def _remove(spot: LockedName, intent: OpenIntent, temp: str) -> None:
     """A deletion: the file was captured under a temporary name first."""
     target, left = spot.glance(), spot.glance(temp)
     if target is not None and left is not None and target.status.st_ino == left.status.st_ino:
@@ -114,13 +114,13 @@ def _remove(spot: Spot, intent: Intent, temp: str) -> None:
         files.abort(spot.site, intent.seq, intent.path, None, _STOPPED)
 
 
-def _rename(spot: Spot, intent: Intent, new_path: str) -> None:
+def _rename(spot: LockedName, intent: OpenIntent, new_path: str) -> None:
     """A rename within the root."""
     site, folder, name = spot.site, spot.folder, spot.name
     parts = paths.split(new_path)
     try:
         with site.handle.folder(parts[:-1]) as new_folder:
-            there = Spot(site, new_folder, parts[-1], spot.address).glance()
+            there = LockedName(site, new_folder, parts[-1], spot.address).glance()
             here = spot.glance()
             same = here is not None and there is not None and here.status.st_ino == there.status.st_ino
             if same and here is not None and here.status.st_nlink > 1:
@@ -140,7 +140,7 @@ def _rename(spot: Spot, intent: Intent, new_path: str) -> None:
         site.ledger.audit.end(intent.seq, "aborted", note=_STOPPED)
 
 
-def _restore_spare(spot: Spot, intent: Intent, temp: str) -> None:
+def _restore_spare(spot: LockedName, intent: OpenIntent, temp: str) -> None:
     """Bring a swap that has to be done in several steps back to its start, or to its end."""
     spare, folder = temp + commit.SPARE, spot.folder
     if not commit.exists(folder, spare):
@@ -152,5 +152,5 @@ def _restore_spare(spot: Spot, intent: Intent, temp: str) -> None:
     commit.let_go(spot, spare, (intent.before or "",))
 
 
-def _job(intent: Intent) -> Job:
+def _job(intent: OpenIntent) -> Job:
     return Job(Txn(intent.txn), Actor(intent.actor), intent.operation, note=intent.note)

@@ -49,7 +49,7 @@ _MANY = 400
 """More names than this in one folder are found by listing it."""
 
 
-class Agenda:
+class Schedule:
     """What is to be looked at, and when. All times are ticks, in milliseconds."""
 
     def __init__(self, now: int) -> None:
@@ -212,7 +212,7 @@ class Watch:
         self._health: Health | None = None
         now = self._ticks()
         self._drift = self._clock() - now
-        self._agenda = Agenda(now)
+        self._schedule = Schedule(now)
         self._failures = 0
         self._cookie = ""
         self._cookie_at = now + COOKIE_MS
@@ -251,7 +251,7 @@ class Watch:
             self._listen()
             while not self._stopping:
                 self._look()
-                if not self._agenda.polling and self._source.hears:
+                if not self._schedule.polling and self._source.hears:
                     # Said only now: whoever waits for it may count on everything that happens from here on.
                     self._report(Health("watching"))
                 self._hear()
@@ -268,9 +268,9 @@ class Watch:
             self._make_way()
             self._requests()
             now = self._ticks()
-            due = self._agenda.rested(self._reconciler.due())
+            due = self._schedule.rested(self._reconciler.due())
             roots = self._reconciler.roots()
-            glances = dict(self._agenda.take(now, [root.id for root in roots]))
+            glances = dict(self._schedule.take(now, [root.id for root in roots]))
             moved, self._ledger_moved = self._ledger_moved, False
             if moved:
                 for root in roots:
@@ -279,8 +279,8 @@ class Watch:
                 return
             changes = self._once(self._reconciler.look(glances))
             ended = self._ticks()
-            self._agenda.files = self._reconciler.files()
-            self._agenda.looked(glances, now, ended, found=changes != _NOTHING)
+            self._schedule.files = self._reconciler.files()
+            self._schedule.looked(glances, now, ended, found=changes != _NOTHING)
             if moved:
                 self._ledger_at = ended + max(LEDGER_MS, (ended - now) * LEDGER_SHARE)
             self._follow()
@@ -302,31 +302,31 @@ class Watch:
         said = {notice.text for notice in changes.notices if notice.kind == "ledger"}
         notices = tuple(notice for notice in changes.notices if notice.text not in self._said)
         if said:
-            self._agenda.scan(self._ticks() + RETRY_LEDGER_MS)
+            self._schedule.scan(self._ticks() + RETRY_LEDGER_MS)
         self._said = said
         return changes._replace(notices=notices)
 
     def _hear(self) -> None:
         now = self._ticks()
-        ends = [self._agenda.next(), self._cookie_at, self._ledger_at]
+        ends = [self._schedule.next(), self._cookie_at, self._ledger_at]
         ends += [
             at
-            for at in (self._agenda.rested(self._reconciler.due()), self._cookie_due, self._retry_at, self._keep_at)
+            for at in (self._schedule.rested(self._reconciler.due()), self._cookie_due, self._retry_at, self._keep_at)
             if at is not None
         ]
         batch = self._source.wait(max(0, min(ends) - now) / 1000)
         now = self._ticks()
         drift = self._clock() - now
         if batch.lost or abs(drift - self._drift) > SLEPT_MS:
-            self._agenda.scan(now)
+            self._schedule.scan(now)
             self._cookie_due = None  # it may be lost with the rest
-        self._agenda.list(batch.new - {COOKIES}, now)
+        self._schedule.list(batch.new - {COOKIES}, now)
         self._drift = drift
         for (root_id, folder), name in batch.hints:
             if not root_id:
                 self._heard_cookie(name)
             elif not name or self._reconciler.wants(root_id, folder, name):
-                self._agenda.hint(root_id, folder, name, now)
+                self._schedule.hint(root_id, folder, name, now)
                 if not name:
                     self._followed = None
         if batch.broken is not None:
@@ -347,11 +347,11 @@ class Watch:
         with self._guard:
             focused, self._wanted_focus = self._wanted_focus, None
         now = self._ticks()
-        if focused is not None and focused is not self._agenda.focused:
-            self._agenda.focused = focused
-            self._agenda.rest(now)
+        if focused is not None and focused is not self._schedule.focused:
+            self._schedule.focused = focused
+            self._schedule.rest(now)
         if focused:
-            self._agenda.scan(now)
+            self._schedule.scan(now)
 
     # --- doubt
 
@@ -362,15 +362,15 @@ class Watch:
         now = self._ticks()
         with self._guard:
             self._source = self._open()
-        self._agenda.polling, self._retry_at = False, None
+        self._schedule.polling, self._retry_at = False, None
         self._cookie_at = now + COOKIE_MS
-        self._agenda.scan(now)
+        self._schedule.scan(now)
 
     def _give_up(self, why: str) -> None:
         self._close_source()
         now = self._ticks()
-        self._agenda.polling = True
-        self._agenda.scan(now)
+        self._schedule.polling = True
+        self._schedule.scan(now)
         self._retry_at = now + RETRY_MS
         self._report(Health("polling", why))
 
@@ -390,7 +390,7 @@ class Watch:
 
     def _follow(self) -> None:
         """Watch the folders there are now; those that are new have to be listed once more."""
-        if self._agenda.polling:
+        if self._schedule.polling:
             return
         version = self._reconciler.version()
         if version == self._followed:
@@ -412,7 +412,7 @@ class Watch:
             self._failed(OSError(0, "its own cookie was not heard"))
         if now >= self._cookie_at:
             self._cookie_at = now + COOKIE_MS
-            if not self._agenda.polling and self._followed is not None:
+            if not self._schedule.polling and self._followed is not None:
                 self._write_cookie(now)
         if self._keep_at is not None and now >= self._keep_at:
             self._keep_at = None

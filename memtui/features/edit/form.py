@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from memtui.engine.disk.selection import Patterns
+from memtui.engine.disk.paths import Patterns
 from memtui.engine.frontmatter import DUPLICATE, EMPTY, NONE, OK, OTHER, Value
 from memtui.engine.frontmatter.read import FrontMatter, split
 from memtui.engine.model import FieldEdit, Root

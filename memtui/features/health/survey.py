@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk.selection import Patterns
+from memtui.engine.disk.paths import Patterns
 from memtui.engine.model import Address, Listing, Memory, Policy, Root, RootStatus
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.health import checks

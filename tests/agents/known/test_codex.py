@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.disk.selection import Patterns
+from memtui.engine.disk.paths import Patterns
 from memtui.engine.look.roots import included
 from tests.agents import homes
 from tests.agents.machine import NATIVE, Machine

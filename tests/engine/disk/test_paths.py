@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import Engine
-from memtui.engine.disk import fsio, paths
-from memtui.engine.disk.paths import RootHandle
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk.handles import RootHandle
 from memtui.engine.model import Root
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from tests.examples import examples
@@ -256,7 +256,7 @@ def test_only_plain_files_are_opened(handle: RootHandle, world: World) -> None:
         ("none", "E_NOT_FOUND"),
     ):
         with pytest.raises(MemtuiError) as caught:
-            paths.open_regular(handle.fd, name, at(name), handle.identity[0], 1_000)
+            handles.open_regular(handle.fd, name, at(name), handle.identity[0], 1_000)
         assert caught.value.code == code
 
 
@@ -268,7 +268,7 @@ def test_another_file_system_is_not_entered(handle: RootHandle, world: World, mo
         enter(handle, "a")
     assert caught.value.code == "E_OTHER_DEVICE"
     with pytest.raises(RefusedError) as caught:
-        paths.open_regular(handle.fd, "b.md", at("b.md"), handle.identity[0], 1_000)
+        handles.open_regular(handle.fd, "b.md", at("b.md"), handle.identity[0], 1_000)
     assert caught.value.code == "E_OTHER_DEVICE"
 
 

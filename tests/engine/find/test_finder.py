@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import Engine
-from memtui.engine.find.finder import Listed
+from memtui.engine.find.finder import ListedRoot
 from memtui.engine.find.index import discard
 from memtui.engine.model import Actor, Address, Found, Root, Wanted
 from memtui.errors import UsageError
@@ -247,7 +247,7 @@ def test_the_first_hits_come_before_the_list_and_each_is_looked_at(place: Place)
         finder = engine.search._finder
         real = finder._listed
 
-        def counted(fresh: bool) -> Iterable[Listed]:
+        def counted(fresh: bool) -> Iterable[ListedRoot]:
             listed.append(1)
             return real(fresh)
 

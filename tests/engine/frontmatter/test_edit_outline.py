@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import given
 
 from memtui.engine.frontmatter import OK
-from memtui.engine.frontmatter.edit import FIELDS, LIST, TEXT, Node, outline
+from memtui.engine.frontmatter.edit import FIELDS, LIST, TEXT, ValueSpan, outline
 from memtui.engine.frontmatter.guard import survey
 from tests.engine.yaml_blocks import blocks
 
@@ -37,7 +37,7 @@ def test_parts_lie_one_after_the_other_and_inside_each_other(text: str) -> None:
         check(outline(text), text)
 
 
-def check(node: Node, text: str) -> None:
+def check(node: ValueSpan, text: str) -> None:
     assert 0 <= node.start <= node.end <= len(text)
     parts = [*node.items, *(field.node for field in node.fields)]
     assert node.kind != TEXT or not parts

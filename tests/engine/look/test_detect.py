@@ -15,17 +15,17 @@ from memtui.engine.look.detect import (
     PATIENCE_MS,
     QUIET_MS,
     RENAME_MS,
-    Beliefs,
+    ChangeDetector,
+    Decision,
+    DiskLook,
     Event,
-    Look,
-    Step,
-    Told,
-    View,
+    LastReported,
+    NameView,
 )
 from tests.examples import examples
 
 SETTLE_MS = 100
-NOTHING = Step([], frozenset(), {}, None, emptied=False)
+NOTHING = Decision([], frozenset(), {}, None, emptied=False)
 
 
 class Disk:
@@ -37,16 +37,16 @@ class Disk:
         self.files: dict[str, tuple[str, int]] = {}
         self.read: dict[str, tuple[str, int]] = {}
         """What the last look read, and since when."""
-        self.ledger: dict[str, Told] = {}
-        self.intended: dict[str, Told] = {}
+        self.ledger: dict[str, LastReported] = {}
+        self.intended: dict[str, LastReported] = {}
         self.unreadable: set[str] = set()
         self.told: list[Event] = []
         self.next_inode = 1
         for path, text in (files or {}).items():
             self.put(path, text)
             if known:
-                self.ledger[path] = Told(text, "outside")
-        self.beliefs = Beliefs(dict(files or {}) if known else {})
+                self.ledger[path] = LastReported(text, "outside")
+        self.beliefs = ChangeDetector(dict(files or {}) if known else {})
         self.hold = DELETED_MS
         self.hold_all: int | None = EMPTIED_MS
         self.patient = True
@@ -68,14 +68,14 @@ class Disk:
             self.files.pop(path, None)
         else:
             self.put(path, text)
-        self.ledger[path] = Told(text, actor)
+        self.ledger[path] = LastReported(text, actor)
         if here:
             self.beliefs.wrote(path, text)
 
-    def view(self, path: str) -> View | None:
+    def view(self, path: str) -> NameView | None:
         """What a look sees."""
         if path in self.unreadable:
-            return View(None, 0, steady=False, since=0)
+            return NameView(None, 0, steady=False, since=0)
         found = self.files.get(path)
         if found is None:
             self.read.pop(path, None)
@@ -84,11 +84,11 @@ class Disk:
         if path not in self.read or self.read[path][0] != text:
             self.read[path] = (text, self.now)
         since = self.read[path][1]
-        return View(text, inode, self.now - since >= SETTLE_MS, since)
+        return NameView(text, inode, self.now - since >= SETTLE_MS, since)
 
-    def step(self, *paths: str) -> Step:
+    def step(self, *paths: str) -> Decision:
         """Look, and believe and record what is to be told."""
-        look = Look(
+        look = DiskLook(
             self.now,
             self.view,
             self.ledger.get,
@@ -104,12 +104,12 @@ class Disk:
             self.told.append(event)
             if event.actor is None:
                 if event.old_path is not None:
-                    self.ledger[event.old_path] = Told(None, "outside")
-                self.ledger[event.path] = Told(event.after, "outside")
+                    self.ledger[event.old_path] = LastReported(None, "outside")
+                self.ledger[event.path] = LastReported(event.after, "outside")
             self.beliefs.accept(event)
         return step
 
-    def quiet(self, ms: int) -> Step:
+    def quiet(self, ms: int) -> Decision:
         """Let time pass, looking only when something is due."""
         end = self.now + ms
         step = self.step()
@@ -209,19 +209,19 @@ def test_a_write_this_process_is_about_to_tell_is_left_to_it() -> None:
 def test_a_write_that_is_not_recorded_yet_is_known_by_its_intent() -> None:
     disk = Disk({"a": "1"})
     disk.put("a", "2")
-    disk.intended["a"] = Told("2", "cli")
+    disk.intended["a"] = LastReported("2", "cli")
     disk.step("a")
     disk.quiet(1_000)
     assert [(event.kind, event.actor) for event in disk.told] == [("modified", "cli")]
     disk.intended.clear()
-    disk.ledger["a"] = Told("2", "cli")
+    disk.ledger["a"] = LastReported("2", "cli")
     disk.quiet(1_000)
     assert len(disk.told) == 1
 
 
 def test_an_intent_that_never_came_to_be_changes_nothing() -> None:
     disk = Disk({"a": "1"})
-    disk.intended["a"] = Told("2", "cli")
+    disk.intended["a"] = LastReported("2", "cli")
     disk.step("a")
     disk.quiet(1_000)
     assert disk.told == []
@@ -397,7 +397,7 @@ def test_a_copy_that_was_first_seen_in_the_last_look_at_the_old_file_is_its_new_
 def test_a_rename_through_memtui_elsewhere_is_told_as_one() -> None:
     disk = Disk({"a": "1", "b": "2"})
     disk.move("a", "c")
-    disk.ledger |= {"a": Told(None, "cli"), "c": Told("1", "cli")}
+    disk.ledger |= {"a": LastReported(None, "cli"), "c": LastReported("1", "cli")}
     disk.step("a", "c")
     disk.quiet(QUIET_MS + 50)
     assert [(event.kind, event.old_path, event.path, event.actor) for event in disk.told] == [

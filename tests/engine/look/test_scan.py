@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.disk import fsio, paths
-from memtui.engine.look.scan import MAX_FILES, MAX_FOLDERS, READ_LIMIT, Tree
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.look.scan import MAX_FILES, MAX_FOLDERS, READ_LIMIT, RootTree
 from memtui.engine.model import Policy
 from memtui.errors import MemtuiError
 from tests.engine.reading_world import ReadingWorld
@@ -21,12 +21,12 @@ def world(tmp_path: Path) -> ReadingWorld:
     return ReadingWorld(tmp_path / "w")
 
 
-def listed(tree: Tree) -> set[str]:
+def listed(tree: RootTree) -> set[str]:
     """The paths of a tree."""
     return {entry.path for entry in tree.entries()}
 
 
-def codes(tree: Tree, path: str) -> list[str]:
+def codes(tree: RootTree, path: str) -> list[str]:
     """What is wrong with one path."""
     entry = tree.entry(path)
     assert entry is not None
@@ -232,7 +232,7 @@ def test_a_root_that_cannot_be_listed_is_an_error(world: ReadingWorld, monkeypat
     handle = world.handle()
     monkeypatch.setattr(fsio, "open_beneath", refuse(".", errno.EACCES))
     with pytest.raises(MemtuiError) as caught:
-        Tree(world.tree_selection()).refresh(handle)
+        RootTree(world.tree_selection()).refresh(handle)
     assert caught.value.code == "E_PERMISSION"
 
 
@@ -273,8 +273,8 @@ def test_the_root_itself_may_be_a_link(tmp_path: Path) -> None:
     world = ReadingWorld(tmp_path / "w")
     world.write("a.md", "x")
     (tmp_path / "link").symlink_to(world.folder)
-    handle = paths.RootHandle(world.root._replace(path=str(tmp_path / "link")))
-    tree = Tree(world.tree_selection())
+    handle = handles.RootHandle(world.root._replace(path=str(tmp_path / "link")))
+    tree = RootTree(world.tree_selection())
     tree.refresh(handle)
     assert listed(tree) == {"a.md"}
     handle.close()

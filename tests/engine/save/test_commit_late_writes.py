@@ -10,7 +10,7 @@ import pytest
 
 from memtui.engine.disk import fsio
 from memtui.engine.save import commit
-from memtui.engine.save.commit import Displaced, Grace
+from memtui.engine.save.commit import Displaced, LateWrites
 from tests.faults.world import at, handles, sha
 
 Late = list[tuple[Displaced, bytes | None]]
@@ -23,9 +23,9 @@ def late() -> Late:
 
 
 @pytest.fixture
-def keeper(late: Late) -> Iterator[Grace]:
+def keeper(late: Late) -> Iterator[LateWrites]:
     """Somebody who looks after displaced files."""
-    keeper = Grace(lambda displaced, data: late.append((displaced, data)))
+    keeper = LateWrites(lambda displaced, data: late.append((displaced, data)))
     yield keeper
     keeper.drain()
 
@@ -38,7 +38,7 @@ def displaced(path: Path, *, before: bytes | None = None) -> Displaced:
     return found
 
 
-def test_a_file_nobody_writes_is_let_go(tmp_path: Path, keeper: Grace, late: Late) -> None:
+def test_a_file_nobody_writes_is_let_go(tmp_path: Path, keeper: LateWrites, late: Late) -> None:
     before = handles()
     for number in range(10):
         (tmp_path / "a").write_bytes(b"%d" % number)
@@ -48,7 +48,9 @@ def test_a_file_nobody_writes_is_let_go(tmp_path: Path, keeper: Grace, late: Lat
     assert handles() == before
 
 
-def test_what_is_written_after_the_file_was_displaced_is_told_once(tmp_path: Path, keeper: Grace, late: Late) -> None:
+def test_what_is_written_after_the_file_was_displaced_is_told_once(
+    tmp_path: Path, keeper: LateWrites, late: Late
+) -> None:
     (tmp_path / "a").write_bytes(b"old")
     with (tmp_path / "a").open("r+b") as writer:
         keeper.take(displaced(tmp_path / "a"))
@@ -57,7 +59,7 @@ def test_what_is_written_after_the_file_was_displaced_is_told_once(tmp_path: Pat
     assert [data for _, data in late] == [b"late"]
 
 
-def test_a_writer_that_writes_nothing_is_no_news(tmp_path: Path, keeper: Grace, late: Late) -> None:
+def test_a_writer_that_writes_nothing_is_no_news(tmp_path: Path, keeper: LateWrites, late: Late) -> None:
     (tmp_path / "a").write_bytes(b"old")
     with (tmp_path / "a").open("r+b"):
         keeper.take(displaced(tmp_path / "a"))
@@ -65,7 +67,7 @@ def test_a_writer_that_writes_nothing_is_no_news(tmp_path: Path, keeper: Grace, 
     assert not late
 
 
-def test_a_text_that_was_never_stored_is_told_whatever_it_is(tmp_path: Path, keeper: Grace, late: Late) -> None:
+def test_a_text_that_was_never_stored_is_told_whatever_it_is(tmp_path: Path, keeper: LateWrites, late: Late) -> None:
     (tmp_path / "a").write_bytes(b"")
     found = displaced(tmp_path / "a")._replace(before="")
     keeper.take(found)
@@ -74,7 +76,7 @@ def test_a_text_that_was_never_stored_is_told_whatever_it_is(tmp_path: Path, kee
 
 
 def test_a_writer_that_never_ends_is_waited_for_two_seconds_at_most(
-    tmp_path: Path, keeper: Grace, late: Late, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, keeper: LateWrites, late: Late, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commit, "LAST_LOOK", 0.1)
     (tmp_path / "a").write_bytes(b"old")
@@ -88,7 +90,7 @@ def test_a_writer_that_never_ends_is_waited_for_two_seconds_at_most(
 
 
 def test_where_the_system_cannot_tell_a_quarter_of_a_second_is_enough(
-    tmp_path: Path, keeper: Grace, late: Late, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, keeper: LateWrites, late: Late, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fsio, "has_writer", lambda handle: None)
     monkeypatch.setattr(commit, "FIRST_LOOK", 0.05)
@@ -103,7 +105,7 @@ def test_where_the_system_cannot_tell_a_quarter_of_a_second_is_enough(
 
 
 def test_a_file_that_cannot_be_read_is_said_to_be_so(
-    tmp_path: Path, keeper: Grace, late: Late, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, keeper: LateWrites, late: Late, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(handle: int, size: int) -> bytes:
         raise OSError(5, "no")
@@ -117,7 +119,7 @@ def test_a_file_that_cannot_be_read_is_said_to_be_so(
     assert handles() < before + 1
 
 
-def test_many_threads_may_hand_over_files_while_others_wait(tmp_path: Path, keeper: Grace, late: Late) -> None:
+def test_many_threads_may_hand_over_files_while_others_wait(tmp_path: Path, keeper: LateWrites, late: Late) -> None:
     before = handles()
 
     def hand_over(number: int) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from memtui.engine.events import MANY, Pace
 from memtui.engine.look import root_pass
-from memtui.engine.look.detect import Beliefs
+from memtui.engine.look.detect import ChangeDetector
 from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
 from memtui.engine.watch import watch
 from memtui.engine.watch.hints import Batch, NoSource, Place, Watchfiles
@@ -204,7 +204,7 @@ def test_the_disk_wins_whatever_is_heard(world: ReadingWorld, monkeypatch: pytes
 
         def believed() -> dict[str, str]:
             beliefs = world.reconciler._states["t"].beliefs
-            assert isinstance(beliefs, Beliefs)
+            assert isinstance(beliefs, ChangeDetector)
             return {path: known.sha256 for path, known in beliefs.known.items()}
 
         watching.heard.wait(lambda: believed() == there, "to agree")

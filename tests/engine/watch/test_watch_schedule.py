@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.look.root_pass import Glance
-from memtui.engine.watch.watch import AWAY_MS, FEW, FOCUSED_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Agenda
+from memtui.engine.watch.watch import AWAY_MS, FEW, FOCUSED_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Schedule
 
 ROOTS = ["r", "s"]
 EVERYTHING = {"r": Glance(), "s": Glance()}
 
 
-def started(now: int = 0, *, took: int = 1) -> Agenda:
+def started(now: int = 0, *, took: int = 1) -> Schedule:
     """An agenda whose first scan is over."""
-    agenda = Agenda(now)
+    agenda = Schedule(now)
     assert agenda.take(now, ROOTS) == EVERYTHING
     agenda.looked(EVERYTHING, now, now + took, found=False)
     return agenda
@@ -29,14 +29,14 @@ def names(glances: Mapping[str, Glance]) -> dict[tuple[str, str], set[str]]:
 
 
 def test_everything_is_scanned_at_the_start() -> None:
-    agenda = Agenda(7)
+    agenda = Schedule(7)
     assert agenda.next() == 7
     assert agenda.take(7, ROOTS) == EVERYTHING
     assert agenda.next() > 7
 
 
 def test_nothing_to_look_at_is_no_busy_waiting() -> None:
-    agenda = Agenda(0)
+    agenda = Schedule(0)
     assert agenda.take(0, []) == {}
     assert agenda.next() >= FOCUSED_MS * 0.9
 
@@ -111,7 +111,7 @@ def test_a_folder_watched_late_is_listed_at_once() -> None:
     ],
 )
 def test_scans_come_however_quiet_it_is(focused: bool, polling: bool, took: int, least: float, most: float) -> None:
-    agenda = Agenda(0)
+    agenda = Schedule(0)
     agenda.focused, agenda.polling = focused, polling
     for _ in range(2):
         agenda.scan(0)
@@ -124,7 +124,7 @@ def test_scans_come_however_quiet_it_is(focused: bool, polling: bool, took: int,
 def test_where_nobody_listens_a_scan_of_few_memories_comes_whatever_it_costs(
     files: int, least: float, most: float
 ) -> None:
-    agenda = Agenda(0)
+    agenda = Schedule(0)
     agenda.polling, agenda.files = True, files
     for _ in range(2):
         agenda.scan(0)
@@ -139,14 +139,14 @@ def test_one_dear_scan_says_nothing_about_the_next() -> None:
 
 
 def test_recording_what_was_found_is_no_cost_of_looking() -> None:
-    agenda = Agenda(0)
+    agenda = Schedule(0)
     agenda.take(0, ROOTS)
     agenda.looked(EVERYTHING, 0, 900, found=True)
     assert agenda.next() <= 900 + FOCUSED_MS
 
 
 def test_a_scan_asked_for_during_a_scan_comes() -> None:
-    agenda = Agenda(0)
+    agenda = Schedule(0)
     agenda.take(0, ROOTS)
     agenda.scan(5)
     agenda.looked(EVERYTHING, 0, 10, found=False)
@@ -179,7 +179,7 @@ def test_every_hint_is_looked_at_in_time(hints: list[tuple[int, str, str]]) -> N
 
 
 def test_what_is_undecided_rests_like_names_after_a_look_that_took_long() -> None:
-    agenda = Agenda(0)
+    agenda = Schedule(0)
     agenda.take(0, ["a"])
     agenda.looked({}, 1_000, 1_010, found=True)
     assert agenda.rested(None) is None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.look.scan import Tree
+from memtui.engine.look.scan import RootTree
 from tests.cli.conftest import Cli, Result
 
 INDEX = "- [Role](role.md) — knows SQL\n"
@@ -166,7 +166,7 @@ def test_what_comes_from_another_agent_is_shown_translated_first(cli: Cli, tmp_p
 def test_a_root_of_any_size_goes_into_a_bundle_and_is_searched_whole(
     machines: Machines, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    usual = Tree.__init__.__kwdefaults__ or {}
+    usual = RootTree.__init__.__kwdefaults__ or {}
     assert usual["max_files"] == 20_000
     monkeypatch.setitem(usual, "max_files", 40)
     count = 50

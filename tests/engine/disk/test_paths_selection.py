@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.disk.selection import Patterns, Selection
+from memtui.engine.disk.paths import Patterns, Selection
 from memtui.engine.model import Policy
 
 TEXT = st.text("ab.*?[]/-", max_size=6)

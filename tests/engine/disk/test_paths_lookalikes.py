@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.disk.lookalikes import flags, skeleton
-from memtui.engine.disk.paths import fold
+from memtui.engine.disk.paths import flags, fold, skeleton
 
 NAMES = st.lists(st.text("abAB\u0430\u0435\u00e9\u0301e.", min_size=1, max_size=4), unique=True, max_size=6)
 

@@ -1,0 +1,503 @@
+"""Open roots, the folders below them, and memories read whole through those: no link is followed on the way.
+
+A checked list of components is the list that is used; no joined string is ever resolved. Without this module each
+caller would check a path and then open another one.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from hashlib import sha256
+from typing import NamedTuple
+
+from memtui.engine.disk import fsio, paths
+from memtui.engine.model import Address, Policy, Root
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
+
+
+class Modes(NamedTuple):
+    """What is remembered of folders that were removed because nothing was left in them, by path below the root."""
+
+    note: Callable[[str, int], None]
+    known: Callable[[str], int | None]
+
+
+PRIVATE = 0o700
+"""The mode of a folder that memtui makes outside of checkouts."""
+
+
+class RootHandle:
+    """An open root folder, bound to the (device, inode) it had when it was opened."""
+
+    def __init__(self, root: Root) -> None:
+        """Open the root.
+
+        Raises:
+            NotFoundError: `E_ROOT_MISSING`.
+            MemtuiError: whatever else keeps it from being opened.
+        """
+        self.root = root
+        self.modes: Modes | None = None
+        """Knows the modes of folders that were removed here; None while nothing is changed."""
+        self._open = False
+        try:
+            self.fd = _open_root(root)
+        except FileNotFoundError:
+            raise NotFoundError(
+                f"The folder of {root.id} does not exist.", code="E_ROOT_MISSING", hint="Creating a memory makes it."
+            ) from None
+        except OSError as error:
+            raise paths.translate(error, f"Opening the folder of {root.id}") from error
+        try:
+            status = fsio.fstat(self.fd)
+        except OSError as error:
+            fsio.close(self.fd)
+            raise paths.translate(error, f"Looking at the folder of {root.id}") from error
+        self._open = True
+        self.identity = (status.st_dev, status.st_ino)
+
+    def check(self) -> None:
+        """Require that the root's path still means the folder that was opened.
+
+        Raises:
+            RefusedError: `E_ROOT_REPLACED`.
+            NotFoundError: `E_ROOT_MISSING`.
+        """
+        try:
+            status = fsio.stat_path(self.root.path)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ENOTDIR):
+                raise NotFoundError(
+                    f"The folder of {self.root.id} is gone.",
+                    code="E_ROOT_MISSING",
+                    unharmed="Your text is kept as a draft or in history.",
+                    hint="Bring the folder back, or create the memory elsewhere.",
+                ) from None
+            raise paths.translate(error, f"Looking at the folder of {self.root.id}") from error
+        if (status.st_dev, status.st_ino) != self.identity:
+            raise RefusedError(
+                f"The folder of {self.root.id} was replaced by another one.",
+                code="E_ROOT_REPLACED",
+                unharmed="Nothing was written into the new folder.",
+                hint="Reload, look at what is there now, then try again.",
+            )
+
+    @contextmanager
+    def folder(self, parts: tuple[str, ...], *, create: bool = False) -> Iterator[int]:
+        """The handle of a folder below the root, closed after the block.
+
+        Args:
+            parts: checked components; empty for the root itself.
+            create: make what is missing; when the block fails, what was made for it is taken away again.
+
+        Raises:
+            MemtuiError: `E_NOT_FOUND`, `E_SYMLINK`, `E_NOT_REGULAR`, `E_OTHER_DEVICE`, ...
+        """
+        if not parts:
+            yield self.fd
+            return
+        made: list[int] = []
+        done = False
+        try:
+            with fsio.closing(self._open_below(parts, made if create else None)) as handle:
+                try:
+                    device = fsio.fstat(handle).st_dev
+                except OSError as error:
+                    raise paths.translate(error, f"Looking at {'/'.join(parts)!r}") from error
+                if device != self.identity[0]:
+                    raise _other_device("/".join(parts))
+                yield handle
+            done = True
+        finally:
+            if made and not done:
+                self.prune(parts, made[0])
+
+    def _open_below(self, parts: tuple[str, ...], made: list[int] | None) -> int:
+        try:
+            if made is None:
+                return fsio.open_beneath(self.fd, parts)
+            return _make_below(os.dup(self.fd), parts, self.root, made, self.modes)
+        except OSError as error:
+            raise self._explain(error, parts) from error
+
+    def prune(self, parts: tuple[str, ...], down_to: int | None = None) -> None:
+        """Remove a folder, and then those above it, as far as they are empty; the root itself stays.
+
+        Args:
+            parts: the components of the folder.
+            down_to: how many components the last folder to be removed has; None: all, unless the policy keeps them.
+        """
+        if down_to is None and self.root.policy.keep_folders:
+            return
+        for count in range(len(parts), (down_to or 1) - 1, -1):
+            try:
+                with self.folder(parts[: count - 1]) as above:
+                    mode = fsio.stat_at(above, parts[count - 1]).st_mode & 0o777
+                    fsio.remove_dir(above, parts[count - 1])
+                if self.modes is not None and down_to is None and mode != PRIVATE:
+                    self.modes.note("/".join(parts[:count]), mode)
+            except FileNotFoundError:
+                continue  # it was not even made, or somebody else took it away
+            except (OSError, MemtuiError):
+                return  # something is in it, or it may not be removed: nothing is lost when it stays
+
+    def _explain(self, error: OSError, parts: tuple[str, ...]) -> MemtuiError:
+        """Say which component is a link or no folder: the kernel gives one error for both."""
+        path = "/".join(parts)
+        if error.errno in (errno.ELOOP, errno.ENOTDIR, errno.EXDEV):
+            if error.errno == errno.EXDEV:
+                return _other_device(path)
+            if error.errno == errno.ELOOP or self._has_link(parts):
+                return _symlink(path)
+        return paths.translate(error, f"Opening the folder {path!r} of {self.root.id}")
+
+    def _has_link(self, parts: tuple[str, ...]) -> bool:
+        handle = os.dup(self.fd)
+        try:
+            for part in parts:
+                if stat.S_ISLNK(fsio.stat_at(handle, part).st_mode):
+                    return True
+                below = fsio.open_dir(handle, part)
+                fsio.close(handle)
+                handle = below
+        except OSError:
+            return False  # it changed again while we looked: the first error is reported as it is
+        finally:
+            fsio.close(handle)
+        return False
+
+    def refuse_clash(self, folder: int, name: str, *, besides: str | None = None) -> None:
+        """As the function of this name, unless names here may be whatever the system takes."""
+        if not self.root.policy.any_name:
+            paths.refuse_clash(folder, name, besides=besides)
+
+    def close(self) -> None:
+        """Close the folder."""
+        if self._open:
+            self._open = False
+            fsio.close(self.fd)
+
+    def __del__(self) -> None:
+        """Close a folder that was replaced, when the last who read through it is done."""
+        self.close()
+
+
+def shared_bits(folder: os.stat_result) -> int:
+    """What the group and others may do in a folder that hands its group down to what is made in it; 0 for any other."""
+    shared = folder.st_mode & stat.S_ISGID and folder.st_mode & 0o070
+    return folder.st_mode & 0o075 if shared else 0
+
+
+def make_root(root: Root) -> None:
+    """Make the folder of a root, and what is missing above it.
+
+    Raises:
+        MemtuiError: it cannot be made, or only through a link that a repository brought.
+    """
+    brought = _brought(root)
+    try:
+        if brought and root.project:
+            fsio.close(_make_below(fsio.open_root(root.project), brought, root, []))
+        else:
+            fsio.make_root(root.path, 0o777 if root.in_checkout else 0o700)
+    except OSError as error:
+        if brought and error.errno in (errno.ELOOP, errno.ENOTDIR):
+            raise _brought_link(root) from None
+        raise paths.translate(error, f"Making the folder of {root.id}") from error
+
+
+def missing_folders(root: Root) -> int:
+    """How many folders `make_root` would make."""
+    path, count = root.path.rstrip("/"), 0
+    while path and not fsio.is_dir(path):
+        path, count = os.path.dirname(path), count + 1
+    return count
+
+
+def unmake_root(root: Root, count: int) -> None:
+    """Remove the folders that `make_root` made, as far as they are empty.
+
+    Args:
+        root: the root.
+        count: how many it made.
+    """
+    parts = tuple(part for part in root.path.split("/") if part)
+    brought = len(_brought(root))
+    with suppress(OSError):  # something is in one of them by now: it stays, and so does what is above it
+        for depth in range(len(parts), len(parts) - count, -1):
+            # Above what a repository could have brought, links are the user's own choice.
+            below = parts[len(parts) - brought : depth - 1] if depth > len(parts) - brought else ()
+            with fsio.closing(fsio.open_root("/" + "/".join(parts[: depth - 1 - len(below)]))) as base:
+                if below:
+                    with fsio.closing(fsio.open_beneath(base, below)) as above:
+                        fsio.remove_dir(above, parts[depth - 1])
+                else:
+                    fsio.remove_dir(base, parts[depth - 1])
+
+
+def _brought(root: Root) -> tuple[str, ...]:
+    """The components of a root's path that a repository could have brought: no link is followed in them."""
+    base = (root.project or "").rstrip("/") + "/"
+    if not root.in_checkout or not root.project or not root.path.startswith(base):
+        return ()
+    return tuple(part for part in root.path[len(base) :].split("/") if part)
+
+
+def _open_root(root: Root) -> int:
+    brought = _brought(root)
+    if not brought or not root.project:
+        return fsio.open_root(root.path)
+    handle = fsio.open_root(root.project)
+    for part in brought:
+        try:
+            below = fsio.open_dir(handle, part)
+        except OSError as error:
+            if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                raise _brought_link(root) from None
+            raise
+        finally:
+            fsio.close(handle)
+        handle = below
+    return handle
+
+
+def _brought_link(root: Root) -> RefusedError:
+    return RefusedError(
+        f"The folder of {root.id} is reached through a link inside the checkout, or is no folder.",
+        code="E_SYMLINK",
+        hint="A repository can bring such a link; use --root NAME=DIR for the folder it leads to if it is yours.",
+    )
+
+
+def _make_below(handle: int, parts: tuple[str, ...], root: Root, made: list[int], modes: Modes | None = None) -> int:
+    """Make the folders that are missing below an open folder, which is closed; returns the handle of the last.
+
+    They are private like their memories, whatever the umask says, except where they are meant to be shared; one that
+    memtui removed is as it was. `made` is filled with how many components each folder has that was made.
+    """
+    for count, part in enumerate(parts, 1):
+        try:
+            try:
+                below = fsio.open_dir(handle, part)
+            except FileNotFoundError:
+                if not root.policy.any_name:
+                    paths.refuse_clash(handle, part)
+                ours = False
+                try:
+                    fsio.make_dir(handle, part, 0o777 if root.in_checkout else PRIVATE)
+                    ours = True
+                    made.append(count)
+                    fsio.fsync_dir(handle)
+                except FileExistsError:
+                    pass  # another writer made it first: it is opened below, without following links
+                below = fsio.open_dir(handle, part)
+                kept = modes.known("/".join(parts[:count])) if ours and modes is not None else None
+                if ours:
+                    _set_mode(handle, below, kept, root)
+        finally:
+            fsio.close(handle)
+        handle = below
+    return handle
+
+
+def _set_mode(above: int, folder: int, kept: int | None, root: Root) -> None:
+    """Say who may enter an open folder that was just made; it is closed when that fails.
+
+    Args:
+        above: the folder it is in.
+        folder: the folder.
+        kept: its mode when memtui removed it; None when it never did.
+        root: the root.
+    """
+    try:
+        shared = shared_bits(fsio.fstat(above))
+        if kept is not None or shared or not root.in_checkout:
+            inherited = fsio.fstat(folder).st_mode & 0o2000  # setting the mode takes it off
+            fsio.chmod(folder, (PRIVATE | shared if kept is None else kept) | inherited)
+    except OSError:
+        fsio.close(folder)
+        raise
+
+
+def open_regular(parent: int, name: str, address: Address, device: int, limit: int) -> tuple[int, os.stat_result]:
+    """Open a memory for reading, refusing everything that is not a plain file of bounded size.
+
+    Args:
+        parent: the handle of its folder.
+        name: its last component.
+        address: for the message.
+        device: the root's device.
+        limit: the largest size in bytes.
+
+    Returns:
+        The handle and its status. The caller closes the handle.
+
+    Raises:
+        NotFoundError: `E_NOT_FOUND`.
+        RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_OTHER_DEVICE`, `E_TOO_BIG`, `E_PERMISSION`.
+    """
+    try:
+        handle = fsio.open_file(parent, name)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise _symlink(str(address)) from None
+        if error.errno == errno.ENOENT:
+            raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.") from None
+        if error.errno == errno.ENXIO:
+            raise not_regular(str(address)) from None
+        raise paths.translate(error, f"Opening {address}") from error
+    try:
+        status = fsio.fstat(handle)
+        if not fsio.is_regular(status):
+            raise not_regular(str(address))
+        if status.st_dev != device:
+            raise _other_device(str(address))
+        if status.st_size > limit:
+            raise RefusedError(
+                f"{address} has {status.st_size:,} bytes; memtui reads up to {limit:,}.",
+                code="E_TOO_BIG",
+                hint="Split it, or open it with another program.",
+                details={"limit": limit, "bytes": status.st_size},
+            )
+    except OSError as error:
+        fsio.close(handle)
+        raise paths.translate(error, f"Looking at {address}") from error
+    except BaseException:
+        fsio.close(handle)
+        raise
+    return handle, status
+
+
+def _symlink(what: str) -> RefusedError:
+    return RefusedError(
+        f"{what!r} is or goes through a symbolic link, and links inside a root are never followed.",
+        code="E_SYMLINK",
+        hint="Register the folder it points to as a root of its own, or replace the link by the file.",
+    )
+
+
+def not_regular(what: str) -> RefusedError:
+    """The refusal of a folder, FIFO, socket or device where a memory should be."""
+    return RefusedError(
+        f"{what} is not a regular file.", code="E_NOT_REGULAR", hint="Only regular files are read as memories."
+    )
+
+
+def _other_device(what: str) -> RefusedError:
+    return RefusedError(
+        f"{what!r} lies on another file system mounted inside the root.",
+        code="E_OTHER_DEVICE",
+        hint="Register that folder as a root of its own.",
+    )
+
+
+READ_LIMIT = Policy().read_bytes
+"""The largest memory that is read where a root's policy does not say otherwise, in bytes."""
+
+NO_MEMORY = ("E_SYMLINK", "E_NOT_REGULAR", "E_OTHER_DEVICE", "E_TOO_BIG")
+"""Why something that has a name is no memory, and will be none on a second look."""
+
+
+class WholeFile(NamedTuple):
+    """One read of an open memory."""
+
+    handle: int
+    data: bytes
+    sha: str
+    status: os.stat_result
+    settled: bool = True
+    """False: somebody had it open for writing, so this may be half of a version."""
+
+
+def read(handle: RootHandle, parts: tuple[str, ...], address: Address, *, calm: bool = False) -> WholeFile:
+    """Read a memory whole. The caller closes `WholeFile.handle`.
+
+    Args:
+        handle: its root.
+        parts: its path.
+        address: for messages.
+        calm: see `read_in`.
+
+    Raises:
+        MemtuiError: as `open_regular`.
+    """
+    if len(parts) == 1:
+        return read_in(handle.fd, parts[0], address, handle, calm=calm)
+    with handle.folder(parts[:-1]) as folder:
+        return read_in(folder, parts[-1], address, handle, calm=calm)
+
+
+def read_bytes(handle: RootHandle, parts: tuple[str, ...], address: Address) -> bytes:
+    """Read a memory whole, without its digest; see `read`."""
+    with handle.folder(parts[:-1]) as folder:
+        descriptor, data, _ = _take(folder, parts[-1], address, handle)
+    fsio.close(descriptor)
+    return data
+
+
+def read_in(folder: int, name: str, address: Address, handle: RootHandle, *, calm: bool = False) -> WholeFile:
+    """Read a memory by its name in an open folder. The caller closes `WholeFile.handle`.
+
+    Args:
+        folder: the handle of its folder.
+        name: its last component.
+        address: for messages.
+        handle: the root it is in.
+        calm: keep writers out while reading, and say whether one was in already, so that half a version is not taken
+            for a whole one.
+    """
+    if not calm:
+        descriptor, data, status = _take(folder, name, address, handle)
+        return WholeFile(descriptor, data, sha256(data).hexdigest(), status)
+    descriptor, status = _open(folder, name, address, handle)
+    held = None
+    try:
+        held = fsio.hold_writers(descriptor)
+        data = fsio.read_all(descriptor, status.st_size)
+        if held:
+            fsio.release_writers(descriptor)
+    except OSError as error:
+        fsio.close(descriptor)
+        raise paths.translate(error, f"Reading {address}") from error
+    return WholeFile(descriptor, data, sha256(data).hexdigest(), status, settled=held is not False)
+
+
+def _open(folder: int, name: str, address: Address, handle: RootHandle) -> tuple[int, os.stat_result]:
+    return open_regular(folder, name, address, handle.identity[0], handle.root.policy.read_bytes)
+
+
+def _take(folder: int, name: str, address: Address, handle: RootHandle) -> tuple[int, bytes, os.stat_result]:
+    descriptor, status = _open(folder, name, address, handle)
+    try:
+        return descriptor, fsio.read_all(descriptor, status.st_size), status
+    except OSError as error:
+        fsio.close(descriptor)
+        raise paths.translate(error, f"Reading {address}") from error
+    except BaseException:
+        fsio.close(descriptor)
+        raise
+
+
+def look(folder: int, name: str, address: Address, handle: RootHandle) -> WholeFile | None:
+    """Read a file by name and close it; None when it is gone or no plain file."""
+    content = take_a_look(folder, name, address, handle)
+    if content is not None:
+        fsio.close(content.handle)
+    return content
+
+
+def take_a_look(folder: int, name: str, address: Address, handle: RootHandle) -> WholeFile | None:
+    """Read a file by name, and say whether somebody is writing it; None when it is gone or no plain file.
+
+    The caller closes `WholeFile.handle`.
+    """
+    try:
+        return read_in(folder, name, address, handle, calm=True)
+    except NotFoundError:
+        return None
+    except RefusedError as error:
+        if error.code in NO_MEMORY:
+            return None
+        raise  # it may well be a plain file
