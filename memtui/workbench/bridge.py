@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-READ, WRITE, ROWS = "read", "write", "rows"
-"""Lanes: looking at one memory; changing things, in the order asked; keeping the rows true."""
+READ, WRITE, ROWS, DRAFTS = "read", "write", "rows", "drafts"
+"""Lanes: looking at one memory; changing things, in the order asked; keeping the rows true; keeping unsaved texts,
+which a save that waits for a lock must not hold up."""
 
 ONE_BY_ONE = 64
 """Up to so many rows are asked for one by one; more are cheaper in one list."""
@@ -140,6 +141,21 @@ class NoticesArrived(Message, bubble=False):
     """Something the user must be told although no call of theirs is waiting for an answer."""
 
     notices: tuple[Notice, ...]
+
+
+class EditorWants(Message):
+    """Something the user wants of the editor that its pane cannot do itself."""
+
+    def __init__(self, what: str, *, text: str = "", draft: Draft | None = None) -> None:
+        """Carry it.
+
+        Args:
+            what: a key of the table in `Editing.handle`; with a draft `restore`, `discard` or `later`.
+            text: what was typed for it.
+            draft: the one that was asked about.
+        """
+        super().__init__()
+        self.what, self.text, self.draft = what, text, draft
 
 
 class Target(Protocol):

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from memtui.diff.merge import merge3
-from memtui.workbench.merge.session import MergeSession
-from memtui.workbench.merge.sides import place_lines
-from memtui.workbench.merge.view import FileText, Parties
+from memtui.workbench.edit.merge.session import MergeSession
+from memtui.workbench.edit.merge.sides import place_lines
+from memtui.workbench.edit.merge.view import FileText, Parties
 from tests.bench.case import Case, Figure, Plan, compare, duration, median_of
 
 Texts = tuple[str, str, str]

@@ -30,7 +30,6 @@ APART = re.compile(r"\bapart\b[^.]*\b(because|so that)\b")
 
 WORKBENCH = (
     "app",
-    "merge",
     "edit",
     "views",
     "browse",

@@ -40,7 +40,7 @@ LATER = (
     "memtui.mcp_server",
     "memtui.memory_tool",
     "memtui.workbench.edit.editor",
-    "memtui.workbench.merge",
+    "memtui.workbench.edit.merge",
     "memtui.workbench.views",
     "memtui.web",
     "aiohttp",

@@ -16,8 +16,7 @@ from memtui.engine.model import Actor, Address, Root
 from memtui.errors import MemtuiError
 from memtui.ui.draw.paint import Paint
 from memtui.ui.themes import THEMES
-from memtui.workbench.bridge import Bridge, Failed, Finished
-from memtui.workbench.edit import intents
+from memtui.workbench.bridge import Bridge, EditorWants, Failed, Finished
 from memtui.workbench.edit.editor import MemoryEditor
 from memtui.workbench.edit.flow import Editing, Wishes
 
@@ -77,8 +76,8 @@ class Bench(App[None]):
         else:
             self.failures.append(event.error)
 
-    @on(intents.Intent)
-    def asked(self, event: intents.Intent) -> None:
+    @on(EditorWants)
+    def asked(self, event: EditorWants) -> None:
         self.flow.handle(event)
 
     @property

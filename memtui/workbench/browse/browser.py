@@ -33,6 +33,7 @@ from memtui.workbench.bridge import (
     ActivityChanged,
     Bridge,
     DraftsChanged,
+    EditorWants,
     HealthChanged,
     NoticesArrived,
     Progressed,
@@ -45,7 +46,6 @@ from memtui.workbench.browse.filter import FilterLine
 from memtui.workbench.browse.place import NOWHERE, LastPlace, Place
 from memtui.workbench.browse.side import Side
 from memtui.workbench.edit.drafts import offer_words
-from memtui.workbench.edit.intents import Intent
 from memtui.workbench.tree.nodes import SORTS
 from memtui.workbench.tree.roots import worth_showing
 from memtui.workbench.tree.rows import Effect, Forest
@@ -355,8 +355,8 @@ class BrowserScreen(KeyedScreen[None]):
         if line == "tree-title" and text.strip(" |").startswith(forest.sort):
             self.commands.run(f"sort_{SORTS[(SORTS.index(forest.sort) + 1) % len(SORTS)]}")
 
-    @on(Intent)
-    def _editor_wants(self, event: Intent) -> None:
+    @on(EditorWants)
+    def _editor_wants(self, event: EditorWants) -> None:
         if self.editing and self.host.editing is not None:
             self.host.editing.handle(event)
 

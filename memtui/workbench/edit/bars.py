@@ -1,4 +1,4 @@
-"""The one-line bars below the text: the prompt for a name or a description, and the question about a draft.
+"""The one-line bars below the text: find, the prompt for a name, and the question about a draft.
 
 They are lines and not dialogs, so that the text in question stays in sight and no key that was meant for the text
 answers a question: each bar takes the focus and gives it back.
@@ -7,6 +7,7 @@ answers a question: each bar takes the focus and gives it back.
 from __future__ import annotations
 
 import textwrap
+from bisect import bisect_left, bisect_right
 from typing import ClassVar
 
 from textual import events, on
@@ -17,13 +18,17 @@ from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Input, Label
+from textual.widgets.text_area import Selection
 
 from memtui.engine.model import Draft
+from memtui.matching import Literal, Query, Span, typed
 from memtui.safe_text import visible
+from memtui.ui.draw.marking import by_line
 from memtui.ui.draw.spans import Run
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.safe_input import SafeInput
 from memtui.ui.widgets.typed_line import closing
+from memtui.workbench.edit.memory_text import MemoryText
 
 
 class QuestionBar(Lines, can_focus=True):
@@ -186,3 +191,198 @@ class EditorPrompt(Horizontal):
             event.stop()
             self.close()
             self.post_message(self.Closed())
+
+
+MOST = 20_000
+"""Places of one text that are found."""
+
+
+class FindBar(Horizontal):
+    """Finds text in the open memory, as it is typed."""
+
+    DEFAULT_CSS = """
+    FindBar { display: none; height: 1; width: 1fr; }
+    FindBar > Label { width: auto; padding: 0 1; }
+    FindBar > Input { width: 1fr; height: 1; border: none; padding: 0; }
+    """
+
+    class Closed(Message):
+        """esc: back to the text, at the place that was found."""
+
+    def __init__(self, area: MemoryText, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
+        super().__init__(id=id)
+        self._area = area
+        self._searched = ""
+        """Words that a search brought, as long as nothing else is typed."""
+        self._places: list[Span] = []
+        self._starts: list[int] = []
+        self._of: tuple[str, str] | None = None
+        """The words and the text for which the places are."""
+        self._from = 0
+        """Where the cursor was when the line was opened: what is typed is looked for from there."""
+        self._wrapped = ""
+
+    def compose(self) -> ComposeResult:
+        """A word, a line, and how many there are."""
+        yield Label("find:", markup=False)
+        yield SafeInput(select_on_focus=True, compact=True)
+        yield Label("", id="find-count", markup=False)
+
+    @property
+    def _line(self) -> Input:
+        return self.query_one(Input)
+
+    @property
+    def words(self) -> str:
+        """What is looked for."""
+        return self._line.value
+
+    @property
+    def count(self) -> str:
+        """What is said about the places."""
+        return str(self.query_one("#find-count", Label).content)
+
+    # Opening and closing
+
+    def open(self) -> None:
+        """Take the focus, with what is selected or was looked for before."""
+        selected = self._area.selected_text
+        self._from = self._offset(min(self._area.selection))
+        if selected and "\n" not in selected and not self.display:
+            self._searched = ""
+            self._line.value = selected
+        self.display = True
+        self._line.focus()
+        self.refresh_places()
+
+    def prime(self, words: str, *, jump: bool) -> None:
+        """Mark what a search found, without taking the focus.
+
+        Args:
+            words: what was searched for.
+            jump: put the cursor on the first place.
+        """
+        self._searched = " ".join(visible(words).split())
+        with self.prevent(Input.Changed):
+            self._line.value = self._searched
+        self.display = True
+        self._find()
+        if jump and self._places:
+            self._select(0)
+        self._tell()
+
+    def close(self) -> None:
+        """Hide, and take the marks away."""
+        self.display = False
+        self._wrapped = ""
+        self._area.set_found({})
+        self._of = None
+
+    # Finding
+
+    def step(self, direction: int) -> None:
+        """Go to the next (1) or previous (-1) place, around the end if need be."""
+        if not self.display:
+            self.display = True
+        self._find()
+        if not self._places:
+            self._tell()
+            return
+        start = self._offset(min(self._area.selection))
+        here = bisect_left(self._starts, start)
+        index = bisect_right(self._starts, start) if direction > 0 else here - 1
+        self._wrapped = ""
+        if index >= len(self._places):
+            index, self._wrapped = 0, "from the top"
+        elif index < 0:
+            index, self._wrapped = len(self._places) - 1, "from the end"
+        self._select(index)
+        self._tell()
+
+    def refresh_places(self) -> None:
+        """Look again: the text changed."""
+        if self.display:
+            self._find()
+            self._tell()
+
+    def _find(self) -> None:
+        text, words = self._area.text, self.words
+        if self._of == (words, text):
+            return
+        self._of = (words, text)
+        self._places = self._finder.spans(text, MOST) if self._finder is not None else []
+        self._starts = [start for start, _ in self._places]
+        lines = by_line(text, self._places)
+        self._area.set_found({line - 1: spans for line, spans in lines.items()})
+
+    @property
+    def _finder(self) -> Literal | Query | None:
+        if self._searched and self.words == self._searched:
+            return typed(self._searched)
+        return Literal(self.words) if self.words else None
+
+    def _select(self, index: int) -> None:
+        start, end = self._places[index]
+        text = self._area.text
+        self._area.selection = Selection(_location(text, start), _location(text, end))
+        self._area.scroll_cursor_visible(center=True, animate=False)
+
+    def _offset(self, place: tuple[int, int]) -> int:
+        row, column = place
+        return sum(len(line) + 1 for line in self._area.document.lines[:row]) + column
+
+    def _tell(self) -> None:
+        """Show which of how many places is selected."""
+        place = self._offset(min(self._area.selection))
+        index = bisect_left(self._starts, place)
+        there = index < len(self._starts) and self._starts[index] == place
+        total = f"{len(self._places):,}" if len(self._places) < MOST else f"more than {MOST:,}"
+        words = (f"{index + 1:,} of {total}" if there else total) if self._places else "none" if self.words else ""
+        if self._wrapped:
+            words += f", {self._wrapped}"
+        keys = "[enter] next  [up] previous  [esc]" if self._line.has_focus else "[f3] next  [esc] closes"
+        self.query_one("#find-count", Label).update(Content(f"{words}  {keys}"))
+
+    # Keys
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        if not self.display:
+            return
+        self._wrapped = ""
+        self._find()
+        if self._places:
+            index = bisect_left(self._starts, self._from)
+            if index >= len(self._places):
+                index, self._wrapped = 0, "from the top"
+            self._select(index)
+        self._tell()
+
+    @on(Input.Submitted)
+    def _next(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.step(1)
+
+    def on_descendant_focus(self) -> None:
+        """Say which keys work now."""
+        self._tell()
+
+    def on_descendant_blur(self) -> None:
+        """Say which keys work now."""
+        self._tell()
+
+    def on_key(self, event: events.Key) -> None:
+        """Up, down and esc; everything else is typing."""
+        if event.key == "escape":
+            event.stop()
+            self.close()
+            self.post_message(self.Closed())
+        elif event.key in ("up", "down"):
+            event.stop()
+            self.step(-1 if event.key == "up" else 1)
+
+
+def _location(text: str, position: int) -> tuple[int, int]:
+    """Turn a character position into line and column."""
+    return text.count("\n", 0, position), position - (text.rfind("\n", 0, position) + 1)

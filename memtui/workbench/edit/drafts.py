@@ -1,19 +1,23 @@
-"""When an unsaved text must be on disk, and what is said about one that was found there.
+"""Unsaved texts: when each must be on disk, who writes it there, and what is said about one that was found there.
 
 Typing is never more than a second ahead of the stored draft, and the last words of a dying process can be written
-without asking the event loop anything. Nothing here draws or reaches the engine: it is given what to call.
+without asking the event loop anything.
 """
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING
 
-from memtui.engine.model import Draft
+from memtui.engine.model import Address, Draft
+from memtui.errors import MemtuiError
+from memtui.workbench.bridge import DRAFTS
 
-WRITE_AFTER = 0.6
-"""Seconds from the first unsaved key to the moment its draft is written; the promise is one second."""
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Bridge, Engine
+    from memtui.workbench.edit.editor import MemoryEditor
+
 
 Source = Callable[[], "Draft | None"]
 """Gives the unsaved text of one editor as it is now; None when there is none."""
@@ -85,49 +89,107 @@ class DraftKeeper:
         return len(drafts)
 
 
+class EditorDrafts:
+    """The unsaved text of the editor: on disk soon after it is typed, and dropped only into history."""
+
+    def __init__(
+        self, bridge: Bridge, editor: MemoryEditor, run: Callable[..., None], clock: Callable[[], int]
+    ) -> None:
+        """Join the parts.
+
+        Args:
+            bridge: stores drafts.
+            editor: is typed in.
+            run: runs a job, as `Editing.run` does.
+            clock: milliseconds since the epoch.
+        """
+        self._bridge, self._editor, self._run, self._clock = bridge, editor, run, clock
+        self.keeper = DraftKeeper(bridge.store_draft)
+        self.mine: set[Address] = set()
+        """Memories whose drafts were made in this session."""
+        self.found: dict[Address, tuple[str, ...]] = {}
+        """The unsaved texts that were on disk when their memories were opened, by memory: the user's own too."""
+
+    def look_after(self, stored: Draft | None = None) -> None:
+        """Have what is typed from now on kept; `stored` is the draft that is on disk already."""
+        self.keeper.open(self._editor, lambda: self._editor.draft(self._clock()), stored=stored)
+
+    def keep_then(
+        self, then: Callable[[], None], otherwise: Callable[[MemtuiError], None] | None = None, *, awaited: bool = False
+    ) -> None:
+        """Bring what is typed to disk and go on; when that fails, say so and stay, or do what is to be done then."""
+        drafts = self.keeper.due()
+        self.mine.update(draft.address for _, draft in drafts)
+        if not drafts:
+            then()
+            return
+
+        def store(_engine: object) -> None:
+            for owner, draft in drafts:
+                self.keeper.write(owner, draft)
+
+        def stored(_: None) -> None:
+            self._bridge.refresh_drafts()
+            then()
+
+        no = otherwise or self.not_kept
+        self._run(store, stored, what="keep a draft", otherwise=no, lane=DRAFTS, awaited=awaited)
+
+    def not_kept(self, error: MemtuiError) -> None:
+        """Say that what is typed is not on disk."""
+        self._editor.say(f"Your draft could not be kept, so the text stays open. {error}")
+
+    def write(self) -> None:
+        """Bring what is typed to disk, in a thread."""
+        for owner, draft in self.keeper.due():
+            self.mine.add(draft.address)
+
+            def store(_engine: object, owner: object = owner, draft: Draft = draft) -> None:
+                self.keeper.write(owner, draft)
+
+            self._run(store, lambda _: self._bridge.refresh_drafts(), what="keep a draft", lane=DRAFTS)
+
+    def flush(self) -> int:
+        """Bring what is typed to disk before this returns, and return how many drafts that were."""
+        self.keeper.doubt(self._editor)  # where it was put when it was typed may be damaged by now
+        return self.keeper.flush()
+
+    def drop(self, address: Address, *, saved: str | None = None) -> None:
+        """Take a stored draft away, not another window's; its text goes to history when it is nowhere else.
+
+        Args:
+            address: the memory.
+            saved: the text that was saved just now: its half-typed states leave no trace.
+        """
+        self.mine.discard(address)
+        own = self.found.get(address, ()) if saved is None else (saved, *self.found.get(address, ()))
+
+        def drop(engine: Engine) -> None:
+            engine.drafts.drop(address, own=own, trace=saved is None)
+
+        self._run(drop, lambda _: self.dropped(), what="drop a draft", lane=DRAFTS)
+
+    def dropped(self) -> None:
+        """A stored draft is gone; what was typed since then needs a new one."""
+        self._bridge.refresh_drafts()
+        self.write()
+
+    def settle(self) -> None:
+        """Bring what is typed to disk; when nothing is unsaved any more, take the stored draft away."""
+        editor = self._editor
+        if editor.dirty:
+            self.write()
+        elif editor.subject is not None and self.keeper.has_stored(editor) and not editor.asking:
+            self.look_after()
+            self.drop(editor.subject.address)
+
+
 def offer_words(drafts: Sequence[Draft]) -> str:
     """Say at the start what an earlier run left unsaved."""
     names = ", ".join(draft.address.name for draft in drafts[:3]) + (", ..." if len(drafts) > 3 else "")
     if len(drafts) == 1:
         return f"A draft was never saved: {names}. Open it to restore or discard it."
     return f"{len(drafts)} drafts were never saved: {names}. Open each to restore or discard it."
-
-
-class Question(NamedTuple):
-    """What the user is asked about a draft that was found when its memory is opened."""
-
-    draft: Draft
-    stale: bool
-    """Whether the memory changed on disk since the draft was started."""
-    lines: int
-    """How many lines of the draft are not in the text on disk."""
-    gone: bool = False
-    """Whether the memory it was begun in is deleted."""
-
-    def words(self, when: str) -> str:
-        """Say it in one line; `when` is the draft's time in words."""
-        size = f"{self.lines} line{'' if self.lines == 1 else 's'} of yours"
-        since = f", and the memory {'was deleted' if self.gone else 'changed'} since" if self.stale else ""
-        return f"A draft from {when} was never saved: {size}{since}. The history keeps it either way."
-
-
-def question_for(draft: Draft, disk_text: str, disk_sha256: str | None) -> Question | None:
-    """Decide whether a stored draft is worth a question.
-
-    Args:
-        draft: what was found.
-        disk_text: the text on disk, decoded as the editor would show it, or the last one there was.
-        disk_sha256: its version; None when there is no file.
-
-    Returns:
-        None when the draft says nothing the disk does not say.
-    """
-    if disk_sha256 is not None and draft.text == disk_text:
-        return None
-    known = set(disk_text.splitlines())
-    lines = sum(1 for line in draft.text.splitlines() if line not in known)
-    gone = disk_sha256 is None and draft.base_sha256 is not None
-    return Question(draft, stale=draft.base_sha256 != disk_sha256, lines=lines, gone=gone)
 
 
 def _same(stored: Draft | None, draft: Draft) -> bool:

@@ -6,7 +6,8 @@ and the conflict screen apply to it without knowing where it came from.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
@@ -24,10 +25,9 @@ from memtui.features.edit.external import (
 )
 from memtui.features.typed_address import rename_target
 from memtui.pointers import carry
-from memtui.workbench.bridge import WRITE
+from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit import jobs
-from memtui.workbench.edit.opening import DRAFTS
-from memtui.workbench.edit.text_form import read_form
+from memtui.workbench.edit.memory_text import read_form
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -59,7 +59,7 @@ def edit_outside(editing: Editing) -> None:
         # Beside an editor with a window of its own the user can go on typing here.
         both = jobs.merge(came, here, data)[0] if here not in (came, data) else data
         if editor.put(data if both is None else both):
-            editing.write_drafts()
+            editing.drafts.write()
             editing.look()
             hint = " It took the place of what you typed here: ctrl+z brings that back." if both is None else ""
             editor.say(f"The text of your editor is here, not saved yet: ctrl+s saves it, guarded.{hint}")
@@ -77,13 +77,13 @@ def edit_outside(editing: Editing) -> None:
         """Another memory is open by now: what was saved in the window becomes the draft of its own memory."""
         draft = salvage(data)
         if draft is not None:
-            editing.run(lambda engine: engine.drafts.save(draft), what="keep a draft", lane=DRAFTS)
-            editing.mine.discard(address)
-            editing.tell(f"What you saved in your editor is kept as a draft of {address.name}.")
+            editing.bridge.run(lambda engine: engine.drafts.save(draft), what="keep a draft", lane=DRAFTS)
+            editing.drafts.mine.discard(address)
+            editing.app.notify(f"What you saved in your editor is kept as a draft of {address.name}.", markup=False)
 
     before = editor.data
     given = [before]
-    editing.write_drafts()
+    editing.drafts.write()
     root = editing.wishes.roots().get(address.root)
     of = None if root is None else copy_of(root, address, subject.base_sha256, subject.base)
     edit_text_outside(editing, before, address.name, edited, editor.say, salvage, of)
@@ -93,7 +93,7 @@ def save_raw(editing: Editing, data: bytes) -> None:
     """Save bytes that cannot be shown as text; when somebody else was first, nothing is written and both are kept."""
     subject = editing.editor.subject
     assert subject is not None
-    address, expected, actor = subject.address, subject.base_sha256, editing.actor
+    address, expected, actor = subject.address, subject.base_sha256, editing.bridge.actor
 
     def written(done: jobs.Written) -> None:
         if editing.address != address:
@@ -145,11 +145,11 @@ def edit_text_outside(
         _beside(editing, command, copy, edited, say)
         return
     editing.flush()
-    editing.keeper.open(copy, lambda: _salvaged(copy, salvage))
+    editing.drafts.keeper.open(copy, lambda: _salvaged(copy, salvage))
     try:
         after = _instead(editing, command, copy, say)
     finally:
-        editing.keeper.close(copy)
+        editing.drafts.keeper.close(copy)
         copy.remove()
     if after is not None:
         edited(after)
@@ -170,7 +170,7 @@ def _instead(
 ) -> bytes | None:
     """Give the terminal to the editor and take it back when it ends; returns the text when it is another one."""
     try:
-        with editing.lent_terminal():
+        with _lent_terminal(editing):
             status = run_in_terminal(command, copy.path)
         after = copy.read()
     except SuspendNotSupported:
@@ -184,6 +184,17 @@ def _instead(
     ended = f"{command.name} ended with status {status}" if status else f"Back from {command.name}"
     say(f"{ended}: nothing was changed.")
     return None
+
+
+@contextmanager
+def _lent_terminal(editing: Editing) -> Iterator[None]:
+    """Give the terminal to another program for a while."""
+    with editing.app.suspend():
+        editing.wishes.lend("another program")
+        try:
+            yield
+        finally:
+            editing.wishes.lend("")
 
 
 def _beside(
@@ -207,7 +218,7 @@ def _beside(
             edited(data)
             copy.taken(data)
 
-    timer: Timer = editing.every(LOOK_EVERY, take)
+    timer: Timer = editing.app.set_interval(LOOK_EVERY, take)
 
     def ended(status: int) -> None:
         timer.stop()
@@ -247,7 +258,7 @@ def rename(editing: Editing, value: str) -> None:
     subject = editing.editor.subject
     if subject is None:
         return
-    old, actor, sha256 = subject.address, editing.actor, subject.disk_sha256
+    old, actor, sha256 = subject.address, editing.bridge.actor, subject.disk_sha256
     target = rename_target((old,), None).read(value, editing.wishes.roots())
     new = target.address
     if target.problem or new == old:

@@ -6,32 +6,344 @@ one place to read when the question is whether a text can get lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot
+from memtui.config.settings import Terminal
+from memtui.engine.model import Address, Conflict, Draft, MergeOf, OpenConflict, Root, Saved, Snapshot
 from memtui.errors import MemtuiError
-from memtui.workbench.bridge import WRITE
-from memtui.workbench.edit import intents, jobs
-from memtui.workbench.edit.file_state import FileState
-from memtui.workbench.edit.flow_base import Wishes
-from memtui.workbench.edit.opening import DRAFTS, Opening
-from memtui.workbench.edit.text_form import read_form
+from memtui.ui.action import Action
+from memtui.workbench.actions import ACTIONS
+from memtui.workbench.bridge import DRAFTS, READ, WRITE, EditorWants
+from memtui.workbench.edit import jobs
+from memtui.workbench.edit.drafts import EditorDrafts
+from memtui.workbench.edit.memory_text import read_form
+from memtui.workbench.edit.open_memory import FileState, Sides, question_for
 
 if TYPE_CHECKING:
-    from memtui.workbench.bridge import Engine
-    from memtui.workbench.edit.open_memory import Sides
-    from memtui.workbench.merge.session import MergeSession
+    from textual.app import App
+    from textual.screen import Screen
 
-__all__ = ["Editing", "Wishes"]
+    from memtui.workbench.bridge import Bridge, Engine
+    from memtui.workbench.edit.editor import MemoryEditor
+    from memtui.workbench.edit.form import Describing
+    from memtui.workbench.edit.merge.flow import ConflictFlow
+    from memtui.workbench.edit.merge.session import MergeSession
+
+T = TypeVar("T")
 
 LOOK = "editor-look"
 """The group of jobs that look at the open memory again; only the newest counts."""
+AT_LINE = "line "
+"""What a wish to begin at a line starts with."""
 
 
-class Editing(Opening):
+def now_ms() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+class Wishes(NamedTuple):
+    """What the user set, and what the screen around the editor does for it."""
+
+    left: Callable[[], None]
+    """The user wants to be back in the tree."""
+    roots: Callable[[], Mapping[str, Root]]
+    """The roots there are, by id: where a typed name can lead."""
+    editor_command: str
+    private_folder: str
+    """Where copies for the external editor may be made; outside every root."""
+    when_mergeable: str = "ask"
+    """`ask`: show the merged text before it is written; `save`: write it."""
+    table: Sequence[Action] = ACTIONS
+    """The actions with the user's own keys."""
+    lend: Callable[[str], None] = lambda _: None
+    """Told who gets the terminal (a word), and when it comes back (nothing)."""
+    advance: float | None = 0.4
+    """Seconds from a decided conflict to the next one; None: never by itself."""
+    terminal: Terminal = Terminal()
+    """What is known of the terminal: how text is copied."""
+    clock: Callable[[], int] = now_ms
+    """Milliseconds since the epoch."""
+    named: Callable[[str], str] = str
+    """Names memories in a text for the eye."""
+
+
+class Editing:
     """What happens between the editor and the engine; one for the life of the workbench."""
+
+    def __init__(self, app: App[Any], bridge: Bridge, editor: MemoryEditor, wishes: Wishes) -> None:
+        """Join the parts.
+
+        Args:
+            app: shows screens and lends the terminal.
+            bridge: does the work.
+            editor: is mounted already.
+            wishes: settings, and what to call.
+        """
+        self.app, self.bridge, self.editor, self.wishes = app, bridge, editor, wishes
+        self.drafts = EditorDrafts(bridge, editor, self.run, wishes.clock)
+        self.conflict: ConflictFlow | None = None
+        """The conflict that is on the screen."""
+        self.opened_at = 0
+        self.saving = False
+        """Whether a write of ours is under way; looks at the disk wait for its end."""
+        self.describing: Describing | None = None
+        """The form of the front matter that was opened last."""
+        self._shown: Screen[None] | None = None
+        self._then = ""
+        self._warned_of: bytes | None = None
+        """The text of which was said that it cannot be edited here once it is saved."""
+        self._pending: jobs.Loaded | None = None
+        self._after_look: list[tuple[Address, Callable[[], None]]] = []
+        """What to go on with once it is known what is on disk, by memory."""
+
+    def run(
+        self,
+        job: Callable[[Engine], T],
+        then: Callable[[T], None] | None = None,
+        *,
+        what: str,
+        otherwise: Callable[[MemtuiError], None] | None = None,
+        lane: str = READ,
+        latest: str | None = None,
+        awaited: bool = False,
+    ) -> None:
+        """Run a job as `Bridge.run` does; what follows is dropped when the editor is gone by then."""
+
+        def follow(result: T) -> None:
+            if then is not None and self.editor.is_attached:
+                then(result)
+
+        def refused(error: MemtuiError) -> None:
+            if otherwise is not None and self.editor.is_attached:
+                otherwise(error)
+
+        no = refused if otherwise else None
+        self.bridge.run(job, follow, what=what, otherwise=no, lane=lane, latest=latest, awaited=awaited)
+
+    def show_screen(self, screen: Screen[None]) -> None:
+        """Put a screen on top, unless the one before it is still there: a key pressed twice asks once."""
+        if self._shown is None or not self._shown.is_running:
+            self._shown = screen
+            self.app.push_screen(screen)
+
+    def when(self, at: int) -> str:
+        """Say a moment (milliseconds) in words: the time of day, with the date when it was another day."""
+        then, today = time.localtime(at / 1000), time.localtime(self.wishes.clock() / 1000)
+        return time.strftime("%H:%M" if then[:3] == today[:3] else "%Y-%m-%d %H:%M", then)
+
+    # --- opening and leaving
+
+    @property
+    def address(self) -> Address | None:
+        """What is open."""
+        return self.editor.subject.address if self.editor.subject else None
+
+    def open(self, address: Address, *, then: str = "") -> None:
+        """Open a memory; one that does not exist yet opens empty.
+
+        Args:
+            address: which.
+            then: what to go on with: both sides (`compare`), the form of the front matter (`describe`) or the user's
+                own editor (`outside`), its draft brought back first; a place in the text (`line 12`, `line 12:5`, or
+                with what was searched for behind it); or nothing.
+        """
+        self._then = then
+        if address == self.address:
+            self.editor.text_area.focus()
+            self.look(self._go_on)
+            return
+        self.drafts.keep_then(lambda: self._load(address), awaited=True)
+
+    def _load(self, address: Address) -> None:
+        if not self.put_away():
+            return
+        read_only = self.bridge.read_only
+        self.run(
+            lambda engine: jobs.load(engine, address, read_only=read_only),
+            self._loaded,
+            what=f"open {address}",
+            otherwise=lambda error: self._unreadable(address, error),
+            latest="editor-open",
+            awaited=True,
+        )
+
+    def _unreadable(self, address: Address, error: MemtuiError) -> None:
+        """Say in the place of the text why there is none."""
+        self._then = ""
+        self.editor.open(address, None, refusal=error.message)
+        self.editor.text_area.focus()
+        self.editor.say(str(error))
+
+    def _loaded(self, loaded: jobs.Loaded) -> None:
+        self.saving = False
+        self.drafts.found.pop(loaded.address, None)
+        if loaded.draft is not None:
+            decided = () if loaded.conflict is None else (loaded.conflict.yours.decode(errors="replace"),)
+            self.drafts.found[loaded.address] = (loaded.draft.text, *decided)
+        self._show(loaded, loaded.last)
+        self._take_note(loaded)
+        self.opened_at = self.wishes.clock()
+        self.editor.text_area.focus()
+        if self.editor.state is FileState.RAW:
+            self.editor.say(self.why_read_only())
+        if loaded.draft is not None and self.bridge.read_only:
+            self._then = ""
+            self.editor.say("Your unsaved draft of this memory waits: memtui was started with --read-only.")
+        elif loaded.draft is not None:
+            self._offer(loaded, loaded.draft)
+        else:
+            if loaded.gone is not None and self._then == "":
+                self.editor.say("It was deleted meanwhile; this is its last text. f8 writes it again, or lets it go.")
+            self._go_on()
+
+    def _take_note(self, loaded: jobs.Loaded) -> bool:
+        """Tell the editor what is on disk; returns whether both sides have to be compared."""
+        gone = loaded.gone
+        if gone is None:
+            return self.editor.disk_is(loaded.snapshot, who=loaded.who)
+        return self.editor.disk_is(None, who=gone.who, moved=gone.moved_to, at=gone.at, why=gone.why)
+
+    def why_read_only(self) -> str:
+        """Say why the open memory cannot be edited here, and what can be done."""
+        subject = self.editor.subject
+        if self.editor.refusal or subject is None:
+            return f"Read-only here: {self.editor.refusal}."
+        return f"Read-only here: {subject.form.reason}. f4 opens it in your own editor."
+
+    def _go_on(self) -> None:
+        """Do what the memory was opened for."""
+        then, self._then = self._then, ""
+        if then == "compare":
+            self.compare_screen()
+        elif then == "describe":
+            self.describe()
+        elif then == "outside":
+            from memtui.workbench.edit.extras import edit_outside
+
+            edit_outside(self)
+        elif then.startswith(AT_LINE):
+            place, _, words = then.removeprefix(AT_LINE).partition(" ")
+            line, _, column = place.partition(":")
+            self._show_place(int(line), int(column or 1), words)
+
+    def _show_place(self, line: int, column: int, words: str) -> None:
+        """Put the cursor on a place (from 1; 0: the first one that is found), with words ready to be found."""
+        area = self.editor.text_area
+        if line:
+            area.move_cursor(area.clamp_visitable((line - 1, column - 1)), center=True)
+        if words:
+            self.editor.found_by(words, jump=not line)
+
+    def _show(self, loaded: jobs.Loaded, snapshot: Snapshot | None) -> None:
+        self.editor.open(loaded.address, snapshot, limit=loaded.limit, refusal=loaded.refusal, unseen=loaded.unseen)
+        self.drafts.look_after(stored=loaded.draft)
+
+    def _offer(self, loaded: jobs.Loaded, draft: Draft) -> None:
+        """Bring a draft of this session back at once; ask about one that outlived a death or a restart."""
+        shown = loaded.last.bytes.decode(errors="replace") if loaded.last else ""
+        question = question_for(draft, shown, loaded.snapshot.sha256 if loaded.snapshot else None)
+        self._pending = loaded
+        if question is None:
+            self.drafts.drop(draft.address)
+            self._go_on()
+        elif not self._then and loaded.conflict is not None and loaded.conflict.yours == draft.text.encode():
+            self._then = "compare"  # it was left undecided, so it opens where it was left
+            self._restore(draft)
+        elif self._is_of_this_session(draft) or (self._then and not self._then.startswith(AT_LINE)):
+            self._restore(draft)
+        else:
+            self.editor.ask_about(question, self.when(draft.at))
+
+    def _is_of_this_session(self, draft: Draft) -> bool:
+        """Whether the user knows of a draft: they typed it, or an undo brought it back, since the start."""
+        return draft.address in self.drafts.mine or draft.at >= self.bridge.started
+
+    def _answer(self, draft: Draft, answer: str) -> None:
+        """Do what the user wants with a draft that was found."""
+        if answer == "discard":
+            self.drafts.look_after()
+            self.drafts.drop(draft.address)
+            self.editor.say("The draft was discarded; its text is in the history (H).")
+            self.look()
+        elif answer == "restore":
+            self._restore(draft)
+        else:
+            self.leave()
+
+    def _restore(self, draft: Draft) -> None:
+        """Put a draft back as what it was: an edit of the version it started from."""
+        loaded, self._pending = self._pending, None
+        editor = self.editor
+        if editor.subject is None or loaded is None:
+            return
+        if draft.base_sha256 != editor.subject.base_sha256:
+            base = Snapshot(draft.address, loaded.draft_base, draft.base_sha256 or "", draft.at)
+            self._show(loaded, base if draft.base_sha256 else None)
+        if not editor.put(draft.text.encode()):
+            editor.say("The draft cannot be shown as text here; it is kept as it is.")
+            return
+        editor.text_area.move_cursor(editor.text_area.clamp_visitable(draft.cursor))
+        if self._take_note(loaded):
+            self.compare_sides()
+        self.bridge.store(lambda engine: engine.drafts.take(draft))
+        self.drafts.mine.add(draft.address)
+        self.opened_at = draft.at
+        stale = editor.subject.disk_sha256 != editor.subject.base_sha256
+        changed = "was deleted" if loaded.gone is not None else "changed"
+        then = f"The memory {changed} since: f8 shows both." if stale else "ctrl+s saves it."
+        editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
+        self.look(self._go_on)
+
+    def leave(self) -> None:
+        """Go back to the tree, once what is typed is on disk; keys that follow are for the tree."""
+        self.drafts.keep_then(self.wishes.left, awaited=True)
+
+    def put_away(self) -> bool:
+        """Empty the pane; what is typed must be on disk, or this does nothing and returns False."""
+        if self.editor.subject is None:
+            return True
+        try:
+            self.drafts.keeper.flush()
+        except MemtuiError as error:
+            self.drafts.not_kept(error)
+            return False
+        self._close()
+        return True
+
+    def abandon(self, words: str) -> None:
+        """Close a memory that is gone."""
+        self._close()
+        self.wishes.left()
+        self.app.notify(words, markup=False)
+
+    def reopen(self, address: Address) -> None:
+        """Go on with another memory; what was open is settled already."""
+        self._close()
+        self.open(address)
+
+    def _close(self) -> None:
+        self.drafts.keeper.close(self.editor)
+        self.editor.forget()
+
+    def renamed(self, old: Address, new: Address) -> None:
+        """Follow a memory to another address; what is typed goes with it."""
+        if self.address == old:
+            self.editor.renamed(new)
+            self.drafts.look_after()
+            self.drafts.drop(old)
+            self.drafts.write()
+            self.look()
+
+    def flush(self) -> int:
+        """Bring what is typed to disk before this returns, and return how many drafts that were."""
+        count = self.drafts.flush() + (self.describing.flush() if self.describing is not None else 0)
+        if self.conflict is not None:
+            self.conflict.flush()
+        return count
 
     # --- what others do
 
@@ -59,12 +371,12 @@ class Editing(Opening):
             )
             if self.editor.dirty and before != (found.snapshot.sha256 if found.snapshot else None):
                 # Who saved may be another window that stored its own draft over this one, and took it away since.
-                self.keeper.doubt(self.editor)
-                self.write_drafts()  # with the text it started from, which is no longer on disk
+                self.drafts.keeper.doubt(self.editor)
+                self.drafts.write()  # with the text it started from, which is no longer on disk
             if differs:
                 self.compare_sides()
             elif not self.editor.dirty:
-                self.settle_drafts()
+                self.drafts.settle()
             if self.conflict is not None and self.conflict.address == address:
                 self.conflict.look(found)
             # Also what an earlier look was to go on with, when this one came before its answer.
@@ -135,7 +447,7 @@ class Editing(Opening):
         return MergeOf(before[1].base_sha256, sha256(before[0]).hexdigest(), subject.base_sha256)
 
     def _write(self, data: bytes, expected: str | None, merge: MergeOf | None = None) -> None:
-        address, actor = self.address, self.actor
+        address, actor = self.address, self.bridge.actor
         assert address is not None
         self.saving = True
         self.run(
@@ -150,7 +462,7 @@ class Editing(Opening):
         self.saving = False
         self.editor.say(f"Not saved. {error}")
         if self.address == address:
-            from memtui.workbench.merge.keeping import ask_where
+            from memtui.workbench.edit.merge.keeping import ask_where
 
             ask_where(self, address, data, error, again=self.save)
 
@@ -160,32 +472,21 @@ class Editing(Opening):
             if self.address == address:
                 self._lost_the_race(written)
             return
-        self._settle_draft(address, written.data)
+        self.drafts.drop(address, saved=written.data.decode())
         if self.address != address:
             return
         lines = written.data.count(b"\n") + (bool(written.data) and not written.data.endswith(b"\n"))
-        self.look_after()
+        self.drafts.look_after()
         self.editor.saved(Snapshot(address, written.data, written.result.sha256, self.wishes.clock()))
         size = f"{lines:,} line{'' if lines == 1 else 's'}"
         saved = isinstance(written.result, Saved)
         self.editor.say(f"Saved, {size}. u in the tree takes it back." if saved else "Nothing to save.")
         self.look()
 
-    def _settle_draft(self, address: Address, data: bytes) -> None:
-        """The text is in the memory now, so its draft goes without a trace; another window's stays."""
-        own = (data.decode(), *self.found.get(address, ()))
-        self.mine.discard(address)
-        self.run(
-            lambda engine: jobs.settle_draft(engine, address, own),
-            lambda _: self.dropped(),
-            what="drop a draft",
-            lane=DRAFTS,
-        )
-
     def _lost_the_race(self, written: jobs.Written) -> None:
         """Somebody saved first: nothing was written, both texts are in history. Merge or ask."""
         editor = self.editor
-        self.write_drafts()
+        self.drafts.write()
         editor.disk_is(written.disk, who=written.who)
         subject = editor.subject
         if subject is None or subject.disk is None:
@@ -219,7 +520,7 @@ class Editing(Opening):
                 self.compare_screen()
                 return
             self.editor.merged(yours, Snapshot(address, disk, disk_sha256, self.wishes.clock()))
-            self.write_drafts()
+            self.drafts.write()
             if self.wishes.when_mergeable == "save":
                 self._write(text, disk_sha256, self._merge_of())
                 return
@@ -238,7 +539,7 @@ class Editing(Opening):
 
     def adopt(self, snapshot: Snapshot, words: str) -> None:
         """Show a text that was just written as what is open now."""
-        self.look_after()
+        self.drafts.look_after()
         yours = self.editor.data if self.editor.dirty else None
         if self.editor.put(snapshot.bytes):
             if yours is not None:
@@ -252,11 +553,11 @@ class Editing(Opening):
     def compare_screen(self) -> None:
         """Show both sides and let the user decide; see `merge/flow.py`."""
         if self.editor.state is FileState.MOVED and self.editor.moved_to is not None:
-            from memtui.workbench.merge.moved import ask_about_name
+            from memtui.workbench.edit.merge.flow import ask_about_name
 
             ask_about_name(self, self.editor.moved_to)
             return
-        from memtui.workbench.merge.flow import start
+        from memtui.workbench.edit.merge.flow import start
 
         start(self)
 
@@ -268,42 +569,28 @@ class Editing(Opening):
         if editor.refusal or not editor.subject.form.editable:
             editor.say(self.why_read_only())
             return
-        from memtui.workbench.edit.describing import InEditor
+        from memtui.workbench.edit.form import InEditor
 
         self.describing = InEditor(self, editor.subject.address)
 
-    # --- intents
+    def handle(self, event: EditorWants) -> None:
+        """Do what the user wants of the editor."""
+        from memtui.workbench.edit import extras
 
-    def handle(self, event: intents.Intent) -> None:
-        """Do what the editor asks for."""
         event.stop()
-        match event:
-            case intents.SaveAsked():
-                self.save()
-            case intents.DraftDue():
-                self.settle_drafts()
-            case intents.CompareDue():
-                self.compare_sides()
-            case intents.DraftAnswered():
-                self.answer(event)
-            case intents.CompareAsked():
-                self.look(self.compare_screen)
-            case intents.LeaveAsked():
-                self.leave()
-            case _:
-                self._handle_more(event)
-
-    def _handle_more(self, event: intents.Intent) -> None:
-        from memtui.workbench.edit import extras as editing_extras
-
-        match event:
-            case intents.ExternalAsked():
-                editing_extras.edit_outside(self)
-            case intents.RenameAsked():
-                editing_extras.ask_name(self)
-            case intents.Renamed():
-                editing_extras.rename(self, event.value)
-            case intents.DescribeAsked():
-                self.describe()
-            case intents.Looked():
-                editing_extras.mark_seen(self)
+        if event.draft is not None:
+            self._answer(event.draft, event.what)
+            return
+        does: dict[str, Callable[[], None]] = {
+            "save": self.save,
+            "leave": self.leave,
+            "keep": self.drafts.settle,
+            "count": self.compare_sides,
+            "compare": lambda: self.look(self.compare_screen),
+            "describe": self.describe,
+            "outside": lambda: extras.edit_outside(self),
+            "name": lambda: extras.ask_name(self),
+            "rename": lambda: extras.rename(self, event.text),
+            "looked": lambda: extras.mark_seen(self),
+        }
+        does[event.what]()

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from memtui.ui.view_screen import ViewScreen
     from memtui.workbench.app import MemtuiApp
     from memtui.workbench.browse.browser import BrowserScreen
-    from memtui.workbench.edit.describing import Describing
     from memtui.workbench.edit.editor import MemoryEditor
-    from memtui.workbench.edit.entry_flow import EntryFlow
+    from memtui.workbench.edit.entry import EntryFlow
     from memtui.workbench.edit.flow import Editing
+    from memtui.workbench.edit.form import Describing
 
 
 PAUSE = 0.4
@@ -93,7 +93,7 @@ class EditorHost:
 
     def describe(self, address: Address | None = None) -> None:
         """Show the front matter of a memory as a form: in the editor when it is open there or has a draft."""
-        from memtui.workbench.edit.describing import OnDisk
+        from memtui.workbench.edit.form import OnDisk
 
         screen = self._screen
         node = screen.memories.current if address is None else screen.forest.nodes.get(address)
@@ -111,7 +111,7 @@ class EditorHost:
 
     def edit_entry(self, address: Address, name: Name | None) -> None:
         """Open one entry of a memory in a text of its own; without a name a new one."""
-        from memtui.workbench.edit.entry_flow import EntryFlow
+        from memtui.workbench.edit.entry import EntryFlow
 
         screen = self._screen
         if screen.editing and self.address == address:

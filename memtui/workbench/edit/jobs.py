@@ -7,7 +7,6 @@ part of the engine's interface that editing relies on is written down in one pla
 from __future__ import annotations
 
 import collections
-from collections.abc import Collection
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.merge import CONFLICT, THEIRS, YOURS
@@ -23,9 +22,11 @@ from memtui.engine.model import (
     Snapshot,
     Unchanged,
 )
-from memtui.errors import NotFoundError, RefusedError
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.features.edit.form import Form, applied, heads
+from memtui.ui.draw.pages import Page, PageLine, diff_page, fields_page, words_page
+from memtui.workbench.edit.merge.session import MergeSession, bytes_of
 from memtui.workbench.edit.open_memory import Sides
-from memtui.workbench.merge.session import MergeSession, bytes_of
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
@@ -209,17 +210,6 @@ def write(
     return Written(result, data, found.snapshot, found.who)
 
 
-def settle_draft(engine: Engine, address: Address, own: Collection[str]) -> None:
-    """Take a draft away whose text was just saved, without leaving its half-typed state in history.
-
-    Args:
-        engine: does it.
-        address: the memory.
-        own: the texts that were saved or brought back here; what another window has unsaved is none of them.
-    """
-    engine.drafts.drop(address, own=own, trace=False)
-
-
 def compare(base: bytes, yours: bytes, agent: bytes) -> Sides:
     """Count what the other side changed and where it overlaps, and mark the lines of YOURS."""
     marks: dict[int, str] = {}
@@ -251,6 +241,46 @@ def changed_lines(session: MergeSession) -> tuple[int, int]:
             added += (after - before).total()
             removed += (before - after).total()
     return added, removed
+
+
+class Preview(NamedTuple):
+    """What would come of what is typed."""
+
+    page: Page
+    after: bytes | None
+    """The text as it would be; None when it is refused."""
+    refusal: str = ""
+
+
+def preview_of(form: Form, typed: dict[str, str], width: int, *, plain: bool = False) -> Preview:
+    """Work out what would come of what is typed: the lines that change, then the fields that stay.
+
+    Args:
+        form: what is there.
+        typed: name to what is typed.
+        width: cells there are.
+        plain: show hidden characters in ASCII.
+    """
+    kept = _kept(form, width)
+    if form.refusal:
+        hint = "f9 opens it as text, where it can be corrected. Nothing was changed."
+        words = words_page(form.refusal, hint, f"({form.code})", style="problem", width=width)
+        return Preview((*words, *kept), None, form.refusal)
+    try:
+        after = applied(form, typed)
+    except MemtuiError as error:
+        words = words_page(error.message, error.hint, f"({error.code})", style="problem", width=width)
+        return Preview((*words, *kept), None, error.message)
+    if after == form.data:
+        return Preview((*words_page("Nothing yet.", style="dim", width=width), *kept), after)
+    return Preview((*diff_page(*heads(form.data, after), width, plain=plain), *kept), after)
+
+
+def _kept(form: Form, width: int) -> Page:
+    if not form.others:
+        return ()
+    heading = words_page("", "Kept as they are", style="heading", width=width)
+    return (PageLine(()), *heading[1:], *fields_page([(name, value or "-") for name, value in form.others], width))
 
 
 def _writer(engine: Engine, address: Address) -> tuple[str, bool]:

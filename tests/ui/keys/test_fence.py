@@ -13,7 +13,7 @@ from textual.widgets import Input
 from memtui.engine.model import Address, Draft
 from memtui.ui.keys import fence
 from memtui.ui.keys.palette import Palette
-from memtui.workbench.edit.form_screen import FormScreen
+from memtui.workbench.edit.form import FormScreen
 from memtui.workbench.views.history import HistoryScreen
 from memtui.workbench.views.search import SearchScreen
 from tests.workbench.memories import failing, stalled

@@ -19,7 +19,7 @@ from memtui.workbench.browse import place as place_file
 from memtui.workbench.browse.place import NOWHERE, Place, read_place, written
 from memtui.workbench.edit.bars import QuestionBar
 from memtui.workbench.edit.editor import MemoryEditor
-from memtui.workbench.merge.cases import CaseScreen
+from memtui.workbench.edit.merge.cases import CaseScreen
 from memtui.workbench.views.changes import ChangesScreen
 from memtui.workbench.views.search import SearchScreen
 from tests.workbench.memories import CLAUDE, Memories

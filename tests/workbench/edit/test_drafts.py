@@ -4,7 +4,8 @@ import pytest
 
 from memtui.engine.model import Address, Draft
 from memtui.errors import StorageError
-from memtui.workbench.edit.drafts import DraftKeeper, offer_words, question_for
+from memtui.workbench.edit.drafts import DraftKeeper, offer_words
+from memtui.workbench.edit.open_memory import question_for
 
 WHERE = Address("notes", "a.md")
 

@@ -6,9 +6,9 @@ import pytest
 from textual.pilot import Pilot
 
 from memtui.engine.model import Notice
-from memtui.workbench.edit.file_state import FileState
-from memtui.workbench.merge.cases import CaseScreen
-from tests.workbench.merge.stage import text_of
+from memtui.workbench.edit.merge.cases import CaseScreen
+from memtui.workbench.edit.open_memory import FileState
+from tests.workbench.edit.merge.stage import text_of
 from tests.workbench.workbench import Bench, address, until
 
 

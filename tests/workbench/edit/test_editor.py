@@ -10,10 +10,9 @@ from textual.pilot import Pilot
 from memtui.engine.model import Address, Draft
 from memtui.errors import StorageError
 from memtui.ui.widgets.lines import Lines
-from memtui.workbench.edit.drafts import WRITE_AFTER
-from memtui.workbench.edit.file_state import FileState
-from memtui.workbench.merge.cases import CaseScreen
-from memtui.workbench.merge.screen import ConflictScreen
+from memtui.workbench.edit.merge.cases import CaseScreen
+from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit.open_memory import WRITE_AFTER, FileState
 from tests.workbench.workbench import AGENT, Bench, address, until
 
 

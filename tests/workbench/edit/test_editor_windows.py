@@ -8,10 +8,10 @@ from textual.pilot import Pilot
 
 from memtui.engine import Engine
 from memtui.engine.model import Draft
+from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.edit import jobs
-from memtui.workbench.edit.file_state import FileState
-from memtui.workbench.edit.opening import DRAFTS
-from memtui.workbench.merge.screen import ConflictScreen
+from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit.open_memory import FileState
 from tests.workbench.workbench import ACTOR, Bench, address, until
 
 BASE = b"one\ntwo\n"
@@ -39,7 +39,7 @@ def typed_by_other(other: Engine, text: str = OTHERS) -> str:
 
 def saved_by_other(other: Engine, expected: str, text: str = OTHERS) -> None:
     jobs.write(other, address(), text.encode(), expected, actor=ACTOR)
-    jobs.settle_draft(other, address(), (text,))
+    other.drafts.drop(address(), own=(text,), trace=False)
 
 
 def drafted(bench: Bench) -> list[str]:
@@ -120,7 +120,7 @@ async def test_taking_everything_back_here_leaves_the_draft_of_another_window(be
         await typed_here(bench, pilot, "B")
         typed_by_other(other)
         await pilot.press("ctrl+z")
-        await until(pilot, lambda: not bench.flow.keeper.has_stored(bench.editor))
+        await until(pilot, lambda: not bench.flow.drafts.keeper.has_stored(bench.editor))
         await settled(bench, pilot)
         assert drafted(bench) == [OTHERS]
 

@@ -3,8 +3,7 @@
 import pytest
 
 from memtui.safe_text import cell_width
-from memtui.workbench.edit.file_state import FileState, title_note
-from memtui.workbench.edit.open_memory import title_runs
+from memtui.workbench.edit.open_memory import FileState, title_note, title_runs
 
 
 def drawn(width: int, who: str = "mcp:claude-code") -> str:

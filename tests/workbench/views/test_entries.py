@@ -12,7 +12,7 @@ from memtui.engine.model import Actor, Address, Policy, Root
 from memtui.ui.action import MOVES
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.actions import VIEW
-from memtui.workbench.edit.entry_screen import EntryScreen
+from memtui.workbench.edit.entry import EntryScreen
 from memtui.workbench.views.entries import EntriesScreen
 from tests.workbench.views.real import Real, World, at, real
 

@@ -15,10 +15,10 @@ from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import Look
 from memtui.workbench.actions import ACTIONS, SIGNS
 from memtui.workbench.browse import health
-from memtui.workbench.edit.file_state import FileState, title_note
-from memtui.workbench.merge.rows import SIGNS as CHANGES
-from memtui.workbench.merge.session import MergeSession
-from memtui.workbench.merge.view import FileText
+from memtui.workbench.edit.merge.session import MergeSession
+from memtui.workbench.edit.merge.view import SIGNS as CHANGES
+from memtui.workbench.edit.merge.view import FileText
+from memtui.workbench.edit.open_memory import FileState, title_note
 from memtui.workbench.tree import cells
 from memtui.workbench.tree.cells import columns_for, row_runs
 from memtui.workbench.tree.nodes import Signs

@@ -11,7 +11,7 @@ from textual import events
 
 from memtui.engine.model import Found, Hit, Root, Wanted
 from memtui.errors import StorageError
-from memtui.workbench.edit.find_bar import FindBar
+from memtui.workbench.edit.bars import FindBar
 from memtui.workbench.views.search import FORGET_AFTER, SearchScreen
 from memtui.workbench.views.search_rows import Group, More
 from tests.workbench.memories import Memories

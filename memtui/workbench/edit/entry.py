@@ -1,0 +1,376 @@
+"""One entry of a memory in a text of its own: opened from what is on disk, kept as a draft of the whole, saved guarded.
+
+A save replaces the bytes of the entry in what is on disk at that moment, so what an agent wrote elsewhere in the file
+stays. When the entry itself is not there any more, what is typed becomes the draft of the memory, and the ordinary
+conflict shows both texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widgets import TextArea
+
+from memtui.engine.model import Address, Conflict, Draft, Saved, Snapshot, Unchanged
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.entries import change, fullness, guarded
+from memtui.features.entries.entry_names import EntryGoneError, Name, exact, find
+from memtui.features.entries.model import Entry, EntryFile
+from memtui.ui.action import Action
+from memtui.ui.draw import bars
+from memtui.ui.draw.spans import Line
+from memtui.ui.widgets.lines import Lines
+from memtui.workbench.bridge import DRAFTS, WRITE
+from memtui.workbench.edit.flow import AT_LINE
+from memtui.workbench.edit.memory_text import EMPTY, MemoryText, TextForm, read_form, to_bytes
+from memtui.workbench.edit.screens import OwnDraft, TypedScreen
+from memtui.workbench.keys import room_bindings
+
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
+    from memtui.workbench.browse.browser import BrowserScreen
+
+READ_ONLY = "Nothing can be written here: memtui was started with --read-only, or the folder is read-only."
+
+
+class EntryBox(Vertical):
+    """What the text is in; the keys of the text are looked for here."""
+
+    BINDINGS: ClassVar[list[BindingType]] = room_bindings("entry")
+
+    def __init__(self, text: MemoryText) -> None:
+        super().__init__(text, id="entry-box")
+
+    def _answer(self, id_: str) -> None:
+        screen = self.screen
+        if isinstance(screen, EntryScreen):
+            screen.answer(next(action for action in screen.table if action.id == id_))
+
+    def action_entry_save(self) -> None:
+        """Ask for a save."""
+        self._answer("entry_save")
+
+    def action_entry_leave(self) -> None:
+        """Ask to leave."""
+        self._answer("entry_leave")
+
+    def action_entry_file(self) -> None:
+        """Ask for the whole file."""
+        self._answer("entry_file")
+
+    def action_entry_undo(self) -> None:
+        """Undo typing."""
+        self._answer("entry_undo")
+
+    def action_entry_redo(self) -> None:
+        """Redo typing."""
+        self._answer("entry_redo")
+
+
+class EntryScreen(TypedScreen):
+    """One entry, or a new one."""
+
+    ROOMS = ("entry", "everywhere")
+    CSS_PATH = "entry_screen.tcss"
+    HELP = """One entry of a memory, in a text of its own. ctrl+s changes the bytes of this entry and no others, also
+when an agent wrote the file meanwhile; when it changed this very entry, both texts are shown. What is typed is kept as
+a draft of the memory while you type."""
+    UNSAVED = "Not saved: ctrl+s saves it, esc again drops it (history keeps what you typed)."
+    _flow: EntryFlow
+
+    def __init__(self, title: str, form: TextForm, flow: EntryFlow, table: Iterable[Action]) -> None:
+        """Take what is there.
+
+        Args:
+            title: which entry of which memory.
+            form: its text.
+            flow: what writes.
+            table: the actions with the user's own keys.
+        """
+        super().__init__(flow, table)
+        self.form = form
+        self._title = title
+        self.text_area = MemoryText(id="entry-text")
+        """The widget that is typed in; held, so that its text can be kept also while the screen is taken apart."""
+
+    def compose(self) -> ComposeResult:
+        """What it is, its text, the keys."""
+        yield Lines(self._head, id="entry-head", ground="bar")
+        yield EntryBox(self.text_area)
+        yield Lines(self._foot, id="entry-foot", ground="bar")
+
+    def on_mount(self) -> None:
+        """Show what is there."""
+        self.text_area.open_text(self.form.text, read_only=self._flow.read_only)
+        self.text_area.focus()
+
+    # What is typed
+
+    @property
+    def typing(self) -> bool:
+        """Whether letters are text now."""
+        return True
+
+    @property
+    def data(self) -> bytes:
+        """The entry as it would be written."""
+        return to_bytes(self.text_area.text, self.form)
+
+    @property
+    def changed(self) -> bool:
+        """Whether anything else than what was there is typed."""
+        return self.text_area.text.strip("\n") != self.form.text.strip("\n")
+
+    @on(TextArea.Changed)
+    def _typed(self, event: TextArea.Changed) -> None:
+        event.stop()
+        self._clear()
+        if self.changed:
+            self._await_draft()
+
+    @on(MemoryText.Pasted)
+    def _pasted(self, event: MemoryText.Pasted) -> None:
+        event.stop()
+        self.say(f"{event.removed:,} characters of the paste were left out: control characters, or over the limit.")
+
+    # Keys
+
+    def answer(self, action: Action) -> None:
+        """Do what a key of this room stands for."""
+        if action.id != "entry_leave":
+            self._sure = False
+        reason = self.unavailable(action)
+        if reason:
+            self.say(reason, "warning")
+        elif action.id == "entry_save":
+            self._save()
+        elif action.id == "entry_leave":
+            self.come_back_later()
+        elif action.id == "entry_file":
+            self._flow.as_file(self)
+        elif action.id == "entry_undo":
+            self.text_area.undo()
+        else:
+            self.text_area.redo()
+
+    def unavailable(self, action: Action) -> str:
+        """Say why an action is off."""
+        return READ_ONLY if action.writes and self._flow.read_only else ""
+
+    # Words
+
+    def _clear(self) -> None:
+        self._said, self._sure = [], False
+        for lines in self.query(Lines):
+            lines.update()
+
+    def draw_foot(self) -> None:
+        """Show the last line again."""
+        for lines in self.query("#entry-foot").results(Lines):
+            lines.update()
+
+    def _head(self, width: int) -> list[Line]:
+        words, over = self._flow.used(self.data)
+        notes: Line = [("~ ", "draft")] if self.changed else []
+        notes.append((words, "warning" if over else "title"))
+        return [bars.title(self._title, notes, width, focused=True, plain=self._plain)]
+
+
+class Opened(NamedTuple):
+    """What was read."""
+
+    snapshot: Snapshot
+    file: EntryFile
+    entry: Entry | None
+    """None: a new one."""
+    form: TextForm
+    limit: int | None
+    """The agent's limit in characters."""
+    drafted: bool
+    """Whether the memory has a draft already."""
+
+
+def read(engine: Engine, address: Address, name: Name | None) -> Opened:
+    """Read an entry for editing, or what a new one goes into.
+
+    Raises:
+        MemtuiError: it cannot be read, or the entry is not there any more.
+    """
+    file, snapshot = guarded.read_file(engine, address)
+    entry = find(file, name) if name is not None else None
+    policy = engine.roots.find(address.root).policy
+    drafted = any(draft.address == address for draft in engine.drafts.all())
+    form = form_of(file, entry, policy.write_bytes)
+    return Opened(snapshot, file, entry, form, policy.limit_of(address.path), drafted)
+
+
+def form_of(file: EntryFile, entry: Entry | None, limit: int) -> TextForm:
+    """Make text of an entry; what is typed gets the line ends of the file.
+
+    Args:
+        file: the file.
+        entry: which; None: a new one.
+        limit: the root's write limit in bytes.
+    """
+    form = read_form(file.text(entry), limit=limit) if entry is not None else EMPTY
+    whole = read_form(file.data, limit=limit)
+    if not form.reason and whole.reason.startswith("not UTF-8"):
+        form = form._replace(reason=f"the file is {whole.reason}")
+    return form if "\n" in form.text else form._replace(newline=file.newline.decode())
+
+
+class EntryFlow(OwnDraft[EntryScreen]):
+    """One entry, from reading it to a text that is safe."""
+
+    def __init__(self, browser: BrowserScreen, address: Address, name: Name | None) -> None:
+        """Read it; the screen opens when it is there."""
+        super().__init__(browser.bridge, address)
+        self._browser = browser
+        self._opened: Opened | None = None
+        self.bridge.run(
+            lambda engine: read(engine, address, name),
+            self._read,
+            what=f"open an entry of {address}",
+            otherwise=self._unreadable,
+            awaited=True,
+        )
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing can be written."""
+        return self.bridge.read_only or self._browser.forest.roots[self.address.root].read_only
+
+    def _read(self, opened: Opened) -> None:
+        if opened.drafted:
+            self._in_the_file(opened.entry)
+            return
+        if opened.form.reason:
+            self._browser.say(f"It cannot be edited here: {opened.form.reason}. f4 opens the file.", "warning")
+            return
+        self._opened = opened
+        words = f"Entry {opened.entry.number:,}" if opened.entry is not None else "New entry"
+        self.screen = EntryScreen(f"{words} of {self.address}", opened.form, self, self._browser.table)
+        self._browser.app.push_screen(self.screen)
+
+    def _unreadable(self, error: MemtuiError) -> None:
+        gone = "Somebody else changed this entry in that moment." if isinstance(error, EntryGoneError) else ""
+        self._browser.say(gone or f"{error.message} {error.hint}", "warning")
+        self._show_list()
+
+    def _show_list(self, number: int | None = None) -> None:
+        """Have the list below show what is on disk now."""
+        from memtui.workbench.views.entries import EntriesScreen
+
+        made = self._browser.views.made("entries")
+        if isinstance(made, EntriesScreen) and made.shelf.address == self.address:
+            made.show_entry(number)
+
+    def _in_the_file(self, entry: Entry | None, then: str = "") -> None:
+        """Go on in the editor of the whole file."""
+        browser = self._browser
+        browser.views.back()
+        browser.memories.reveal(self.address)
+        browser.open_editor(self.address, then=then or (f"{AT_LINE}{entry.line}" if entry is not None else ""))
+
+    # What the screen asks
+
+    def used(self, data: bytes) -> tuple[str, bool]:
+        """How full the file would be with this entry."""
+        opened = self._opened
+        if opened is None or opened.limit is None:
+            return "", False
+        before = opened.file.text(opened.entry) if opened.entry is not None else b""
+        found = fullness.usage(opened.file, opened.limit)
+        more = len(data.decode(errors="replace").strip()) - len(before.decode(errors="replace"))
+        more += 3 if opened.entry is None and opened.file.entries else 0
+        count = found.characters + more
+        return f"{count:,} of {opened.limit:,} characters", count > opened.limit
+
+    def draft(self) -> Draft | None:
+        """What must not be lost: the whole memory with what is typed in its place; None when nothing is."""
+        screen, opened = self.screen, self._opened
+        if screen is None or opened is None or not screen.changed:
+            return None
+        text = change.draft(opened.file, opened.entry, screen.data).decode(errors="replace")
+        row, column = screen.text_area.cursor_location
+        above = opened.entry.line - 1 if opened.entry is not None else 0
+        snapshot = opened.snapshot
+        return Draft(self.address, snapshot.sha256, text, (row + above, column), self.bridge.now(), snapshot.bytes)
+
+    def leave(self, screen: EntryScreen) -> None:
+        """Back to the list; a draft goes on the memory's history."""
+        self._close(screen)
+        self.drop_draft()
+
+    def as_file(self, screen: EntryScreen) -> None:
+        """Open the whole file in the editor, with what is typed as its draft."""
+        self._hand_over(screen, "")
+
+    def save(self, screen: EntryScreen) -> None:
+        """Write the entry, guarded."""
+        assert self._opened is not None
+        address, actor, entry, data = self.address, self.bridge.actor, self._opened.entry, screen.data
+
+        def write(engine: Engine) -> Saved | Unchanged | Conflict:
+            if entry is None:
+                return guarded.add(engine, address, data, actor=actor)
+            return guarded.replace(engine, address, exact(entry), data, actor=actor)
+
+        self.bridge.run(
+            write,
+            lambda result: self._written(screen, result),
+            what=f"save an entry of {address}",
+            otherwise=lambda error: self._not_written(screen, error),
+            lane=WRITE,
+            awaited=True,
+        )
+
+    def _written(self, screen: EntryScreen, result: Saved | Unchanged | Conflict) -> None:
+        assert self._opened is not None
+        if isinstance(result, Conflict):
+            screen.refused(f"Not saved: {self.address} is being written again and again. ctrl+s tries again.")
+            return
+        self._settle_draft(result.sha256)
+        entry, count = self._opened.entry, len(self._opened.file.entries)
+        self._close(screen)
+        self._show_list(entry.number if entry is not None else count + 1)
+        saved = f"Saved entry {entry.number:,}" if entry is not None else "Saved a new entry"
+        words = f"{saved} of {self.address}. u takes it back." if isinstance(result, Saved) else "Nothing to save."
+        self._browser.say(words, "good")
+
+    def _not_written(self, screen: EntryScreen, error: MemtuiError) -> None:
+        if isinstance(error, EntryGoneError | NotFoundError):
+            self._hand_over(screen, "compare")
+        else:
+            screen.refused(f"Not saved. {error.message} {error.hint} ({error.code})")
+
+    def _hand_over(self, screen: EntryScreen, then: str) -> None:
+        """Make what is typed the draft of the memory, and go on in the editor."""
+        draft, entry = self.draft(), self._opened.entry if self._opened is not None else None
+        self._close(screen)
+        self.hand_over(draft, lambda: self._in_the_file(entry, then))
+
+    def _close(self, screen: EntryScreen) -> None:
+        self.screen = None
+        screen.dismiss(None)
+
+    def _settle_draft(self, sha256: str) -> None:
+        """The text is in the memory now, so its draft goes without leaving a half-typed state in history."""
+        address, kept = self.address, self._kept
+        self._kept = None
+        if kept is None:
+            return
+
+        def settle(engine: Engine) -> None:
+            snapshot = engine.read(address)
+            if snapshot.sha256 == sha256:
+                engine.drafts.drop(address, own=(kept.text,), trace=False)
+            else:
+                engine.drafts.drop(address, own=(kept.text,))
+
+        self.bridge.run(settle, lambda _: self.bridge.refresh_drafts(), what="drop a draft", lane=DRAFTS)

@@ -1,0 +1,587 @@
+"""The form of the front matter: one line a field, what would change in the file, a guarded save, nothing typed lost.
+
+With the editor open it works on the text in the editor, and the editor's own save takes it from there. Otherwise it is
+one guarded save of the fields. A text somebody else wrote meanwhile is taken up when no field overlaps; else the
+conflict screen shows both. Letters are always text here, so everything else is on keys that are no letter.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from textual import events
+from textual.app import ComposeResult
+from textual.geometry import Offset
+from textual.message import Message
+
+from memtui.engine.model import Address, Conflict, Draft, Root, Saved, Snapshot, Unchanged
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.edit.form import LISTED, NAMES, Form, FormField, applied, edits, form_of, moved
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.ui.action import Action
+from memtui.ui.draw import bars
+from memtui.ui.draw.pages import fold
+from memtui.ui.draw.spans import Line
+from memtui.ui.keys.keyed import READ_ONLY
+from memtui.ui.widgets.lines import Lines
+from memtui.ui.widgets.page_view import PageView
+from memtui.ui.widgets.prompts import Prompt, Question
+from memtui.workbench.bridge import WRITE
+from memtui.workbench.edit import jobs
+from memtui.workbench.edit.flow import AT_LINE
+from memtui.workbench.edit.screens import OwnDraft, TypedScreen
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from memtui.workbench.bridge import Bridge, Engine
+    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.edit.flow import Editing
+
+LABEL = 13
+"""Cells of a field's name, and of the sign before it."""
+PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
+"""Keys that are not for the line of text."""
+
+
+class FieldLines(Lines):
+    """The fields; a click goes to one."""
+
+    class Chosen(Message):
+        """A field was clicked."""
+
+        def __init__(self, index: int) -> None:
+            super().__init__()
+            self.index = index
+
+    def on_click(self, event: events.Click) -> None:
+        """Go to the field."""
+        self.post_message(self.Chosen(event.y))
+
+
+class FormScreen(TypedScreen):
+    """Name, description, type and tags of one memory."""
+
+    ROOMS = ("form", "everywhere")
+    CSS_PATH = "form_screen.tcss"
+    HELP = """The front matter of a memory as a form. Only what is typed here changes: every other byte of the file, and
+every field below the line, is kept as it is. An emptied field goes. Tags are written with commas."""
+    UNSAVED = "Not saved: ctrl+s saves it, f9 takes it into the text, esc again drops it."
+    _flow: Describing
+
+    def __init__(self, title: str, form: Form, flow: Describing, table: Iterable[Action], *, where: str = "") -> None:
+        """Take what is there.
+
+        Args:
+            title: which memory.
+            form: what its front matter says.
+            flow: what writes.
+            table: the actions with the user's own keys.
+            where: what a save goes into, when that is not the memory itself.
+        """
+        super().__init__(flow, table)
+        self.form = form
+        self._title, self._where = title, where
+        self.prompts = [self._prompt(field) for field in form.fields]
+        self.index = next((at for at, field in enumerate(form.fields) if field.name == "description"), 0)
+        self.preview = jobs.Preview((), None)
+        self.page = PageView(id="form-page")
+
+    def _prompt(self, field: FormField, typed: str | None = None) -> Prompt:
+        value = field.value if typed is None else typed
+        hint = partial(self._hint, field)
+        return Prompt(Question(f"{field.name:<{LABEL - 2}}", value, lambda _: None, changed=self._typed, hint=hint))
+
+    def compose(self) -> ComposeResult:
+        """What it is, what to know, the fields, what would change, the keys."""
+        yield Lines(self._head, id="form-head")
+        yield Lines(self._notes, id="form-notes")
+        yield FieldLines(self._fields, id="form-fields")
+        yield Lines(self._page_title, id="form-page-title")
+        yield self.page
+        yield Lines(self._foot, id="form-foot", ground="bar")
+
+    def on_mount(self) -> None:
+        """Show what is there."""
+        self.page.focus()
+        self._fit_notes()
+        self.call_after_refresh(self._ask_preview)
+
+    def on_resize(self) -> None:
+        """Fold anew."""
+        self._fit_notes()
+        self.call_after_refresh(self._ask_preview)
+
+    # What is typed
+
+    @property
+    def typed(self) -> dict[str, str]:
+        """Name to what stands in the line."""
+        return {name: prompt.text for name, prompt in zip(NAMES, self.prompts, strict=True)}
+
+    @property
+    def changed(self) -> bool:
+        """Whether what is typed would change anything."""
+        return bool(edits(self.form, self.typed))
+
+    @property
+    def field(self) -> FormField:
+        """The field that is typed in."""
+        return self.form.fields[self.index]
+
+    @property
+    def width(self) -> int:
+        """Cells there are for the text below the fields."""
+        return max(self.page.room, 20)
+
+    @property
+    def letters_are_text(self) -> bool:
+        """Whether letters go into a field."""
+        return True
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to the field."""
+        if key in PASSED or self.busy:
+            return False
+        letter = character is not None and character.isprintable()
+        if self._blocked and (letter or key in ("backspace", "delete")):
+            self.say(self._blocked, "warning")
+            return True
+        used = self.prompts[self.index].feed(key, character)
+        if used:
+            self._clear()
+        return used or letter
+
+    @property
+    def _blocked(self) -> str:
+        """Why the field cannot be typed in."""
+        if self._flow.read_only:
+            return READ_ONLY
+        if self.form.refusal:
+            return "Nothing can be set here; see below."
+        reason = self.field.refusal
+        return f"{self.field.name} cannot be edited here: {reason[:1].lower()}{reason[1:]}" if reason else ""
+
+    def take_paste(self, text: str) -> bool:
+        """Give a paste to the field."""
+        if self._blocked:
+            self.say(self._blocked, "warning")
+        elif not self.busy:
+            self.prompts[self.index].paste(text)
+            self._clear()
+        return True
+
+    def _typed(self, text: str) -> None:
+        del text
+        self._ask_preview()
+        self._await_draft()
+
+    def _ask_preview(self) -> None:
+        if self.is_mounted:
+            self._flow.preview(self)
+
+    def previewed(self, preview: jobs.Preview, typed: dict[str, str]) -> None:
+        """Show what would change, unless something else is typed by now."""
+        if self.is_mounted and typed == self.typed:
+            self.preview = preview
+            self.page.show(preview.page, keep_place=True)
+            self._draw("#form-page-title")
+
+    def moved(self, form: Form, typed: dict[str, str], words: str) -> None:
+        """Go on with what is typed on another text, which somebody else wrote meanwhile."""
+        self.busy = False
+        self.form = form
+        cursors = [prompt.cursor for prompt in self.prompts]
+        self.prompts = [self._prompt(field, typed[field.name]) for field in form.fields]
+        for prompt, cursor in zip(self.prompts, cursors, strict=True):
+            prompt.cursor = min(cursor, len(prompt.text))
+        self._fit_notes()
+        self._draw("#form-head", "#form-fields")
+        self._ask_preview()
+        self.say(words, "agent")
+
+    # Keys
+
+    def perform(self, action: Action) -> None:
+        """Do what a key of this room stands for at once: letters that follow must not overtake it."""
+        if action.room == "form":
+            self.answer(action)
+        else:
+            super().perform(action)
+
+    def answer(self, action: Action) -> None:
+        """Do what a key stands for."""
+        if action.id != "form_leave":
+            self._sure = False
+        does: dict[str, Callable[[], object]] = {
+            "form_save": self._save,
+            "form_leave": self.come_back_later,
+            "form_next": lambda: self._go(self.index + 1),
+            "form_previous": lambda: self._go(self.index - 1),
+            "form_type": self._next_type,
+            "form_text": lambda: self._flow.as_text(self),
+            "form_down": lambda: self.page.scroll_rows(max(self.page.size.height - 1, 1)),
+            "form_up": lambda: self.page.scroll_rows(-max(self.page.size.height - 1, 1)),
+        }
+        does[action.id]()
+
+    def unavailable(self, action: Action) -> str:
+        """Say why an action is off."""
+        if action.writes and self._flow.read_only:
+            return READ_ONLY
+        if action.id == "form_type" and (not self.form.types or self.form.refusal):
+            return "No types are known for this agent; any text will do."
+        return ""
+
+    def _refusal(self) -> str:
+        return self.preview.refusal or self.form.refusal
+
+    def _go(self, index: int) -> None:
+        self.index = index % len(self.prompts)
+        self._clear()
+
+    def on_field_lines_chosen(self, event: FieldLines.Chosen) -> None:
+        """Go to the field that was clicked."""
+        if event.index < len(self.prompts):
+            self._go(event.index)
+
+    def _next_type(self) -> None:
+        """Write the next known type."""
+        self.index = NAMES.index("type")
+        if self._blocked:
+            self.say(self._blocked, "warning")
+            return
+        prompt, types = self.prompts[self.index], self.form.types
+        at = types.index(prompt.text) + 1 if prompt.text in types else 0
+        prompt.text = types[at % len(types)]
+        prompt.cursor = len(prompt.text)
+        self._typed(prompt.text)
+        self._clear()
+
+    # Words
+
+    def _clear(self) -> None:
+        self._said, self._sure = [], False
+        self._draw("#form-fields", "#form-foot")
+
+    def draw_foot(self) -> None:
+        """Show the last line again."""
+        self._draw("#form-foot")
+
+    def _draw(self, *names: str) -> None:
+        for name in names if self.is_mounted else ():
+            self.query_one(name, Lines).update()
+
+    def _head(self, width: int) -> list[Line]:
+        notes: Line = [(self._where, "draft")] if self._where else []
+        return [bars.title(f"Front matter of {self._title}", notes, width, focused=True, plain=self._plain)]
+
+    def _note_lines(self, width: int) -> list[Line]:
+        return [[(f" {part}", "warning")] for part in fold(visible(self.form.note), max(width - 2, 20))]
+
+    def _notes(self, width: int) -> list[Line]:
+        return self._note_lines(width) if self.form.note else []
+
+    def _fit_notes(self) -> None:
+        lines = self.query_one("#form-notes", Lines)
+        lines.styles.height = len(self._note_lines(self.size.width)) if self.form.note else 0
+        lines.update()
+
+    def _fields(self, width: int) -> list[Line]:
+        return [self._field_line(at, width) for at in range(len(self.prompts))]
+
+    def _field_line(self, at: int, width: int) -> Line:
+        field, prompt = self.form.fields[at], self.prompts[at]
+        if at == self.index and not self._blocked:
+            line, column = prompt.line(width - 1, plain=self._plain)
+            if self.is_current:
+                self.app.cursor_position = Offset(column + 1, self.query_one("#form-fields").region.y + at)
+            return [(">", "cursor"), *line]
+        style = "dim" if field.refusal or self.form.refusal else "name"
+        beside = [(f"{field.refusal} ", "warning")] if field.refusal else self._hint(field, prompt.text)
+        room = width - LABEL - sum(cell_width(text) for text, _ in beside) - 3
+        if room < LABEL:
+            beside, room = [], width - LABEL - 3
+        value = one_line(prompt.text, room, ascii_tokens=self._plain)
+        sign = ">" if at == self.index else " "
+        return bars.spread([(sign, "cursor"), (f" {field.name:<{LABEL - 1}}", "dim"), (value, style)], beside, width)
+
+    def _hint(self, field: FormField, text: str) -> Line:
+        """What is said at the right end of a field."""
+        if field.name == "description" and text:
+            if len(text) > LISTED:
+                return [(f"{len(text)}: lists show {LISTED} ", "warning")]
+            return [(f"{len(text)} of {LISTED} ", "dim")]
+        if field.name == "type":
+            return [(f"{one} ", "strong" if one == text else "dim") for one in self.form.types]
+        if field.name == "tags" and not text:
+            return [("a, b, c ", "dim")]
+        return []
+
+    def _page_title(self, width: int) -> list[Line]:
+        notes: Line = [("not possible", "error")] if self.preview.refusal or self.form.refusal else []
+        return [bars.title("What changes in the file", notes, width, focused=False, plain=self._plain)]
+
+
+PREVIEW = "form-preview"
+"""The group of jobs that work out what would change."""
+_LINE = re.compile(r"\(line (\d+)\)")
+
+
+def line_of(form: Form) -> int:
+    """The line of the file that the refusal is about; 1 where it names none."""
+    found = _LINE.search(form.refusal)
+    return int(found.group(1)) if found else 1
+
+
+class Describing(OwnDraft[FormScreen]):
+    """What both ways have in common: the screen, its previews, its draft."""
+
+    def __init__(self, app: App[Any], bridge: Bridge, address: Address, root: Root | None) -> None:
+        super().__init__(bridge, address)
+        self._app = app
+        self.root = root
+
+    def show(self, screen: FormScreen) -> None:
+        """Put the form on top."""
+        self.screen = screen
+        self._app.push_screen(screen)
+
+    def close(self, screen: FormScreen) -> None:
+        """Take the form away."""
+        self.screen = None
+        self._app.cursor_position = Offset(0, 0)
+        screen.dismiss(None)
+
+    def form(self, data: bytes) -> Form:
+        """Read a text into a form."""
+        return form_of(data, self.root, self.address.path)
+
+    def preview(self, screen: FormScreen) -> None:
+        """Work out what would change, in a thread."""
+        form, typed, width = screen.form, screen.typed, screen.width
+        plain = bool(getattr(self._app, "plain", False))
+        self.bridge.run(
+            lambda _: jobs.preview_of(form, typed, width, plain=plain),
+            lambda found: screen.previewed(found, typed),
+            what="compare front matter",
+            latest=PREVIEW,
+        )
+
+    def base(self) -> tuple[str | None, bytes | None]:
+        """The version that what is typed started from, and its text."""
+        raise NotImplementedError
+
+    def as_text(self, screen: FormScreen) -> None:
+        """Go on in the text, with what is typed."""
+        raise NotImplementedError
+
+    def draft(self) -> Draft | None:
+        """What must not be lost; None when nothing is typed."""
+        screen = self.screen
+        if screen is None or not screen.changed:
+            return None
+        try:
+            text = applied(screen.form, screen.typed).decode()
+        except MemtuiError:
+            return None  # what is typed would be refused by a save as well, and the screen says so
+        sha256, base = self.base()
+        return Draft(self.address, sha256, text, (0, 0), self.bridge.now(), base)
+
+
+class InEditor(Describing):
+    """On the text in the editor."""
+
+    def __init__(self, editing: Editing, address: Address) -> None:
+        """Open the form on what the editor holds."""
+        super().__init__(editing.app, editing.bridge, address, editing.wishes.roots().get(address.root))
+        self._editing = editing
+        data, root, path = editing.editor.data, self.root, address.path
+        self.bridge.run(
+            lambda _: form_of(data, root, path),
+            self._read,
+            what=f"read the front matter of {address}",
+            awaited=True,
+        )
+
+    def _read(self, form: Form) -> None:
+        editing = self._editing
+        if editing.address == self.address and self.screen is None:
+            where = "goes into your unsaved draft" if self._is_draft else ""
+            self.show(FormScreen(str(self.address), form, self, editing.wishes.table, where=where))
+
+    @property
+    def _is_draft(self) -> bool:
+        editor = self._editing.editor
+        return editor.dirty or editor.subject is None or editor.subject.base_sha256 is None
+
+    def base(self) -> tuple[str | None, bytes | None]:
+        """The version the editor started from."""
+        subject = self._editing.editor.subject
+        return (None, None) if subject is None or subject.base_sha256 is None else (subject.base_sha256, subject.base)
+
+    def save(self, screen: FormScreen) -> None:
+        """Put it into the text; one that was saved is saved again, with all that follows from that."""
+        if self._take(screen):
+            was_draft = self._was_draft
+            self._kept = None
+            self.close(screen)
+            self._editing.editor.text_area.focus()
+            if was_draft:
+                self._editing.drafts.write()
+                self._editing.editor.say("The fields are in your draft: ctrl+s saves both, ctrl+z takes them out.")
+            else:
+                self._editing.save()
+
+    def _take(self, screen: FormScreen) -> bool:
+        """Make what is typed part of the text; False when the form stays open."""
+        editing = self._editing
+        if editing.address != self.address:
+            screen.refused("The memory was closed meanwhile.")
+            return False
+        if editing.editor.data != screen.form.data:
+            self._follow(screen)
+            return False
+        try:
+            after = applied(screen.form, screen.typed)
+        except MemtuiError as error:
+            screen.refused(f"Not saved. {error}")
+            return False
+        self._was_draft = self._is_draft
+        if not editing.editor.put(after):
+            screen.refused("The text cannot be edited here.")
+            return False
+        return True
+
+    _was_draft = False
+
+    def _follow(self, screen: FormScreen) -> None:
+        """Somebody else saved, and the clean editor followed: go on on their text."""
+        form = self.form(self._editing.editor.data)
+        found = moved(screen.form, screen.typed, form)
+        screen.moved(form, found.typed, _moved_words(self._editing.editor.who, found.clashes))
+
+    def leave(self, screen: FormScreen) -> None:
+        """Back to the text as it was."""
+        self.close(screen)
+        if self._kept is not None:
+            self.drop_draft()
+            self._editing.drafts.look_after()
+            self._editing.drafts.write()
+        self._editing.editor.text_area.focus()
+
+    def as_text(self, screen: FormScreen) -> None:
+        """Back to the text, with what is typed in it."""
+        form, changed = screen.form, screen.changed
+        if changed and not form.refusal and not screen.preview.refusal and not self._take(screen):
+            return
+        self._kept = None
+        self.close(screen)
+        area = self._editing.editor.text_area
+        area.focus()
+        if form.refusal:
+            area.move_cursor(area.clamp_visitable((line_of(form) - 1, 0)))
+            self._editing.editor.say(form.refusal)
+        elif changed:
+            self._editing.drafts.write()
+            self._editing.editor.say("What you typed is in the text: ctrl+s saves it.")
+
+
+class OnDisk(Describing):
+    """On a memory that is not open."""
+
+    def __init__(self, browser: BrowserScreen, address: Address) -> None:
+        """Open the form on what is on disk."""
+        super().__init__(browser.app, browser.bridge, address, browser.forest.roots.get(address.root))
+        self._browser = browser
+        self._snapshot: Snapshot | None = None
+
+        root = self.root
+
+        def read(engine: Engine) -> tuple[Snapshot, Form]:
+            snapshot = engine.read(address)
+            return snapshot, form_of(snapshot.bytes, root, address.path)
+
+        self.bridge.run(read, self._read, what=f"read {address}", awaited=True)
+
+    def _read(self, found: tuple[Snapshot, Form]) -> None:
+        self._snapshot, form = found
+        if self.screen is None:
+            self.show(FormScreen(str(self.address), form, self, self._browser.table))
+
+    def base(self) -> tuple[str | None, bytes | None]:
+        """The version that was read."""
+        return (self._snapshot.sha256, self._snapshot.bytes) if self._snapshot is not None else (None, None)
+
+    def save(self, screen: FormScreen) -> None:
+        """Write the fields, guarded."""
+        assert self._snapshot is not None
+        address, actor, expected = self.address, self.bridge.actor, self._snapshot.sha256
+        wanted = edits(screen.form, screen.typed)
+
+        def write(engine: Engine) -> tuple[Saved | Unchanged | Conflict, Snapshot | None]:
+            try:
+                result = engine.memories.edit_fields(address, wanted, expected_sha256=expected, actor=actor)
+                disk = engine.read(address) if isinstance(result, Conflict) else None
+            except NotFoundError:
+                return Conflict(address, None, expected, "", ""), None
+            return result, disk
+
+        self.bridge.run(
+            write,
+            lambda found: self._written(screen, *found),
+            what=f"save {address}",
+            otherwise=lambda error: screen.refused(f"Not saved. {error}"),
+            lane=WRITE,
+            awaited=True,
+        )
+
+    def _written(self, screen: FormScreen, result: Saved | Unchanged | Conflict, disk: Snapshot | None) -> None:
+        if isinstance(result, Conflict):
+            self._lost_the_race(screen, disk)
+            return
+        self.drop_draft()
+        self.close(screen)
+        words = f"Saved {self.address}. u takes it back." if isinstance(result, Saved) else "Nothing to save."
+        self._browser.say(words, "good")
+
+    def _lost_the_race(self, screen: FormScreen, disk: Snapshot | None) -> None:
+        """Somebody else saved first: go on on their text, or show both."""
+        form = self.form(disk.bytes) if disk is not None else None
+        found = moved(screen.form, screen.typed, form) if form is not None and not form.refusal else None
+        if disk is None or form is None or found is None or found.clashes:
+            self._hand_over(screen, "compare")
+            return
+        self._snapshot = disk
+        screen.moved(form, found.typed, _moved_words("somebody else", ()))
+
+    def _hand_over(self, screen: FormScreen, then: str) -> None:
+        """Make what is typed a draft, and go on in the editor."""
+        draft, address, browser = self.draft(), self.address, self._browser
+        self.close(screen)
+
+        def go_on() -> None:
+            browser.memories.reveal(address)
+            browser.open_editor(address, then=then)
+
+        self.hand_over(draft, go_on)
+
+    def leave(self, screen: FormScreen) -> None:
+        """Back to the tree."""
+        self.close(screen)
+        self.drop_draft()
+
+    def as_text(self, screen: FormScreen) -> None:
+        """Open it in the editor, with what is typed as a draft."""
+        form = screen.form
+        self._hand_over(screen, f"{AT_LINE}{line_of(form)}" if form.refusal else "")
+
+
+def _moved_words(who: str, clashes: tuple[str, ...]) -> str:
+    if clashes:
+        both = " and ".join(clashes)
+        return f"{who} saved meanwhile and changed {both} too. What you typed stands here: ctrl+s writes it."
+    return f"{who} saved meanwhile. What you typed fits on their text: ctrl+s writes it."

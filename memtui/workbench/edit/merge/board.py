@@ -1,0 +1,264 @@
+"""How the conflict screen looks: its parts, how they share the rows, and what each shows of the present decisions.
+
+It draws and decides nothing, so that no size, view or word comparison can change what was decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widgets import Input
+
+from memtui.diff.merge import CONFLICT, Hunk
+from memtui.safe_text import visible
+from memtui.ui.action import Action, in_room, shown_key
+from memtui.ui.draw.pages import fold
+from memtui.ui.draw.spans import Line
+from memtui.ui.widgets.lines import Lines
+from memtui.ui.widgets.lines_view import LinesView
+from memtui.workbench.edit.bars import EditorPrompt
+from memtui.workbench.edit.memory_text import MemoryText
+from memtui.workbench.edit.merge import sides, view
+from memtui.workbench.edit.merge.session import MergeSession
+from memtui.workbench.edit.merge.view import Parties
+from memtui.workbench.edit.screens import DecidingScreen, keys_line, rule
+
+
+class ResultEditor(MemoryText):
+    """Holds the lines of one place while they are edited."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        ("ctrl+s", "screen.take_edit", "take this text"),
+        ("escape", "screen.drop_edit", "drop it"),
+    ]
+
+
+def shown_text(text: str) -> str:
+    """Turn lines into what the editor holds."""
+    return text.replace("\r\n", "\n")
+
+
+def typed_text(text: str, chunks: Sequence[Hunk], index: int) -> str:
+    """Turn what was typed into lines for a place: the line ends of the place, and one at the end where text follows.
+
+    Args:
+        text: what the editor holds.
+        chunks: the file in pieces.
+        index: the place; where it has no line ends, those nearest to it count.
+    """
+    if text and not text.endswith("\n") and index < len(chunks) - 1:
+        text += "\n"
+    for chunk in sorted(chunks, key=lambda one: abs(one.base_line - chunks[index].base_line)):
+        ended = [line for line in (*chunk.yours, *chunk.theirs, *chunk.base) if line.endswith("\n")]
+        if ended:
+            return text.replace("\n", "\r\n") if any(line.endswith("\r\n") for line in ended) else text
+    return text
+
+
+NARROW_ROWS = 30
+"""Below this height the file after the merge gets only a few rows."""
+SHORT_ROWS = 18
+"""Below this height the last lines are only what ctrl+s would do, and the keys."""
+LEAST = (30, 12)
+"""The smallest screen on which a conflict can be decided."""
+MOST_RESULT_ROWS, EDIT_ROWS = 4, 8
+"""Rows for the result of one place, shown and edited."""
+
+PLACE, FILE = "place", "file"
+STACKED, BESIDE, RESULT = "stacked", "side by side", "result"
+
+
+class ConflictBoard(DecidingScreen):
+    """Shows a conflict."""
+
+    CSS_PATH = "screen.tcss"
+    ROOMS = ("conflict", "everywhere")
+    AUTO_FOCUS = "#conflict-hunk"
+
+    def __init__(self, parties: Parties, session: MergeSession, table: Iterable[Action]) -> None:
+        super().__init__(table)
+        self.parties = parties
+        self.session = session
+        self.index = self.first_place()
+        self.pair = sides.EACH
+        self.chosen_view = ""
+        """What `v` chose; empty: what the width suggests."""
+        self.zoomed = ""
+        """Which part has the whole screen: `PLACE` or `FILE`; empty: none."""
+        self.said, self.level = "", "conflict"
+        self.small = ResultEditor(id="conflict-edit")
+        """The small editor; held, so that its text can be kept also while the screen is taken apart."""
+        self._file = view.FileText()
+        self._drawn: tuple[object, list[Line]] | None = None
+
+    def compose(self) -> ComposeResult:
+        """Header, the place to decide, its result, the whole file, and what the keys do."""
+        yield Lines(id="conflict-header", ground="bar")
+        yield Lines(id="conflict-title")
+        yield LinesView(id="conflict-hunk")
+        yield Lines(id="conflict-result-title")
+        with Vertical(id="conflict-result-box"):
+            yield LinesView(id="conflict-result")
+            yield self.small
+        yield Lines(id="conflict-file-title")
+        yield LinesView(id="conflict-file")
+        yield EditorPrompt(id="conflict-prompt")
+        yield Lines(id="conflict-foot")
+
+    @property
+    def editing(self) -> bool:
+        """Whether the result of one place is being edited."""
+        return self.has_class("-editing")
+
+    @property
+    def typing(self) -> bool:
+        """Whether letters are text now."""
+        return self.editing or isinstance(self.focused, Input)
+
+    @property
+    def view(self) -> str:
+        """How the place is shown now."""
+        wide = self.size.width >= sides.SIDE_BY_SIDE
+        if self.chosen_view == RESULT or (self.chosen_view == STACKED and wide):
+            return self.chosen_view
+        return BESIDE if wide else STACKED
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """The views there is room for, in the order of the key."""
+        return (STACKED, BESIDE, RESULT) if self.size.width >= sides.SIDE_BY_SIDE else (STACKED, RESULT)
+
+    def first_place(self) -> int:
+        """The place to begin with: the first open one, else the first change."""
+        return next(iter(self.session.open), next(iter(self.session.hunks), 0))
+
+    def say(self, text: str, level: str = "conflict") -> None:
+        """Show one line until the next decision."""
+        self.said, self.level = text, level
+        self.draw_foot()
+
+    def draw(self, *, top: bool = False) -> None:
+        """Show the present decisions; `top` scrolls to the current place."""
+        width = self.size.width
+        if not width or not self.is_mounted:
+            return
+        self._say_size()
+        session, index = self.session, self.index
+        if self._tiny:
+            return
+        self.set_class(self._short, "-short")
+        self.set_class(self.editing and self.size.height < NARROW_ROWS and not self.zoomed, "-nofile")
+        self.set_class(self.zoomed == PLACE, "-place")
+        self.set_class(self.zoomed == FILE, "-file")
+        self.query_one("#conflict-header", Lines).set_lines(*view.header(self.parties, session, width))
+        inner = max(width - 1, 20)
+        hunks = bool(session.hunks)
+        title = view.hunk_title(session, index) if hunks else "both sides say the same"
+        title = title.replace("AGENT", self.parties.agent_name)
+        loud = hunks and session.is_open(index) and session.chunks[index].kind == CONFLICT
+        words = f"words: {sides.PAIRS[self.pair].replace('AGENT', self.parties.agent_name)}" if self.pair else ""
+        self.query_one("#conflict-title", Lines).set_lines(rule(title, width, "conflict" if loud else "heading", words))
+        result: list[Line] = view.result_lines(session, index, inner) if hunks else []
+        self._draw_place(self._place_lines(inner) if hunks else [], result, width, top=top)
+        file, where = self._file.lines(session, index, inner, self.parties.agent_name)
+        self.query_one("#conflict-file", LinesView).show(file, top=max(where - 2, 0) if top else None)
+        self.draw_foot()
+
+    def zoom(self, part: str) -> None:
+        """Give a part the whole screen; empty: take it back."""
+        self.zoomed = FILE if part == PLACE and self.view == RESULT else part
+        self.draw()
+        self.call_after_refresh(self.draw)
+        self.query_one("#conflict-file" if self.zoomed == FILE or self.view == RESULT else "#conflict-hunk").focus()
+
+    def _place_lines(self, width: int) -> list[Line]:
+        """The place with its sides; a large one is not drawn anew for every key."""
+        beside = self.view == BESIDE
+        here = self.session.chunks[self.index], self.session.choice(self.index)
+        late = self.editing and not beside  # what was BASE is in the differences too, the other side is nowhere else
+        key = (here, self.parties.agent_name, width, beside, self.pair, late)
+        if self._drawn is None or self._drawn[0] != key:
+            lines = sides.place_lines(
+                self.session, self.index, self.parties, width, beside=beside, pair=self.pair, base_last=late
+            )
+            self._drawn = (key, lines)
+        return self._drawn[1]
+
+    def _draw_place(self, lines: list[Line], result: list[Line], width: int, *, top: bool) -> None:
+        """Share the rows between the place, its result and the file."""
+        place = self.query_one("#conflict-hunk", LinesView)
+        place.display = self.view != RESULT and self.zoomed != FILE
+        place.show(lines, top=0 if top else None)
+        words = "edit: ctrl+s takes this text, esc drops it" if self.editing else "result of this place"
+        keys = "" if self.editing else "[b] both  [o] original  [e] edit"
+        self.query_one("#conflict-result-title", Lines).set_lines(rule(words, width, "heading", keys))
+        shown = self.query_one("#conflict-result", LinesView)
+        shown.show(result, top=0)
+        shown.styles.height = rows = max(min(len(result), MOST_RESULT_ROWS), 1)
+        if self.zoomed == PLACE and not self.editing:
+            place.styles.height = "1fr"
+        else:
+            room = self.size.height - self._fixed_rows(rows)
+            place.styles.height = max(min(len(lines), room), 3 if self._short else 4)
+        words = "file after the merge, read only"
+        self.query_one("#conflict-file-title", Lines).set_lines(rule(words, width, "heading", "tab scrolls here"))
+
+    @property
+    def _tiny(self) -> bool:
+        """Whether nothing can be decided at this size."""
+        return self.size.width < LEAST[0] or self.size.height < LEAST[1]
+
+    def _say_size(self) -> None:
+        """Say which size a conflict needs, where there is no room for one."""
+        self.set_class(self._tiny, "-tiny")
+        if self._tiny:
+            self.query_one("#conflict-hunk").display = False
+            words = (
+                f"CONFLICT needs {LEAST[0]}x{LEAST[1]}, this is {self.size.width}x{self.size.height}. Nothing is lost."
+            )
+            lines = [[(f" {part}", "conflict")] for part in fold(words, max(self.size.width - 1, 8))]
+            self.query_one("#conflict-header", Lines).set_lines(*lines)
+
+    @property
+    def _short(self) -> bool:
+        """Whether every row counts."""
+        return self.size.height < SHORT_ROWS
+
+    def _fixed_rows(self, result: int) -> int:
+        """Rows that the place to decide cannot have: titles, footer, its result, a look at the file."""
+        narrow = self.size.height < NARROW_ROWS
+        edit = EDIT_ROWS // 2 if narrow else EDIT_ROWS
+        fixed, file = (7, 1) if self._short else (8, 3 if narrow else 8)
+        if self.has_class("-nofile"):
+            fixed, file = fixed - 1, 0
+        if self.zoomed == PLACE:
+            fixed, file = fixed - 1, 0
+        return fixed + file + (edit if self.editing else result)
+
+    def draw_foot(self) -> None:
+        """Show what ctrl+s would do, and the keys."""
+        if not self.is_mounted:
+            return
+        words = self.said or view.closing_words(self.session, self.parties.agent_name)
+        kept = " Nothing is written until ctrl+s. All texts are kept (H history)."
+        here = in_room("conflict", actions=self.table)
+        shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)
+        shown[-1:-1] = [action for action in self.table if action.id == "help"]
+        names = {action.id: (shown_key(action.keys[0]), action.label) for action in shown}
+        if "take_agent" in names:
+            names["take_agent"] = (names["take_agent"][0], self.parties.agent_name.lower())
+        # Help has them all; saving and the way out come first.
+        for id_ in ("conflict_view", "word_pair", "reopen", "next_open", "undo_decision"):
+            if sum(len(key) + len(does) + 3 for key, does in names.values()) > self.size.width:
+                names.pop(id_, None)
+        keys: Line = keys_line(list(names.values()), self.size.width)
+        if self.editing:
+            keys = keys_line([("ctrl+s", "take this text"), ("esc", "drop it")], self.size.width)
+        style = self.level if self.said else "conflict" if self.session.open else "good"
+        said: list[Line] = [[(f" {part}", style)] for part in fold(visible(words), max(self.size.width - 2, 8))]
+        lines: list[Line] = [[(kept, "description")], *said, self.hint or keys]
+        self.query_one("#conflict-foot", Lines).set_lines(*lines[-2 if self._short else -3 :])

@@ -1,0 +1,456 @@
+"""From a draft and somebody else's text to one text: what opens which screen, and what each answer does.
+
+Every way through here leaves BASE, YOURS, AGENT and the result readable: all of them are on the memory's history before
+a screen opens, and a draft is only dropped into history. What was decided is in the ledger after every key.
+"""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot, Unchanged
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.workbench.bridge import DRAFTS, WRITE
+from memtui.workbench.edit import jobs
+from memtui.workbench.edit.memory_text import read_form, same_text
+from memtui.workbench.edit.merge import cases, keeping
+from memtui.workbench.edit.merge.cases import CaseScreen
+from memtui.workbench.edit.merge.remember import Spot, read_again
+from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit.merge.session import MergeSession, bytes_of
+from memtui.workbench.edit.merge.view import OPENED, Parties, writer
+from memtui.workbench.edit.screens import close_screen
+
+if TYPE_CHECKING:
+    from memtui.workbench.bridge import Engine
+    from memtui.workbench.edit.flow import Editing
+    from memtui.workbench.edit.merge.cases import Case
+
+ROUNDS = 3
+"""After so many writers in between, another name is offered."""
+
+
+class Texts(NamedTuple):
+    """The three texts of a conflict."""
+
+    base: bytes
+    base_sha256: str | None
+    yours: bytes
+    disk: bytes | None
+    disk_sha256: str | None
+
+
+class Prepared(NamedTuple):
+    """A conflict, ready to be shown."""
+
+    session: MergeSession | None
+    """None: there is no file to merge with."""
+    spot: Spot
+    other: bool
+    """Whether somebody wrote again since it was left."""
+    missing: MemtuiError | None = None
+    """Why nothing is there, when it is not that the memory was deleted."""
+
+
+def start(editing: Editing) -> None:
+    """Show both sides of the open memory, or say why there is nothing to decide."""
+    editor = editing.editor
+    subject = editor.subject
+    if subject is None:
+        return
+    texts = Texts(subject.base, subject.base_sha256, editor.data, subject.disk, subject.disk_sha256)
+    if subject.disk_sha256 == subject.base_sha256:
+        before = editor.before_merge
+        if before is None or subject.disk is None:
+            editor.say("Nobody else saved: there is no other side to compare with.")
+            return
+        texts = texts._replace(base=before[1].base, base_sha256=before[1].base_sha256, yours=before[0])
+        if bytes_of(MergeSession.of(texts.base, texts.yours, subject.disk).result_or_nothing) != editor.data:
+            editor.say("You changed the merged text since: ctrl+z takes the merge apart, f8 then shows both.")
+            return
+    elif not editor.dirty and subject.disk_sha256 is not None:
+        editor.say("You changed nothing: what you see is what is on disk.")
+        return
+    ConflictFlow(editing, subject.address, texts).open()
+
+
+class ConflictFlow:
+    """One conflict, from the first screen to the last answer."""
+
+    def __init__(self, editing: Editing, address: Address, texts: Texts) -> None:
+        """Take the open memory with its three texts."""
+        self.editing = editing
+        self.address = address
+        self.texts = texts
+        self.who = editing.editor.who if editing.editor.who != "agent" else ""
+        self._why = editing.editor.why
+        self._at = editing.editor.disk_at
+        self._rounds = 0
+        self._before_round: tuple[MergeSession, MergeSession, int] | None = None
+        """The decisions before somebody wrote, those kept after it, and how many steps of undo these had."""
+        self._screen: ConflictScreen | CaseScreen | None = None
+        self._keeping = keeping.Keeping(editing, self._state)
+
+    # --- opening
+
+    def open(self) -> None:
+        """Make sure every text is kept, work the merge out, and show it."""
+        editing, address, texts = self.editing, self.address, self.texts
+        due, at = editing.drafts.keeper.due(), editing.wishes.clock()
+
+        def prepare(engine: Engine) -> Prepared:
+            for owner, draft in due:
+                editing.drafts.keeper.write(owner, draft)
+            return prepared(engine, address, texts, at)
+
+        editing.run(prepare, self._show, what=f"compare {address}", lane=DRAFTS, awaited=True)
+
+    def _show(self, found: Prepared) -> None:
+        editing = self.editing
+        if editing.address != self.address:
+            return
+        editing.drafts.dropped()  # tells the tree of the draft
+        disk, yours = self.texts.disk, self.texts.yours
+        if found.missing is not None:
+            keeping.ask_where(editing, self.address, yours, found.missing, again=lambda: editing.look(editing.save))
+        elif disk is None or found.session is None:
+            self._ask(self._deleted())
+        elif yours != disk and same_text(yours, disk):
+            self._ask(
+                cases.only_line_ends(
+                    self._parties(),
+                    yours,
+                    disk,
+                    mine=lambda: self.write_result(yours),
+                    agent=self._take_theirs,
+                    later=self.leave,
+                )
+            )
+        else:
+            self._rounds = found.spot.rounds
+            editable = all(read_form(data).editable for data in (self.texts.base, yours, disk))
+            screen = self._screen = ConflictScreen(
+                self._parties(),
+                found.session,
+                self,
+                spot=found.spot,
+                advance=editing.wishes.advance,
+                editable=editable,
+                table=editing.wishes.table,
+            )
+            editing.conflict = self
+            editing.show_screen(screen)
+            if found.other:
+                screen.say(self._again_words(screen.session))
+            self.remember()
+
+    def _ask(self, case: Case) -> None:
+        self._screen = CaseScreen(case, table=self.editing.wishes.table)
+        self.editing.conflict = self
+        self.editing.show_screen(self._screen)
+
+    def _deleted(self) -> Case:
+        return cases.deleted_by_them(
+            self._parties(),
+            (self.texts.base, self.texts.yours),
+            self._why,
+            keep=self.keep_mine,
+            let_go=self.accept_deletion,
+            keep_as=self.save_as,
+            later=self.leave,
+        )
+
+    def _parties(self) -> Parties:
+        when = self.editing.when
+        at = when(self._at) if self._at else ""
+        created = self.texts.base_sha256 is None
+        by = self._someone() if self.texts.disk is None else writer(self.who) or "saved"
+        return Parties(
+            address=str(self.address),
+            base="none: both created it" if created else f"{OPENED}{when(self.editing.opened_at)}",
+            yours="your unsaved draft",
+            agent=f"{by} {at}".strip(),
+            agent_name="AGENT" if self.who not in ("", "you") else "DISK",
+            shown=self.editing.wishes.named(str(self.address)),
+        )
+
+    # --- keeping what was decided
+
+    def _state(self) -> OpenConflict | None:
+        """What a restart needs to go on here; None when there is nothing to go on with."""
+        screen, texts = self._screen, self.texts
+        if not isinstance(screen, ConflictScreen) or texts.disk is None:
+            return None
+        spot = screen.spot._replace(rounds=self._rounds)
+        decisions = keeping.decisions(screen.session, spot)
+        at = self.editing.wishes.clock()
+        return OpenConflict(self.address, texts.base_sha256, texts.yours, texts.disk, decisions, at)
+
+    def remember(self) -> None:
+        """Keep what was decided, and where the user is, soon."""
+        self._keeping.soon()
+
+    def flush(self) -> None:
+        """Keep it before this returns; the process is ending."""
+        self._keeping.now()
+
+    # --- answers of the conflict screen
+
+    def write_result(self, data: bytes) -> None:
+        """Save the result over exactly the version that was shown."""
+        address, editing, texts = self.address, self.editing, self.texts
+        log = self._screen.session.log() if isinstance(self._screen, ConflictScreen) else ()
+        merge = MergeOf(texts.base_sha256, sha256(texts.yours).hexdigest(), texts.disk_sha256, log)
+        editing.saving = True
+        editing.run(
+            lambda engine: jobs.write(
+                engine, address, data, texts.disk_sha256, actor=editing.bridge.actor, merge=merge
+            ),
+            self._written,
+            what=f"save {address}",
+            otherwise=lambda error: self._not_written(data, error),
+            lane=WRITE,
+        )
+
+    def _written(self, written: jobs.Written) -> None:
+        self.editing.saving = False
+        if isinstance(written.result, Conflict):
+            self._disk_is(written.disk, written.who)
+        else:
+            self._took(written.data, written.result)
+            self.editing.look()
+
+    def _took(self, data: bytes, result: Saved | Unchanged) -> None:
+        """The result is in the memory: the draft goes to history, the editor shows the result."""
+        editing, address = self.editing, self.address
+        at = f" {editing.when(self._at)}" if self._at else ""
+        with_whom = f", merged with {writer(self.who) or 'what was on disk'}{at}" if self.texts.disk is not None else ""
+        self._end()
+        if editing.address == address:
+            snapshot = Snapshot(address, data, result.sha256, editing.wishes.clock())
+            wrote = isinstance(result, Saved)  # else there is no step, and u would take another one back
+            saved = f"Saved{with_whom}. u in the tree takes it back."
+            editing.adopt(snapshot, saved if wrote else "Nothing to write: it is what is on disk now.")
+        editing.drafts.drop(address)
+
+    def _take_theirs(self) -> None:
+        """What is on disk is what the user wants; nothing is written, the draft goes to history."""
+        texts, address = self.texts, self.address
+        self._end()
+        if self.editing.address == address and texts.disk is not None:
+            snapshot = Snapshot(address, texts.disk, texts.disk_sha256 or "", self._at)
+            self.editing.adopt(snapshot, "The text on disk is taken as it is; yours is in the history (H).")
+        self.editing.drafts.drop(address)
+
+    def _not_written(self, data: bytes, error: MemtuiError) -> None:
+        self.editing.saving = False
+        keeping.ask_where(
+            self.editing, self.address, data, error, again=lambda: self.write_result(data), elsewhere=self.save_as
+        )
+
+    def _end(self) -> None:
+        self._keeping.stop()
+        self.editing.conflict = None
+        close_screen(self._screen)
+
+    # --- a third writer
+
+    def look(self, found: jobs.Found) -> None:
+        """Take note of what is on disk now, while the user decides."""
+        sha256 = found.snapshot.sha256 if found.snapshot else None
+        if sha256 != self.texts.disk_sha256:
+            self._why = found.why
+            self._disk_is(found.snapshot, found.who)
+
+    def _disk_is(self, disk: Snapshot | None, who: str) -> None:
+        """Somebody wrote while it was decided: what still fits stays decided, the rest is asked again."""
+        texts = self.texts = self.texts._replace(
+            disk=disk.bytes if disk else None, disk_sha256=disk.sha256 if disk else None
+        )
+        self._at = disk.modified_at if disk else self.editing.wishes.clock()
+        self.who = who or ("" if disk else self.who)
+        screen = self._screen
+        if disk is None or not isinstance(screen, ConflictScreen):
+            self._end()
+            self.open()
+            return
+        base, yours = texts.base, texts.yours
+
+        def again(found: tuple[bytes | None, MergeSession]) -> None:
+            if self.texts == texts and self.editing.conflict is self:
+                session = self._carried(screen.session, found[1])
+                screen.take_session(self._parties(), session, self._again_words(session))
+
+        self.editing.run(lambda _: jobs.merge(base, yours, disk.bytes), again, what="merge both sides")
+
+    def _carried(self, session: MergeSession, fresh: MergeSession) -> MergeSession:
+        """Keep what still fits; a writer that is read between its two steps must not cost a decision."""
+        before, after, steps = self._before_round or (session, session, -1)
+        if session is after and len(session.undo_steps) + len(session.redo_steps) == steps:
+            session = before  # nothing was decided about the text in between, so it never counted
+        else:
+            self._rounds += 1
+        carried = session.carry_over(fresh)
+        self._before_round = session, carried, len(carried.undo_steps) + len(carried.redo_steps)
+        return carried
+
+    def _again_words(self, session: MergeSession) -> str:
+        if self._rounds >= ROUNDS:
+            return "It changed again. s keeps your text as a new memory under another name."
+        still = f"{len(session.again)} place{'' if len(session.again) == 1 else 's'} to decide again"
+        kept = len(session.places)
+        told = f", {kept} decision{'' if kept == 1 else 's'} kept" if kept else ""
+        return f"{self._someone()} wrote again: {still}{told}."
+
+    def _someone(self) -> str:
+        """Whoever wrote, where a sentence begins."""
+        return "Another window of yours" if self.who == "you" else self.who or "Somebody"
+
+    # --- the whole text
+
+    def edit_whole(self) -> None:
+        """Open the result with markers in the user's editor; markers left over mean it is still open."""
+        from memtui.workbench.edit.extras import edit_text_outside
+
+        screen = self._screen
+        if not isinstance(screen, ConflictScreen):
+            return
+
+        def edited(data: bytes) -> None:
+            form = read_form(data)
+            if form.editable:
+                screen.take_whole(data.decode())
+            else:
+                screen.say(f"That text cannot be used: {form.reason}.")
+
+        before = bytes_of(screen.session.with_markers())
+
+        def salvage(data: bytes) -> None:
+            """Keep what the editor has saved so far; asked for only when memtui dies meanwhile."""
+            found = self._state()
+            if found is not None and data != before and read_form(data).editable:
+                self.editing.bridge.store_conflict(found._replace(decisions=keeping.after_edit(screen, data.decode())))
+
+        edit_text_outside(self.editing, before, self.address.name, edited, screen.say, salvage)
+
+    # --- answers of both screens
+
+    def keep_mine(self) -> None:
+        """Write YOURS again where there is no file any more."""
+        self.texts = self.texts._replace(disk=None, disk_sha256=None)
+        self.write_result(self.texts.yours)
+
+    def accept_deletion(self) -> None:
+        """Let the memory go; the draft's text goes to history."""
+        self._end()
+        self.editing.drafts.drop(self.address)
+        self.editing.abandon("The deletion stands; your text is in the history (H) and the trash (g t).")
+
+    def save_as(self, path: str) -> None:
+        """Keep YOURS as a new memory, and go on there; the old name stays as somebody else left it."""
+
+        def refused(error: MemtuiError) -> None:
+            if self._screen is not None:
+                self._screen.say(f"Not written. {error}")
+
+        keeping.keep_elsewhere(self.editing, self.address, self.texts.yours, path, self._end, refused)
+
+    def leave(self) -> None:
+        """Come back later: decisions and draft are kept, also over a restart."""
+        self._keeping.now_in_thread()
+        self._end()
+        self.editing.editor.say("Both texts are kept. f8 comes back to the conflict.")
+
+
+def prepared(engine: Engine, address: Address, texts: Texts, at: int) -> Prepared:
+    """Keep the texts of a conflict, and find what was decided about it before; runs in a thread.
+
+    Args:
+        engine: does both.
+        address: the memory.
+        texts: BASE, YOURS and what is on disk.
+        at: now, milliseconds.
+    """
+    if texts.disk is None:
+        try:
+            if texts.base_sha256 is not None:
+                jobs.refuse_vanished(engine, address)
+        except NotFoundError as error:
+            return Prepared(None, Spot(), other=False, missing=error)
+        return Prepared(None, Spot(), other=False)
+    session = MergeSession.of(texts.base, texts.yours, texts.disk)
+    spot, other = Spot(), False
+    before = jobs.conflict_or_none(engine, address)
+    if before is not None and before.base_sha256 == texts.base_sha256:
+        found = read_again(before.decisions, MergeSession.of(texts.base, before.yours, before.theirs))
+        if found is not None and (before.yours, before.theirs) == (texts.yours, texts.disk):
+            session, spot = found
+        elif found is not None:
+            other = before.theirs != texts.disk
+            spot = found[1]._replace(place=-1, editing=None, rounds=found[1].rounds + other)
+            session = found[0].carry_over(session)
+            if not other:
+                session.again = frozenset()
+    decisions = keeping.decisions(session, spot)
+    engine.drafts.save_conflict(OpenConflict(address, texts.base_sha256, texts.yours, texts.disk, decisions, at))
+    return Prepared(session, spot, other)
+
+
+def ask_about_name(editing: Editing, new: Address) -> None:
+    """Ask whether the open memory is to be followed to its new name; one nobody typed in is followed at once."""
+    editor = editing.editor
+    subject, old = editor.subject, editing.address
+    if subject is None or old is None:
+        return
+    if not editor.dirty:
+        editing.renamed(old, new)
+        editor.say("You follow the memory to its new name.")
+        return
+    data = editor.data
+    screen: CaseScreen
+
+    def follow() -> None:
+        close_screen(screen)
+        if editing.address == old:
+            editing.renamed(old, new)
+            editor.say("You follow the memory to its new name; what you typed came along.")
+
+    def keep_name() -> None:
+        editing.saving = True
+        editing.run(
+            lambda engine: jobs.write(engine, old, data, None, actor=editing.bridge.actor),
+            written,
+            what=f"save {old}",
+            otherwise=failed,
+            lane=WRITE,
+        )
+
+    def written(done: jobs.Written) -> None:
+        editing.saving = False
+        close_screen(screen)
+        if editing.address != old:
+            return
+        if isinstance(done.result, Conflict):
+            editing.look(editing.compare_screen)  # somebody took the old name meanwhile
+            return
+        snapshot = Snapshot(old, data, done.result.sha256, editing.wishes.clock())
+        editing.adopt(snapshot, "Saved under the old name; the renamed memory is as they left it.")
+        editing.drafts.drop(old)
+
+    def failed(error: MemtuiError) -> None:
+        editing.saving = False
+        keeping.ask_where(editing, old, data, error, again=keep_name)
+
+    who = {"agent": "Somebody", "you": "Another window of yours"}.get(editor.who, editor.who)
+    parties = Parties(str(old), "", "", f"{who} {editing.when(editor.disk_at) if editor.disk_at else ''}".strip())
+    case = cases.renamed_by_them(
+        parties,
+        str(new),
+        (subject.base, data),
+        follow=follow,
+        keep_name=keep_name,
+        later=lambda: close_screen(screen),
+    )
+    screen = CaseScreen(case, table=editing.wishes.table)
+    editing.show_screen(screen)

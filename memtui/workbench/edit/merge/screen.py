@@ -1,0 +1,401 @@
+"""The conflict screen: your text and somebody else's, both as what they did to BASE, decided place by place.
+
+Nothing here writes: ctrl+s asks the host to, and only when nothing is open. enter is never a decision. Whatever is
+pressed, the texts themselves are kept by others; this screen only knows which lines were chosen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from textual import on
+from textual.timer import Timer
+from textual.widgets import Input, TextArea
+
+from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS
+from memtui.ui.action import Action
+from memtui.ui.draw.spans import Run
+from memtui.ui.draw.words import count_words
+from memtui.ui.widgets.lines_view import LinesView
+from memtui.workbench.actions import ACTIONS
+from memtui.workbench.edit.bars import EditorPrompt
+from memtui.workbench.edit.merge import sides, view
+from memtui.workbench.edit.merge.board import FILE, PLACE, ConflictBoard, shown_text, typed_text
+from memtui.workbench.edit.merge.remember import Spot
+from memtui.workbench.edit.merge.session import EDITED, MergeSession, bytes_of
+from memtui.workbench.edit.merge.view import Parties
+
+PAUSE = 0.4
+"""Seconds a decided place stays in sight before the next open one is shown."""
+
+
+class ConflictHost(Protocol):
+    """What the screen asks for; it never does these things itself."""
+
+    def write_result(self, data: bytes) -> None:
+        """Save the merged text, guarded."""
+        ...
+
+    def edit_whole(self) -> None:
+        """Open the whole result, open conflicts between markers, in the user's own editor."""
+        ...
+
+    def save_as(self, path: str) -> None:
+        """Keep YOURS under another name."""
+        ...
+
+    def remember(self) -> None:
+        """Keep what was decided, and where the user is."""
+        ...
+
+    def leave(self) -> None:
+        """Come back later."""
+        ...
+
+
+class ConflictScreen(ConflictBoard):
+    """Decides a conflict."""
+
+    HELP = """Both texts, each shown as its change from BASE: the text you opened. Decide each conflict with one key.
+
+Nothing is written before ctrl+s, and ctrl+s works only when no conflict is open. esc leaves and keeps everything: your
+text, theirs, and what you decided, also after a restart. All texts are in the history of the memory (H).
+
+The other side is called AGENT, or DISK where no agent is known to have written it: `a` takes either."""
+
+    def __init__(
+        self,
+        parties: Parties,
+        session: MergeSession,
+        host: ConflictHost,
+        *,
+        spot: Spot | None = None,
+        advance: float | None = PAUSE,
+        editable: bool = True,
+        table: Iterable[Action] = ACTIONS,
+    ) -> None:
+        """Take the texts and who wrote them.
+
+        Args:
+            parties: the sides in words.
+            session: the merge, with the decisions made before.
+            host: does what this screen cannot.
+            spot: where the user was before.
+            advance: seconds from a decision to the next open conflict; None: never by itself.
+            editable: whether the result can be edited as text; False when a side is not plain text.
+            table: the actions with the user's own keys.
+        """
+        super().__init__(parties, session, table)
+        self._host = host
+        self._advance = advance
+        self._editable = editable
+        self._pause: Timer | None = None
+        self._begun = spot.editing if spot is not None else None
+        if spot is not None:
+            self.index = spot.place if spot.place in session.hunks else self.index
+            self.chosen_view, self.pair = spot.view, spot.pair % len(sides.PAIRS)
+
+    def on_mount(self) -> None:
+        """Draw everything once, and go on with an edit that was not finished."""
+        self.draw(top=True)
+        self.call_after_refresh(self.draw, top=True)  # the first layout decides how far the file can scroll
+        if self._begun is not None and self._editable and self.session.hunks:
+            self._open_edit(self._begun)
+
+    def on_resize(self) -> None:
+        """Fold lines at the new width; decisions and place stay."""
+        self.draw()
+
+    @property
+    def spot(self) -> Spot:
+        """Where the user is."""
+        text = self.small.text if self.editing else None
+        return Spot(self.index, self.chosen_view, self.pair, editing=text)
+
+    def come_back_later(self) -> None:
+        """Go back to the editor; texts and decisions are kept."""
+        self.action_later()
+
+    def take_session(self, parties: Parties, session: MergeSession, words: str) -> None:
+        """Go on with a third writer's text; what still fits stays decided, and what is being typed stays open."""
+        self.parties, self.session, self.said, self.level = parties, session, words, "conflict"
+        if self.editing:
+            text = self.small.text
+            self._close_edit()
+            self.index = self.first_place()
+            session.started.setdefault(self.index, text)
+        else:
+            self.index = self.first_place()
+        self.draw(top=True)
+        self._host.remember()
+
+    # --- deciding
+
+    def _decide(self, choice: str, text: str = "") -> None:
+        if not self.session.hunks:
+            return
+        self.said = ""
+        was_open = self.session.is_open(self.index)
+        self.session.decide([self.index], choice, text)
+        self.draw(top=choice != EDITED)
+        if choice and (was_open or self._pause is not None):
+            self._go_on_later()
+        self._host.remember()
+
+    def _go_on_later(self) -> None:
+        """Let the result be seen for a moment, then show the next open place, unless something else is done first."""
+        self._stay()
+        if self._advance is None or not self.session.open:
+            return
+        if self._advance:
+            self._pause = self.set_timer(self._advance, self._go_on)
+        else:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        self._pause = None
+        later = [index for index in self.session.open if index > self.index] or list(self.session.open)
+        if later:
+            self.index = later[0]
+            self.draw(top=True)
+            self._host.remember()
+
+    def _stay(self) -> None:
+        if self._pause is not None:
+            self._pause.stop()
+            self._pause = None
+
+    def action_take_yours(self) -> None:
+        """Take YOURS here."""
+        self._decide(YOURS)
+
+    def action_take_agent(self) -> None:
+        """Take AGENT here."""
+        self._decide(THEIRS)
+
+    def action_take_both(self) -> None:
+        """Take both, YOURS first."""
+        self._decide(BOTH)
+
+    def action_take_both_agent(self) -> None:
+        """Take both, AGENT first."""
+        self._decide(BOTH_THEIRS_FIRST)
+
+    def action_take_base(self) -> None:
+        """Take the original."""
+        self._decide(BASE)
+
+    def action_reopen(self) -> None:
+        """Take the decision back."""
+        self._stay()
+        self._decide("")
+
+    def asks_at_once(self, first: str) -> list[Run] | None:
+        """Say what `!` would do after `Y` or `A`."""
+        name = {"all_yours": "YOURS", "all_agent": self.parties.agent_name}
+        whose = next((name[one.id] for one in self.table if one.id in name and f"{first} !" in one.keys), "")
+        if not whose:
+            return None
+        count = count_words(len(self.session.open), "open conflict")
+        return [(" ! ", "key"), (f"takes {whose} for {count}; any other key cancels", "conflict")]
+
+    def action_all_yours(self) -> None:
+        """Take YOURS for every open conflict."""
+        self._decide_all(YOURS)
+
+    def action_all_agent(self) -> None:
+        """Take AGENT for every open conflict."""
+        self._decide_all(THEIRS)
+
+    def _decide_all(self, choice: str) -> None:
+        still = self.session.open
+        self._stay()
+        if not still:
+            self.say("No conflict is open.")
+            return
+        self.session.decide(still, choice)
+        whose = "YOURS" if choice == YOURS else self.parties.agent_name
+        self.said, self.level = f"{whose} taken for {count_words(len(still), 'conflict')}; u takes it back.", "good"
+        self.draw(top=True)
+        self._host.remember()
+
+    def action_undo_decision(self) -> None:
+        """Undo the last decision."""
+        self._step_back(self.session.undo(), "No decision to undo.")
+
+    def action_redo_decision(self) -> None:
+        """Redo it."""
+        self._step_back(self.session.redo(), "No decision to redo.")
+
+    def _step_back(self, done: bool, otherwise: str) -> None:
+        self._stay()
+        self.said, self.level = "" if done else otherwise, "conflict"
+        if self.index not in self.session.hunks:  # the places are cut as they were before
+            self.index = self.first_place()
+        self.draw()
+        self._host.remember()
+
+    # --- moving
+
+    def _go(self, places: tuple[int, ...], step: int) -> None:
+        self._stay()
+        if not places:
+            self.say("No conflict is open.")
+            return
+        ahead = [index for index in places if (index > self.index if step > 0 else index < self.index)]
+        self.index = (ahead or list(places))[0 if step > 0 else -1]
+        self.said = ""
+        self.draw(top=True)
+        self._host.remember()
+
+    def action_next_open(self) -> None:
+        """Go to the next open conflict."""
+        self._go(self.session.open, 1)
+
+    def action_previous_open(self) -> None:
+        """Go to the previous open conflict."""
+        self._go(self.session.open, -1)
+
+    def action_next_hunk(self) -> None:
+        """Go to the next change."""
+        self._go(self.session.hunks, 1)
+
+    def action_previous_hunk(self) -> None:
+        """Go to the previous change."""
+        self._go(self.session.hunks, -1)
+
+    def _scrolled(self) -> LinesView:
+        focused = self.focused
+        if isinstance(focused, LinesView) and focused.display:
+            return focused
+        place = self.query_one("#conflict-hunk", LinesView)
+        return place if place.display else self.query_one("#conflict-file", LinesView)
+
+    def action_conflict_down(self) -> None:
+        """Scroll down."""
+        self._scrolled().scroll_down(animate=False)
+
+    def action_conflict_up(self) -> None:
+        """Scroll up."""
+        self._scrolled().scroll_up(animate=False)
+
+    def action_word_pair(self) -> None:
+        """Compare the words of another two texts."""
+        self.pair = (self.pair + 1) % len(sides.PAIRS)
+        self.draw()
+        self._host.remember()
+
+    def action_conflict_view(self) -> None:
+        """Show the sides one under the other, next to each other, or only the result."""
+        views = self.views
+        self.chosen_view = views[(views.index(self.view) + 1) % len(views)]
+        self.draw(top=True)
+        self._host.remember()
+
+    def action_conflict_zoom(self) -> None:
+        """Give the place, or the file when it has the focus, the whole screen; or take it back."""
+        self.zoom("" if self.zoomed else FILE if self.focused is self.query_one("#conflict-file") else PLACE)
+
+    # --- editing the result
+
+    def action_edit_result(self) -> None:
+        """Open the result of this place for editing."""
+        if self.zoomed == FILE:
+            self.zoom("")
+        if not self._editable:
+            self.say("These bytes cannot be edited as text; take a side.")
+        elif self.session.hunks:
+            self._stay()
+            self._open_edit(shown_text(self.session.start_text(self.index)))
+
+    def _open_edit(self, text: str) -> None:
+        area = self.small
+        area.open_text(text, read_only=False)
+        self.add_class("-editing")
+        area.focus()
+        self.draw()
+        self._host.remember()
+
+    def action_take_edit(self) -> None:
+        """Take the edited text as the result of this place."""
+        text = typed_text(self.small.text, self.session.chunks, self.index)
+        self._close_edit()
+        self._decide(EDITED, text)
+
+    def action_drop_edit(self) -> None:
+        """Leave the result of this place as it was."""
+        self._close_edit()
+        self.draw()
+        self._host.remember()
+
+    def _close_edit(self) -> None:
+        self.remove_class("-editing")
+        self._focus_place()
+
+    def _focus_place(self) -> None:
+        place = self.query_one("#conflict-hunk")
+        (place if place.display else self.query_one("#conflict-file")).focus()
+
+    @on(TextArea.Changed)
+    def _edited(self, event: TextArea.Changed) -> None:
+        event.stop()
+        if self.editing:
+            self._host.remember()
+
+    def action_edit_all(self) -> None:
+        """Open the whole result in the user's own editor."""
+        self._stay()
+        if self._editable:
+            self._host.edit_whole()
+        else:
+            self.say("These bytes cannot be edited as text; take a side.")
+
+    def take_whole(self, text: str) -> None:
+        """Take a text of the whole file: what was touched in it is decided, as one step of undo."""
+        self.session.read_back(text)
+        still = len(self.session.open)
+        self.said, self.level = "The text of your editor is the result now.", "good"
+        if still:
+            words = "conflict is" if still == 1 else "conflicts are"
+            self.said, self.level = f"Taken from your editor; {still} {words} still open.", "conflict"
+        self.index = self.first_place()
+        self.draw(top=True)
+        self._host.remember()
+
+    # --- leaving
+
+    def action_write_result(self) -> None:
+        """Write, when nothing is open."""
+        self._stay()
+        if self.session.open:
+            self.say(view.closing_words(self.session))
+            return
+        self._host.write_result(bytes_of(self.session.result))
+
+    def action_later(self) -> None:
+        """Take the zoom back, or come back later."""
+        self._stay()
+        if self.zoomed:
+            self.zoom("")
+            return
+        self._host.leave()
+
+    def action_save_as(self) -> None:
+        """Ask for another name for YOURS."""
+        self.query_one(EditorPrompt).ask("keep YOURS as", self.parties.address)
+
+    @on(EditorPrompt.Answered)
+    def _named(self, event: EditorPrompt.Answered) -> None:
+        event.stop()
+        self._focus_place()
+        self._host.save_as(event.value)
+
+    @on(EditorPrompt.Closed)
+    def _not_named(self, event: EditorPrompt.Closed) -> None:
+        event.stop()
+        self._focus_place()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()

@@ -1,0 +1,191 @@
+"""One place of a conflict, drawn: BASE and what each side made of it, stacked, side by side, or with BASE between.
+
+Each side is shown as what it did to BASE, because that is what has to be judged. Which words are compared is apart from
+how the sides stand, so that the same key means the same in every view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from memtui.diff.differences import ADDED, REMOVED, LineChange, Span, line_changes, word_spans
+from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Hunk, Lines
+from memtui.diff.merge import SAME as UNCHANGED
+from memtui.ui.draw.spans import Line, Run
+from memtui.workbench.edit.merge.session import MergeSession
+from memtui.workbench.edit.merge.view import SIGNS, Parties, body, marked, numbered, pieces, side_by_side
+
+SIDE_BY_SIDE = 110
+"""From this width on both sides can stand next to each other."""
+WITH_BASE = 160
+"""From this width on BASE stands between them."""
+CONTEXT = 3
+"""Unchanged lines shown around a place, where there is room for them."""
+
+MOST_COMPARED = 1_000
+"""Lines of one place compared word by word; nobody reads the words of more, and everybody would wait for them."""
+
+EACH, SIDES, BASE_YOURS, BASE_AGENT = range(4)
+PAIRS = ("each with BASE", "YOURS with AGENT", "BASE with YOURS", "BASE with AGENT")
+"""Which words are compared, in the order of the key."""
+
+_NO_SPANS: Mapping[int, list[Span]] = {}
+
+
+def place_lines(
+    session: MergeSession,
+    index: int,
+    parties: Parties,
+    width: int,
+    *,
+    beside: bool = False,
+    pair: int = EACH,
+    base_last: bool = False,
+) -> list[Line]:
+    """Show one place.
+
+    Args:
+        session: the merge.
+        index: the place.
+        parties: how the sides are called.
+        width: cells.
+        beside: whether the sides stand next to each other; from `WITH_BASE` cells on with BASE between them.
+        pair: which words are compared, an index of `PAIRS`.
+        base_last: whether BASE stands below the sides, where they are stacked and there is little room.
+    """
+    chunk, choice = session.chunks[index], session.choice(index)
+    both = choice in (BOTH, BOTH_THEIRS_FIRST)
+    spans = _between(chunk.yours, chunk.theirs) if pair == SIDES else (_NO_SPANS, _NO_SPANS)
+    wide = beside and width >= WITH_BASE
+    room = (width - 3 * (1 + wide)) // (2 + wide) if beside else width
+    base = _base(chunk, room if wide else width, chosen=choice == BASE)
+    agent = choice == THEIRS or both
+    sides = [
+        _Side("YOURS", "[y] or 1", chunk.yours, chunk.yours_line, "draft", chosen=choice == YOURS or both),
+        _Side(parties.agent_name, "[a] or 2", chunk.theirs, chunk.theirs_line, "agent", chosen=agent),
+    ]
+    columns = [
+        [
+            side.label(room),
+            *_change(chunk.base, side.text, side.start, room, words=pair in (EACH, alone), marks=spans[place]),
+        ]
+        for place, (side, alone) in enumerate(zip(sides, (BASE_YOURS, BASE_AGENT), strict=True))
+    ]
+    if not beside:
+        return [*columns[0], *columns[1], [], *base] if base_last else [*base, [], *columns[0], [], *columns[1]]
+    above, below = _around(session, index)
+    starts = (chunk.yours_line, chunk.theirs_line)
+    sizes = (len(chunk.yours), len(chunk.theirs))
+    framed = [
+        [column[0], *_context(above, start - len(above), room), *column[1:], *_context(below, start + size, room)]
+        for column, start, size in zip(columns, starts, sizes, strict=True)
+    ]
+    if wide:
+        middle = [*_context(above, chunk.base_line - len(above), room), *base[1:]]
+        middle += _context(below, chunk.base_line + len(chunk.base), room)
+        return side_by_side([framed[0], [base[0], *middle], framed[1]], room)
+    return [*base, [], *side_by_side(framed, room)]
+
+
+class _Side:
+    """One of the two texts."""
+
+    def __init__(self, name: str, keys: str, text: Lines, start: int, style: str, *, chosen: bool) -> None:
+        self.name, self.keys, self.text, self.start, self.style, self.chosen = name, keys, text, start, style, chosen
+
+    def label(self, width: int) -> list[Run]:
+        """The line above it: its name, whether it is chosen, and its keys."""
+        words = f"{'*' if self.chosen else ' '} {self.name}{'  chosen' if self.chosen else ''}"
+        return [
+            (words, self.style),
+            (" " * max(width - len(words) - len(self.keys) - 1, 1), "name"),
+            (self.keys, "key"),
+        ]
+
+
+def _base(chunk: Hunk, width: int, *, chosen: bool) -> list[Line]:
+    side = _Side("BASE", "[o] or 0", chunk.base, chunk.base_line, "strong", chosen=chosen)
+    lines: list[Line] = [side.label(width)]
+    for number, part in enumerate(chunk.base):
+        lines += numbered(("    ", "name"), chunk.base_line + number + 1, pieces(part, "name"), width)
+    return lines if chunk.base else [*lines, [("    (no lines)", "description")]]
+
+
+def _around(session: MergeSession, index: int) -> tuple[Lines, Lines]:
+    """The unchanged lines just before and just after a place."""
+    chunks = session.chunks
+    above = chunks[index - 1].base[-CONTEXT:] if index and chunks[index - 1].kind == UNCHANGED else ()
+    after = chunks[index + 1] if index + 1 < len(chunks) else None
+    return above, after.base[:CONTEXT] if after is not None and after.kind == UNCHANGED else ()
+
+
+def _context(lines: Lines, start: int, width: int) -> list[Line]:
+    rows = [
+        numbered(("    ", "dim"), start + n + 1, pieces(part, "description"), width) for n, part in enumerate(lines)
+    ]
+    return [line for row in rows for line in row]
+
+
+def _change(
+    base: Lines, text: Lines, start: int, width: int, *, words: bool, marks: Mapping[int, list[Span]]
+) -> list[Line]:
+    """Show one side as what it did to BASE.
+
+    Args:
+        base: the lines of BASE.
+        text: the side's.
+        start: the line before its first, from 0.
+        width: cells.
+        words: mark the words that differ from BASE.
+        marks: words to be marked besides, by line of the side from 0.
+    """
+    if text == base and not marks:
+        return [[("    (as in BASE)", "description")]]
+    if not text:
+        return [[("    (takes these lines out)", "del")]]
+    changes = line_changes("".join(base), "".join(text))
+    found = _spans(changes) if words else [[] for _ in changes]
+    lines: list[Line] = []
+    for change, spans in zip(changes, found, strict=True):
+        sign, style = SIGNS[change.kind]
+        number = (change.other_line or change.base_line or 1) + start
+        here = change.other_line if change.kind != REMOVED else None
+        shown = spans or (marks.get(here - 1, []) if here is not None else [])
+        lines += numbered((f"  {sign} ", style), number, marked(body(change), shown, style), width)
+    return lines
+
+
+def _between(yours: Lines, theirs: Lines) -> tuple[dict[int, list[Span]], dict[int, list[Span]]]:
+    """Which words of the two sides differ from each other, by line of each."""
+    changes = line_changes("".join(yours), "".join(theirs))
+    mine: dict[int, list[Span]] = {}
+    other: dict[int, list[Span]] = {}
+    for change, spans in zip(changes, _spans(changes), strict=True):
+        if spans and change.base_line is not None and change.kind == REMOVED:
+            mine[change.base_line - 1] = spans
+        elif spans and change.other_line is not None and change.kind == ADDED:
+            other[change.other_line - 1] = spans
+    return mine, other
+
+
+def _spans(changes: list[LineChange]) -> list[list[Span]]:
+    """Which words differ, where as many lines were put in as were taken out: each against the one in its place."""
+    spans: list[list[Span]] = [[] for _ in changes]
+    at = compared = 0
+    while at < len(changes) and compared < MOST_COMPARED:
+        gone = _run(changes, at, REMOVED)
+        come = _run(changes, at + gone, ADDED)
+        if gone == come:
+            for n in range(at, at + min(gone, MOST_COMPARED - compared)):
+                spans[n], spans[n + gone] = word_spans(changes[n].text, changes[n + gone].text)
+            compared += gone
+        at += max(gone + come, 1)
+    return spans
+
+
+def _run(changes: list[LineChange], start: int, kind: str) -> int:
+    """How many lines of a kind stand together."""
+    end = start
+    while end < len(changes) and changes[end].kind == kind:
+        end += 1
+    return end - start

@@ -1,0 +1,286 @@
+"""Conflicts that are questions: deleted, renamed, only line ends, not saved; no answer loses a text."""
+
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from memtui.errors import MemtuiError, RefusedError, StorageError
+from memtui.workbench.edit.merge.cases import CaseScreen
+from memtui.workbench.edit.open_memory import FileState
+from memtui.workbench.views.picker import PickScreen
+from tests.workbench.edit.merge.stage import BASE, YOURS, case_shown, closed, disk, kept, make, shown_text, text_of
+from tests.workbench.workbench import AGENT, Bench, address, until
+
+
+async def gone(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
+    bench.flow.open(address())
+    await until(pilot, lambda: bench.flow.address == address())
+    bench.editor.put(YOURS)
+    bench.engine.memories.delete([address()], actor=AGENT)
+    bench.flow.look()
+    await until(pilot, lambda: bench.editor.state is FileState.GONE)
+    await pilot.press("ctrl+s")
+    await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
+    assert isinstance(bench.screen, CaseScreen)
+    assert not bench.path("a.md").exists()
+    return bench.screen
+
+
+async def test_a_deleted_memory_can_be_kept(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await gone(bench, pilot)
+        assert "DELETED notes/a.md" in text_of(screen, "#case-header")
+        assert "- one by me" in text_of(screen, "#case-text")
+        await pilot.press("enter")
+        assert not bench.path("a.md").exists()
+        await pilot.press("k")
+        await until(pilot, lambda: bench.path("a.md").exists())
+        assert disk(bench) == YOURS
+        await until(pilot, lambda: bench.editor.state is FileState.CLEAN)
+        assert kept(bench) >= {BASE, YOURS}
+
+
+async def test_a_deletion_can_be_accepted_and_the_draft_is_in_history(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await gone(bench, pilot)
+        await pilot.press("d")
+        await until(pilot, lambda: bench.left == 1)
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
+        assert not bench.path("a.md").exists()
+        assert kept(bench) >= {BASE, YOURS}
+
+
+async def test_a_deleted_memory_can_be_kept_under_another_name(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await gone(bench, pilot)
+        await pilot.press("s")
+        await pilot.press("ctrl+u", *"notes/b.md", "enter")
+        await until(pilot, lambda: bench.path("b.md").exists())
+        assert bench.path("b.md").read_bytes() == YOURS
+        await until(pilot, lambda: bench.flow.address == address("b.md"))
+        assert not bench.path("a.md").exists()
+        assert kept(bench) >= {BASE, YOURS}
+
+
+CRLF = YOURS.replace(b"\n", b"\r\n")
+
+
+async def only_line_ends(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
+    bench.flow.open(address())
+    await until(pilot, lambda: bench.flow.address == address())
+    bench.editor.put(YOURS)
+    bench.path("a.md").write_bytes(CRLF)
+    bench.flow.look()
+    await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
+    await pilot.press("f8")
+    return await case_shown(bench, pilot, "line_ends")
+
+
+@pytest.mark.parametrize(("key", "left"), [("y", YOURS), ("a", CRLF), ("escape", CRLF)])
+async def test_only_line_ends_differ_is_a_question(tmp_path: Path, key: str, left: bytes) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await only_line_ends(bench, pilot)
+        assert "ONLY LINE ENDS DIFFER notes/a.md" in text_of(screen, "#case-header")
+        assert "YOURS  6 LF" in text_of(screen, "#case-words")
+        assert "6 CRLF" in text_of(screen, "#case-words")
+        await pilot.press("enter", "space", key)
+        await closed(bench, pilot)
+        await until(pilot, lambda: disk(bench) == left)
+        assert kept(bench) >= {BASE, YOURS, CRLF}
+        if key == "escape":
+            assert bench.editor.data == YOURS
+        else:
+            await until(pilot, lambda: bench.engine.drafts.all() == ())
+            assert bench.editor.data == left
+
+
+async def test_the_question_about_a_deleted_memory_has_help_too(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        bench.flow.open(address())
+        await until(pilot, lambda: bench.flow.address == address())
+        bench.editor.put(YOURS)
+        bench.engine.memories.delete([address()], actor=AGENT)
+        bench.flow.look()
+        await until(pilot, lambda: bench.editor.state is FileState.GONE)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
+        await pilot.press("s", "f1")
+        await until(pilot, lambda: isinstance(bench.screen, PickScreen))
+        await until(pilot, lambda: "Write your text again" in shown_text(bench))
+        await pilot.press("escape")
+        await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
+
+
+async def renamed(bench: Bench, pilot: Pilot[None]) -> CaseScreen:
+    bench.flow.open(address())
+    await until(pilot, lambda: bench.flow.address == address())
+    bench.editor.put(YOURS)
+    bench.engine.memories.rename(address(), address("b.md"), actor=AGENT)
+    bench.flow.look()
+    await until(pilot, lambda: bench.editor.state is FileState.MOVED)
+    await pilot.press("f8")
+    return await case_shown(bench, pilot, "moved")
+
+
+async def test_a_renamed_memory_can_be_followed_with_the_draft(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await renamed(bench, pilot)
+        words = text_of(screen, "#case-words")
+        assert "claude " in words
+        assert "old name  notes/a.md\n new name  notes/b.md" in words
+        await pilot.press("enter", "f")
+        await until(pilot, lambda: bench.flow.address == address("b.md"))
+        assert bench.editor.data == YOURS
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: bench.path("b.md").read_bytes() == YOURS)
+        assert not bench.path("a.md").exists()
+
+
+async def test_the_old_name_of_a_renamed_memory_can_be_kept_too(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await renamed(bench, pilot)
+        await pilot.press("s")
+        await closed(bench, pilot)
+        await until(pilot, lambda: bench.path("a.md").exists())
+        assert disk(bench) == YOURS
+        assert bench.path("b.md").read_bytes() == BASE
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
+        assert bench.editor.state is FileState.CLEAN
+
+
+async def test_a_rename_can_be_decided_later(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await renamed(bench, pilot)
+        await pilot.press("escape")
+        await closed(bench, pilot)
+        assert bench.editor.data == YOURS
+        assert bench.editor.state is FileState.MOVED
+        await until(pilot, lambda: len(bench.engine.drafts.all()) == 1)
+
+
+async def test_who_deleted_it_and_when_is_said(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await gone(bench, pilot)
+        when = bench.flow.when(bench.engine.history.audit(limit=1)[0].at)
+        assert f"claude {when} deleted it while you had unsaved text in it." in text_of(screen, "#case-words")
+
+
+async def not_saved(bench: Bench, pilot: Pilot[None], error: MemtuiError) -> CaseScreen:
+    """Type and save, with a disk that says no."""
+    bench.flow.open(address())
+    await until(pilot, lambda: bench.flow.address == address())
+    bench.editor.put(YOURS)
+    save, failing = bench.engine.save, [error]
+
+    def refused(*args: object, **options: object) -> object:
+        if failing:
+            raise failing.pop()
+        return save(*args, **options)  # type: ignore[arg-type]
+
+    bench.engine.save = refused  # type: ignore[method-assign,assignment]
+    await pilot.press("ctrl+s")
+    return await case_shown(bench, pilot, "unsaved")
+
+
+FULL = StorageError(
+    "Saving notes/a.md failed: no space left on device (12 kB free).",
+    code="E_DISK_FULL",
+    unharmed="The memory is as it was.",
+    hint="Free some space and try again.",
+)
+
+
+async def test_a_full_disk_is_told_with_the_place_of_the_draft(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await not_saved(bench, pilot, FULL)
+        words = " ".join(text_of(screen, "#case-words").split())
+        assert "no space left on device (12 kB free)" in words
+        assert "Free some space and try again." in words
+        assert f"keptasadraftin{bench.flow.wishes.private_folder}" in words.replace(" ", "")
+        assert disk(bench) == BASE
+        assert [draft.text for draft in bench.engine.drafts.all()] == [YOURS.decode()]
+        await pilot.press("enter", "r")
+        await until(pilot, lambda: disk(bench) == YOURS)
+        await closed(bench, pilot)
+
+
+async def test_what_was_not_saved_can_be_saved_elsewhere(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await not_saved(bench, pilot, FULL)
+        await pilot.press("s", "ctrl+u", *"notes/b.md", "enter")
+        await until(pilot, lambda: bench.path("b.md").exists())
+        assert bench.path("b.md").read_bytes() == YOURS
+        assert disk(bench) == BASE
+        await until(pilot, lambda: bench.flow.address == address("b.md"))
+
+
+async def test_what_was_not_saved_can_be_copied(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await not_saved(bench, pilot, FULL)
+        await pilot.press("c")
+        await until(pilot, lambda: "Copied your text" in text_of(screen, "#case-foot"))
+        assert bench.clipboard == YOURS.decode()
+        await pilot.press("escape")
+        await closed(bench, pilot)
+        assert bench.editor.data == YOURS
+        assert bench.editor.state is FileState.DRAFT
+
+
+async def test_a_draft_that_could_not_be_kept_either_is_told(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+
+        def full(*_: object) -> None:
+            raise FULL
+
+        bench.engine.drafts.save = full  # type: ignore[method-assign,assignment]
+        screen = await not_saved(bench, pilot, FULL)
+        words = " ".join(text_of(screen, "#case-words").split())
+        assert "could not be kept as a draft either: copy it, or save it elsewhere" in words
+
+
+async def test_a_root_that_may_not_be_written_is_told(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        error = RefusedError("The root notes is read-only.", code="E_READ_ONLY")
+        screen = await not_saved(bench, pilot, error)
+        assert "The root notes is read-only." in text_of(screen, "#case-words")
+        assert [draft.text for draft in bench.engine.drafts.all()] == [YOURS.decode()]
+
+
+@pytest.mark.parametrize("noticed", [False, True], ids=["at the save", "before"])
+async def test_a_folder_that_is_gone_is_no_deletion_and_is_not_made_anew(tmp_path: Path, noticed: bool) -> None:
+    bench = make(tmp_path)
+    root, moved = tmp_path / "root", tmp_path / "moved"
+    async with bench.run_test() as pilot:
+        bench.flow.open(address())
+        await until(pilot, lambda: bench.flow.address == address())
+        bench.editor.put(YOURS)
+        root.rename(moved)
+        if noticed:
+            bench.flow.look()
+            await until(pilot, lambda: bench.editor.state is FileState.GONE)
+        await pilot.press("ctrl+s")
+        screen = await case_shown(bench, pilot, "unsaved")
+        assert "The folder of notes is gone" in text_of(screen, "#case-words")
+        assert [draft.text for draft in bench.engine.drafts.all()] == [YOURS.decode()]
+        await pilot.press("s", "enter")
+        await until(pilot, lambda: "Not written" in text_of(screen, "#case-foot"))
+        assert not root.exists()
+        moved.rename(root)
+        await pilot.press("r")
+        await until(pilot, lambda: disk(bench) == YOURS)
+        await until(pilot, lambda: bench.editor.state is FileState.CLEAN)

@@ -1,0 +1,55 @@
+"""A conflict seen from the main screen: announced without taking the focus, marked while open, resumed with c."""
+
+from memtui.engine.model import Address
+from memtui.workbench.edit.merge.screen import ConflictScreen
+from tests.workbench.shown import Shown, shown
+
+RETRY = Address.parse("memtui:project/decisions/retry.md")
+TEXT = "# Retry\n\n- three times\n- with jitter\n"
+
+
+async def overlapping(screen: Shown) -> None:
+    """Type in a memory, and let an agent change the same line."""
+    await screen.go(str(RETRY))
+    await screen.press("enter")
+    await screen.until_text("ctrl+s save")
+    await screen.press("down", "down", "m", "y", "space")
+    await screen.until_text("my - three times")
+    screen.engine.outside(str(RETRY), TEXT.replace("three", "five"))
+
+
+async def test_the_change_is_announced_while_typing_without_stealing_focus_or_cursor() -> None:
+    async with shown() as screen:
+        await overlapping(screen)
+        await screen.until_text("saved: 1 hunk, 1 overlap  f8")
+        editor = screen.browser.host.editing
+        assert editor is not None
+        area = editor.editor.text_area
+        assert screen.app.focused is area
+        assert area.cursor_location == (2, 3)
+        await screen.press("o", "w", "n", "space")
+        await screen.until_text("my own - three times")
+        assert not isinstance(screen.app.screen, ConflictScreen)
+
+
+async def test_a_conflict_that_was_left_is_marked_in_tree_and_header_and_goes_on_where_it_was() -> None:
+    async with shown() as screen:
+        await overlapping(screen)
+        await screen.until_text("1 overlap  f8")
+        await screen.press("f8")
+        await screen.until(lambda: isinstance(screen.app.screen, ConflictScreen))
+        await screen.press("b", "w")
+        await screen.until_text("ctrl+s writes 5 lines: 2 both")
+        await screen.press("escape")
+        await screen.until(lambda: not isinstance(screen.app.screen, ConflictScreen))
+        await screen.press("escape")
+        await screen.until_text("!1 conflict")
+        await screen.until(lambda: screen.browser.forest.nodes[RETRY].signs.conflict == 1)
+        for key in ("enter", "c"):
+            await screen.press(key)
+            await screen.until(lambda: isinstance(screen.app.screen, ConflictScreen))
+            await screen.until_text("ctrl+s writes 5 lines: 2 both")
+            await screen.until_text("words: YOURS with")
+            await screen.press("escape", "escape")
+            await screen.until(lambda: not screen.browser.editing)
+        assert screen.engine.data[RETRY] == TEXT.replace("three", "five").encode()

@@ -1,0 +1,466 @@
+"""The conflict screen: one key decides, the counter is right, and only ctrl+s writes, at nothing open."""
+
+import random
+import re
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from memtui.ui.widgets.lines_view import LinesView
+from memtui.workbench.edit.merge.screen import ConflictScreen
+from memtui.workbench.edit.open_memory import FileState
+from memtui.workbench.views.picker import PickScreen
+from tests.workbench.edit.merge.stage import (
+    AGENT_TEXT,
+    BASE,
+    THREE_AGENT,
+    THREE_BASE,
+    YOURS,
+    disk,
+    in_conflict,
+    in_three,
+    kept,
+    make,
+    shown_text,
+    text_of,
+)
+from tests.workbench.workbench import until
+
+
+def says(screen: ConflictScreen, part: str, words: str) -> bool:
+    return words in text_of(screen, part)
+
+
+@pytest.mark.parametrize("key", ["ctrl+s", "f8"])
+async def test_both_sides_are_shown_as_changes_from_base_with_the_writer(tmp_path: Path, key: str) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        screen = await in_conflict(bench, pilot, key=key)
+        header = text_of(screen, "#conflict-header")
+        assert "CONFLICT notes/a.md" in header
+        assert "1 open, 1 merged" in header
+        assert "BASE as you opened it" in header
+        assert "YOURS your unsaved draft" in header
+        assert "AGENT claude" in header
+        hunk = text_of(screen, "#conflict-hunk")
+        assert "+    3  - one{ by me}" in hunk
+        assert "+    3  - one{ by agent}" in hunk
+        assert "ours" not in header.lower().replace("yours", "")
+        assert "ctrl+s is off: 1 conflict is still open" in text_of(screen, "#conflict-foot")
+        assert "<open conflict>" in text_of(screen, "#conflict-file")
+        assert disk(bench) == AGENT_TEXT
+
+
+@pytest.mark.parametrize(
+    ("key", "line"),
+    [
+        *[(key, "- one by me") for key in "y1"], *[(key, "- one by agent") for key in "a2"],
+        *[(key, "- one") for key in "o0"], *[(key, "- one by me\n- one by agent") for key in "b3"],
+        *[(key, "- one by agent\n- one by me") for key in "B4"],
+    ],
+)  # fmt: skip
+async def test_one_key_decides_and_ctrl_s_writes(tmp_path: Path, key: str, line: str) -> None:
+    bench = make(tmp_path)
+    result = f"# Retry\n\n{line}\n- two\n- three\n- four by agent\n".encode()
+    async with bench.run_test() as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.press("ctrl+s", "enter", "space")
+        assert disk(bench) == AGENT_TEXT
+        await pilot.press(key)
+        await until(pilot, lambda: "ctrl+s writes" in text_of(screen, "#conflict-foot"))
+        assert disk(bench) == AGENT_TEXT
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: disk(bench) == result)
+        await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
+        assert bench.editor.text_area.text == result.decode()
+        assert bench.editor.state is FileState.CLEAN
+        await until(pilot, lambda: bench.engine.drafts.all() == ())
+        assert kept(bench) >= {BASE, YOURS, AGENT_TEXT, result}
+
+
+async def test_undo_and_redo_of_decisions(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.press("y", "u")
+        await until(pilot, lambda: "still open" in text_of(screen, "#conflict-foot"))
+        await pilot.press("U")
+        await until(pilot, lambda: "ctrl+s writes" in text_of(screen, "#conflict-foot"))
+        await pilot.press("x")
+        await until(pilot, lambda: "still open" in text_of(screen, "#conflict-foot"))
+
+
+async def test_the_result_of_one_place_can_be_edited(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.press("e")
+        await until(pilot, lambda: screen.editing)
+        await pilot.press("ctrl+end", "y", "a")
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: not screen.editing)
+        assert disk(bench) == AGENT_TEXT
+        assert screen.session.open == ()
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: b"ya" in disk(bench))
+        assert kept(bench) >= {BASE, YOURS, AGENT_TEXT}
+
+
+async def test_esc_in_the_small_editor_drops_only_that_edit(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.press("e")
+        await until(pilot, lambda: screen.editing)
+        await pilot.press("q", "escape")
+        await until(pilot, lambda: not screen.editing)
+        assert bench.screen is screen
+        assert len(screen.session.open) == 1
+
+
+async def test_any_size_is_survived_and_decisions_stay(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(100, 30)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.press("b")
+        for size in ((1, 1), (10, 4), (40, 10), (80, 24), (120, 40), (200, 60)):
+            await pilot.resize_terminal(*size)
+            await pilot.pause()
+            await pilot.press("e")
+            await until(pilot, lambda: screen.editing)
+            await pilot.press("escape", "v", "]", "[")
+            await pilot.resize_terminal(100, 30)
+            await until(pilot, lambda: "both, YOURS first" in text_of(screen, "#conflict-title"))
+            assert screen.session.open == ()
+
+
+@pytest.mark.parametrize("inside", [False, True], ids=["deciding", "editing the result"])
+async def test_keys_that_work_everywhere_are_no_fault_here(tmp_path: Path, inside: bool) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(100, 40)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        if inside:
+            await pilot.press("e")
+            await until(pilot, lambda: screen.editing)
+        for key in ("f1", "ctrl+p", "question_mark", "M", "q"):
+            await pilot.press(key)
+            if key == "f1" or (key == "question_mark" and not inside):
+                await until(pilot, lambda: bench.screen is not screen)
+                assert isinstance(bench.screen, PickScreen)
+                await until(pilot, lambda: "Take YOURS" in shown_text(bench))
+                await pilot.press("escape")
+            elif key == "q" and not inside:
+                await until(pilot, lambda: bench.screen is not screen)
+                assert bench.editor.state is FileState.CONFLICT
+                break
+            elif key in ("ctrl+p", "M") and not (key == "M" and inside):
+                await until(pilot, lambda: "does not work here" in text_of(screen, "#conflict-foot"))
+            await until(pilot, lambda: bench.screen is screen)
+            assert screen.editing is inside
+        assert disk(bench) == AGENT_TEXT
+
+
+@pytest.mark.parametrize(("columns", "all_keys"), [(80, False), (120, True)])
+async def test_counts_and_the_keys_that_save_and_leave_are_seen_at_every_width(
+    tmp_path: Path, columns: int, all_keys: bool
+) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(columns, 40)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        screen.parties = screen.parties._replace(shown=f"notes/{'a-long-folder/' * 9}a.md", agent_name="DISK")
+        screen.draw()
+        await pilot.press("a")
+        await until(pilot, lambda: "-> DISK" in text_of(screen, "#conflict-title"))
+        header, foot = text_of(screen, "#conflict-header"), text_of(screen, "#conflict-foot")
+        assert "a-long-folder/a.md " in header
+        assert "0 open, 1 merged" in header
+        assert all(words in foot for words in ("ctrl+s write", "? help", "esc later"))
+        assert re.search(r"ctrl\+s writes \d+ lines: .*\d disk", foot)
+        assert ("n next" in foot) is all_keys
+
+
+async def test_the_counter_is_always_right(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    bench = make(tmp_path, base=THREE_BASE)
+    async with bench.run_test() as pilot:
+        screen = await in_three(bench, pilot)
+        for key in chance.choices([*"yabBoxnNuU[]wv", "enter", "tab"], k=40):
+            await pilot.press(key)
+            still = len([n for n in screen.session.hunks if screen.session.is_open(n)])
+            merged = len([n for n in screen.session.hunks if screen.session.automatic(n)])
+            words = f"{still} open, {merged} merged"
+            await until(pilot, partial(says, screen, "#conflict-header", words))
+        assert disk(bench) == THREE_AGENT
+
+
+async def test_the_line_before_the_write_counts_where_lines_come_from(tmp_path: Path) -> None:
+    bench = make(tmp_path, base=THREE_BASE)
+    async with bench.run_test() as pilot:
+        screen = await in_three(bench, pilot)
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "ctrl+s is off: 3 conflicts are still open" in text_of(screen, "#conflict-foot"))
+        await pilot.press("y", "b", "e")
+        await until(pilot, lambda: screen.editing)
+        await pilot.press("ctrl+s")
+        words = "ctrl+s writes 8 lines: 1 yours, 2 both, 1 edited, 1 agent"
+        await until(pilot, lambda: words in text_of(screen, "#conflict-foot"))
+        assert disk(bench) == THREE_AGENT
+
+
+@pytest.mark.parametrize(("first", "side", "name"), [("Y", "1", "YOURS"), ("A", "2", "AGENT")])
+async def test_taking_one_side_for_all_asks_and_another_key_confirms(
+    tmp_path: Path, first: str, side: str, name: str
+) -> None:
+    bench = make(tmp_path, base=THREE_BASE)
+    async with bench.run_test() as pilot:
+        screen = await in_three(bench, pilot)
+        await pilot.press("o")
+        await pilot.press(first)
+        await until(pilot, lambda: f"takes {name} for 2 open conflicts" in text_of(screen, "#conflict-foot"))
+        await pilot.press(first)
+        await until(pilot, lambda: "Cancelled" in text_of(screen, "#conflict-foot"))
+        assert len(screen.session.open) == 2
+        await pilot.press(first, "!")
+        await until(pilot, lambda: screen.session.open == ())
+        result = f"a\n=\nb {side}\n=\nc {side}\n=\nd 2\n"
+        assert screen.session.result == result
+        await pilot.press("u")
+        await until(pilot, lambda: len(screen.session.open) == 2)
+        await pilot.press("U", "ctrl+s")
+        await until(pilot, lambda: disk(bench) == result.encode())
+
+
+async def test_an_automatically_merged_place_can_be_reopened(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.press("y", "]", "x")
+        await until(pilot, lambda: "1 open, 0 merged" in text_of(screen, "#conflict-header"))
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "still open" in text_of(screen, "#conflict-foot"))
+        await pilot.press("o", "ctrl+s")
+        await until(pilot, lambda: disk(bench) == YOURS)
+        assert kept(bench) >= {BASE, YOURS, AGENT_TEXT}
+
+
+async def test_a_decision_is_seen_before_the_next_place_is_shown(tmp_path: Path) -> None:
+    bench = make(tmp_path, base=THREE_BASE, advance=0.3)
+    async with bench.run_test() as pilot:
+        screen = await in_three(bench, pilot)
+        first, second, third = screen.session.open
+        await pilot.press("y")
+        await until(pilot, lambda: "-> YOURS" in text_of(screen, "#conflict-title"))
+        assert screen.index == first
+        await pilot.press("a")  # still this one: what is seen is what is decided
+        assert screen.session.choice(first) == "theirs"
+        await until(pilot, lambda: screen.index == second)
+        await pilot.press("y", "n")
+        assert screen.index == third
+        assert screen.session.choice(second) == "yours"
+        await pilot.press("b")
+        await until(pilot, lambda: screen.session.open == ())
+        assert screen.index == third
+
+
+async def test_the_next_place_can_be_shown_only_on_request(tmp_path: Path) -> None:
+    bench = make(tmp_path, base=THREE_BASE, advance=None)
+    async with bench.run_test() as pilot:
+        screen = await in_three(bench, pilot)
+        first, second, _ = screen.session.open
+        await pilot.press("y", "j", "k")
+        await pilot.pause(0.5)
+        assert screen.index == first
+        await pilot.press("n")
+        assert screen.index == second
+
+
+@pytest.mark.parametrize("views", [0, 1, 2])
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)])
+async def test_every_key_means_the_same_in_every_view(tmp_path: Path, size: tuple[int, int], views: int) -> None:
+    bench = make(tmp_path, base=THREE_BASE)
+    async with bench.run_test(size=size) as pilot:
+        screen = await in_three(bench, pilot)
+        await pilot.press(*"v" * views)
+        await pilot.press("y", "B", "w", "]", "[", "tab", "j", "k", "N", "o", "u", "U", "enter", "x", "a")
+        await until(pilot, lambda: screen.session.open == ())
+        assert screen.session.result == "a 1\n=\nb 2\nb 1\n=\nc 2\n=\nd 2\n"
+        assert screen.pair == 1
+        assert disk(bench) == THREE_AGENT
+
+
+@pytest.mark.parametrize(("columns", "views"), [(80, 2), (120, 3)])
+async def test_v_goes_through_the_views_there_is_room_for(tmp_path: Path, columns: int, views: int) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(columns, 40)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        seen = [screen.view]
+        for _ in range(views):
+            await pilot.press("v")
+            seen.append(screen.view)
+        assert seen[0] == seen[-1]
+        assert len(set(seen)) == views
+        assert "result" in seen
+        await pilot.press(*"v" * seen.index("result"))
+        await until(pilot, lambda: not screen.query_one("#conflict-hunk").display)
+        assert "<open conflict>" in shown_text(bench)
+        assert "[y] or 1" not in shown_text(bench)
+
+
+async def test_w_says_which_words_are_compared(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await in_conflict(bench, pilot)
+        assert "{ by me}" in text_of(screen, "#conflict-hunk")
+        for words in ("YOURS with AGENT", "BASE with YOURS", "BASE with AGENT"):
+            await pilot.press("w")
+            await until(pilot, partial(says, screen, "#conflict-title", f"words: {words}"))
+        assert "{ by me}" not in text_of(screen, "#conflict-hunk")
+        await pilot.press("w")
+        await until(pilot, lambda: "words:" not in text_of(screen, "#conflict-title"))
+
+
+async def test_base_has_a_column_of_its_own_from_160_columns_on(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(200, 60)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        first = text_of(screen, "#conflict-hunk").split("\n")[0]
+        assert first.index("YOURS") < first.index("BASE") < first.index("AGENT")
+        await pilot.resize_terminal(120, 40)
+        await until(pilot, lambda: text_of(screen, "#conflict-hunk").lstrip().startswith("BASE"))
+
+
+async def test_tab_moves_between_the_place_and_the_file(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await in_conflict(bench, pilot)
+        seen = []
+        for _ in range(3):
+            seen.append(screen.focused.id if screen.focused else "")
+            await pilot.press("tab")
+        assert {"conflict-hunk", "conflict-file"} <= set(seen)
+
+
+async def test_white_space_only_conflicts_are_marked_apart(tmp_path: Path) -> None:
+    bench = make(tmp_path, base=b"a\n=\nb\n")
+    async with bench.run_test(size=(100, 30)) as pilot:
+        screen = await in_conflict(bench, pilot, yours=b"a \n=\nb 1\n", agent=b"a  \n=\nb 2\n")
+        assert "only white space differs" in text_of(screen, "#conflict-title")
+        assert "2 open (1 white space only)" in text_of(screen, "#conflict-header")
+
+
+async def test_an_edit_that_was_dropped_leaves_the_place_as_it_was(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.press("b", "e")
+        await until(pilot, lambda: screen.editing)
+        assert screen.small.text == "- one by me\n- one by agent\n"
+        await pilot.press("z", "escape")
+        await until(pilot, lambda: not screen.editing)
+        assert screen.session.choice(screen.index) == "both"
+
+
+@pytest.mark.parametrize("keys", ["", "z", "e", "ze"])
+async def test_the_footer_stands_at_the_bottom_and_an_edit_has_the_rows_that_are_left(
+    tmp_path: Path, keys: str
+) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(60, 15)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        await pilot.press(*keys)
+        await until(pilot, lambda: screen.editing is ("e" in keys))
+        for columns, rows in ((60, 15), (80, 24), (120, 29), (120, 40)):
+            await pilot.resize_terminal(columns, rows)
+            await until(pilot, lambda: screen.query_one("#conflict-foot").region.bottom == rows)  # noqa: B023
+            assert screen.max_scroll_y == 0
+            if rows == 24 and keys == "e":
+                assert screen.small.size.height > 6
+
+
+@pytest.mark.parametrize("editing", [False, True])
+async def test_nothing_is_cut_off_at_the_smallest_and_the_largest_size(tmp_path: Path, editing: bool) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(60, 15)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        if editing:
+            await pilot.press("e")
+            await until(pilot, lambda: screen.editing)
+        for size in ((60, 15), (80, 24), (200, 60)):
+            await pilot.resize_terminal(*size)
+            await until(pilot, lambda: bench.screen.size == size and "CONFLICT notes/a.md" in shown_text(bench))  # noqa: B023
+            assert ("esc drop it" if editing else "ctrl+s is off: 1 conflict is still open") in shown_text(bench)
+            assert screen.max_scroll_y == 0
+
+
+async def test_z_gives_the_place_or_the_file_the_whole_screen_and_esc_takes_it_back(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(100, 30)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        place, file = screen.query_one("#conflict-hunk"), screen.query_one("#conflict-file")
+        before = place.size.height, file.size.height
+        await pilot.press("z")
+        await until(pilot, lambda: not file.display or file.size.height == 0)
+        assert screen.zoomed == "place"
+        await pilot.press("z")
+        await until(pilot, lambda: (place.size.height, file.size.height) == before)
+        file.focus()
+        await pilot.pause()
+        await pilot.press("z")
+        await until(pilot, lambda: not place.display and file.size.height > before[1])
+        await pilot.press("escape")
+        await until(pilot, lambda: (place.size.height, file.size.height) == before)
+        assert bench.screen is screen
+        await pilot.press("y")
+        await until(pilot, lambda: says(screen, "#conflict-header", "0 open"))
+
+
+async def test_a_screen_that_is_too_small_says_which_size_it_needs(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        for columns, rows in ((20, 5), (80, 11), (29, 24)):
+            await pilot.resize_terminal(columns, rows)
+            await until(pilot, lambda: f"needs 30x12, this is {columns}x{rows}." in shown_text(bench))  # noqa: B023
+            await pilot.resize_terminal(80, 24)
+            await until(pilot, lambda: "<open conflict>" in shown_text(bench))
+            assert says(screen, "#conflict-header", "CONFLICT notes/a.md")
+
+
+async def test_the_other_side_stays_in_sight_while_the_result_is_edited(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        await in_conflict(bench, pilot)
+        await pilot.press("e")
+        await until(pilot, lambda: "ctrl+s takes this text" in shown_text(bench))
+        for words in ("one{ by me}", "one{ by agent}"):
+            assert words in shown_text(bench)
+
+
+async def test_what_is_said_is_folded_and_never_cut(tmp_path: Path) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        screen = await in_conflict(bench, pilot)
+        screen.say("A long sentence about what happened to the memory. " * 2 + "Its end.")
+        await until(pilot, lambda: "Its end." in shown_text(bench))
+
+
+async def test_the_file_begins_at_the_open_conflict_when_it_is_opened_again(tmp_path: Path) -> None:
+    head = "".join(f"line {number}\n" for number in range(200)).encode()
+    bench = make(tmp_path, base=head + BASE)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        screen = await in_conflict(bench, pilot, yours=head + YOURS, agent=head + AGENT_TEXT)
+        await until(pilot, lambda: "<open conflict>" in shown_text(bench))
+        assert screen.query_one("#conflict-file").scroll_offset.y > 150
+
+
+async def test_a_thumb_says_that_there_is_more_and_where(tmp_path: Path) -> None:
+    head = "".join(f"line {number}\n" for number in range(200)).encode()
+    bench = make(tmp_path, base=head + BASE)
+    async with bench.run_test(size=(80, 24)) as pilot:
+        screen = await in_conflict(bench, pilot, yours=head + YOURS, agent=head + AGENT_TEXT)
+        file = screen.query_one("#conflict-file", LinesView)
+        await until(pilot, lambda: file.scroll_offset.y > 150)
+        rows = [file.render_line(y).text for y in range(file.size.height)]
+        assert [row[-1] for row in rows] == [*" " * (len(rows) - 1), "▐"]
+        assert not file.vertical_scrollbar.display or file.scrollbar_size_vertical == 0

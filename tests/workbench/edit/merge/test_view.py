@@ -1,0 +1,123 @@
+"""What the conflict screen shows, line by line, without a screen."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.safe_text import cell_width, has_hidden, visible
+from memtui.ui.draw.spans import Line
+from memtui.workbench.edit.merge.session import MergeSession
+from memtui.workbench.edit.merge.sides import PAIRS, place_lines
+from memtui.workbench.edit.merge.view import (
+    FileText,
+    Parties,
+    closing_words,
+    file_change,
+    header,
+    hunk_title,
+    result_lines,
+)
+
+PARTIES = Parties("notes/a.md", "as you opened it 11:38", "your unsaved draft", "claude 11:52")
+TEXT = st.text(st.sampled_from("ab\n\r\t[]{}漢😀\x1b\u202e\x00"), max_size=40)
+
+
+def text(lines: list[Line]) -> list[str]:
+    return ["".join(part for part, _ in line) for line in lines]
+
+
+def session(base: str, yours: str, agent: str) -> MergeSession:
+    return MergeSession.of(base.encode(), yours.encode(), agent.encode())
+
+
+@given(TEXT, TEXT, TEXT, st.integers(64, 200), st.booleans(), st.integers(0, len(PAIRS) - 1))
+def test_every_line_fits_and_can_be_drawn(
+    base: str, yours: str, agent: str, width: int, beside: bool, pair: int
+) -> None:
+    merged = session(base, yours, agent)
+    lines: list[Line] = [*header(PARTIES, merged, width)[:1]]
+    file = FileText()
+    for index in merged.hunks:
+        lines += place_lines(merged, index, PARTIES, width, beside=beside and width > 90, pair=pair)
+        lines += result_lines(merged, index, width)
+        lines += file.lines(merged, index, width)[0]
+    lines += file_change(base, yours, width)
+    for line in text(lines):
+        drawn = visible(line)
+        assert not has_hidden(drawn)
+        assert cell_width(drawn) <= width, drawn
+
+
+@pytest.mark.parametrize(
+    ("choice", "words"),
+    [
+        ("", "conflict 1/1  line 1  OPEN"), ("yours", "-> YOURS"), ("theirs", "-> AGENT"), ("base", "-> BASE"),
+        ("both", "-> both, YOURS first"),
+    ],
+)  # fmt: skip
+def test_the_title_of_a_place_says_what_was_decided(choice: str, words: str) -> None:
+    merged = session("a\nx\nb\n", "A\nx\nb\n", "aa\nx\nB\n")
+    if choice:
+        merged.decide([0], choice)
+    assert words in hunk_title(merged, 0)
+    assert "change 1/1" in hunk_title(merged, merged.hunks[1])
+    assert "only AGENT changed, merged -> AGENT" in hunk_title(merged, merged.hunks[1])
+
+
+def test_a_conflict_of_blanks_is_named() -> None:
+    assert "only white space differs" in hunk_title(session("a b\n", "a  b\n", "a b \n"), 0)
+
+
+def test_the_file_names_where_lines_come_from_and_what_is_open() -> None:
+    merged = session("a\nx\nb\n", "A\nx\nb\n", "aa\nx\nB\n")
+    lines, top = FileText().lines(merged, 0, 40)
+    assert text(lines) == ["> ???     <open conflict>", "       1  x", "       2  B                        agent"]
+    assert top == 0
+    merged.decide([0], "yours")
+    assert text(FileText().lines(merged, 0, 40)[0])[0] == "  >    1  A                        yours"
+
+
+def test_the_last_line_says_what_ctrl_s_does() -> None:
+    merged = session("a\nx\nb\n", "A\nx\nb\n", "aa\nx\nB\n")
+    assert closing_words(merged) == "ctrl+s is off: 1 conflict is still open"
+    merged.decide([0], "both")
+    assert closing_words(merged) == "ctrl+s writes 4 lines: 2 both, 1 agent"
+    assert closing_words(merged, "DISK") == "ctrl+s writes 4 lines: 2 both, 1 disk"
+
+
+def test_what_is_drawn_again_is_what_is_drawn_anew() -> None:
+    merged = session("a\nx\nb\ny\nc\n", "A\nx\nb\ny\nC\n", "aa\nx\nB\ny\ncc\n")
+    file = FileText()
+    for width in (40, 60):
+        for index, choice in ((0, "yours"), (0, "both"), (4, "theirs"), (2, "base"), (0, ""), (2, "")):
+            merged.decide([index], choice)
+            for current in merged.hunks:
+                assert file.lines(merged, current, width) == FileText().lines(merged, current, width)
+
+
+def test_white_space_only_conflicts_are_counted_in_the_header() -> None:
+    merged = session("a\n=\nb\n", "a \n=\n1\n", "a  \n=\n2\n")
+    assert "2 open (1 white space only), 0 merged" in text([*header(PARTIES, merged, 100)])[0]
+
+
+def test_a_place_a_third_writer_touched_is_marked() -> None:
+    merged = session("a\n", "b\n", "c\n")
+    assert hunk_title(merged, 0).endswith("OPEN")
+    assert hunk_title(merged.carry_over(session("a\n", "b\n", "d\n")), 0).endswith("OPEN again")
+
+
+def test_what_was_begun_is_offered() -> None:
+    merged = session("a\n", "b\n", "c\n")
+    merged.started = {0: "begun\n"}
+    assert "e goes on with what you had typed" in text(result_lines(merged, 0, 100))[0]
+
+
+@pytest.mark.parametrize("width", range(60, 130))
+def test_the_header_says_at_every_width_who_and_when(width: int) -> None:
+    parties = PARTIES._replace(agent="mcp:claude-code 11:52")
+    (_, who) = text([*header(parties, session("a\n", "b\n", "c\n"), width)])
+    assert "BASE" in who
+    assert "YOURS" in who
+    assert who.endswith("AGENT mcp:claude-code 11:52")
+    assert cell_width(who) <= width
+    assert ("as you opened it" in who) == (width >= 85)
