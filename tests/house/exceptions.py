@@ -15,17 +15,13 @@ SURFACE: Mapping[str, int] = {
     "memtui.workbench.browse.bundles.ImportScreen": 24,
     "memtui.workbench.browse.copies.CopyScreen": 24,
     "memtui.workbench.browse.reviews.ReviewScreen": 24,
-    "memtui.workbench.edit.editor.MemoryEditor": 23,
-    "memtui.workbench.edit.entry_screen.EntryScreen": 25,
-    "memtui.workbench.edit.flow.Editing": 39,
-    "memtui.workbench.edit.form_screen.FormScreen": 29,
-    "memtui.workbench.edit.opening.Opening": 35,
-    "memtui.workbench.edit.typed_screen.TypedScreen": 24,
-    "memtui.workbench.edit.merge.board.ConflictBoard": 28,
+    "memtui.workbench.edit.entry.EntryScreen": 25,
+    "memtui.workbench.edit.form.FormScreen": 29,
+    "memtui.workbench.edit.merge.board.ConflictBoard": 26,
     "memtui.workbench.edit.merge.cases.CaseScreen": 23,
-    "memtui.workbench.edit.merge.deciding.DecidingScreen": 22,
-    "memtui.workbench.edit.merge.screen.ConflictScreen": 31,
-    "memtui.workbench.edit.merge.session.MergeSession": 22,
+    "memtui.workbench.edit.merge.screen.ConflictScreen": 30,
+    "memtui.workbench.edit.screens.DecidingScreen": 22,
+    "memtui.workbench.edit.screens.TypedScreen": 24,
     "memtui.workbench.tree.rows.Forest": 29,
     "memtui.workbench.tree.tree.MemoryTree": 41,
     "memtui.workbench.views.activity.ActivityScreen": 56,
@@ -64,7 +60,7 @@ FOLDERS: Mapping[str, int] = {
 """Modules of a folder."""
 
 ONE_IMPORTER: Mapping[str, int] = {
-    "modules": 66,
+    "modules": 62,
 }
 """How many modules have one importer and do not say why they are apart."""
 
@@ -81,7 +77,6 @@ NAMES: Mapping[str, int] = {
     "Drawn": 2,
     "Entry": 2,
     "Facts": 2,
-    "Flow": 2,
     "Found": 2,
     "Group": 2,
     "Item": 5,
@@ -116,9 +111,7 @@ CIRCLES: Collection[str] = (
     "memtui.workbench.browse.projects",
     "memtui.workbench.browse.reviews",
     "memtui.workbench.browse.side",
-    "memtui.workbench.edit.core",
-    "memtui.workbench.edit.describing",
-    "memtui.workbench.edit.entry_flow",
+    "memtui.workbench.edit.entry",
     "memtui.workbench.edit.extras",
     "memtui.workbench.edit.flow",
     "memtui.workbench.edit.form",

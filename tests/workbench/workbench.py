@@ -96,9 +96,9 @@ def address(name: str = "a.md") -> Address:
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool], *, seconds: float = 100.0) -> None:
-    """Wait for something to be true; fail with what the editor says shortly before the test's own time-out."""
+    """Wait for something to be true, on a screen that is filled; fail with what the editor says before the time-out."""
     end = time.monotonic() + seconds
-    while not condition():
+    while not condition() or bool(getattr(pilot.app.screen, "reading", False)):
         app = pilot.app
         failures = [f"{error!r} from {error.__cause__!r}" for error in app.failures] if isinstance(app, Bench) else []
         assert time.monotonic() < end, f"it never happened; {failures}"

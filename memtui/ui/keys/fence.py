@@ -189,7 +189,7 @@ class Fence:
     @property
     def holding(self) -> bool:
         """Whether something is being opened or changed that keys wait for."""
-        return bool(self._live())
+        return bool(self._live() or self._reading)
 
     @property
     def settled(self) -> bool:
@@ -359,6 +359,8 @@ class Fence:
             if self._waiting and all(one.brief for one in live):
                 self._app.set_timer(max(max(one.until for one in live) - self._clock(), 0.01), self.go_on)
             return True
+        if self._reading and not self._leaves():
+            return True
         screen = self._app.screen
         if screen is not self._ready:
             if screen is not self._readying:
@@ -385,7 +387,10 @@ class Fence:
         if top is None or top.letters_are_text or len(self._app.screen_stack) < 2 or not isinstance(key, events.Key):
             return False
         return (
-            bool(self._holds) and self._before is not None and self._before[0] is not top and self._means(key, "quit")
+            bool(self._holds or self._reading)
+            and self._before is not None
+            and self._before[0] is not top
+            and self._means(key, "quit")
         )
 
     async def _is_ready(self, screen: Screen[Any]) -> None:
@@ -468,7 +473,7 @@ class Fence:
             return
         if self._clock() - self._waiting[0].time > OLDEST:
             self._say(f"Still {_doing(self._what)}{_with_keys(self._drop())}.")
-        elif self._holds:
+        elif self._holds or self._reading:
             self._say(f"Your keys wait; esc drops them. memtui is {_doing(self._what)}.")
         self._remind_later()
 
@@ -482,8 +487,8 @@ class Fence:
         if not any(one is event for one in self._waiting) or not self._app.screen_stack:
             return
         self._waiting.remove(event)
-        what, dropped, held = self._what, self._drop(), bool(self._holds)
-        pushed = self._before is not None and self._before[0] is not self._app.screen
+        what, dropped, held = self._what, self._drop(), bool(self._holds or self._reading)
+        pushed = bool(self._reading) or (self._before is not None and self._before[0] is not self._app.screen)
         self._stop_holds()
         self._since = None
         self._through += 1
@@ -506,7 +511,13 @@ class Fence:
 
     @property
     def _what(self) -> str:
-        return self._holds[0].what if self._holds else "draw"
+        return self._holds[0].what if self._holds else self._reading or "draw"
+
+    @property
+    def _reading(self) -> str:
+        """What the screen on top is still read for."""
+        top = self._keyed if self._app.screen_stack else None
+        return top.reading if top is not None else ""
 
     # Whom it concerns
 

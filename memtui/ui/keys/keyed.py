@@ -42,6 +42,9 @@ class KeyedScreen(Screen[T]):
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
     """Which pane has the focus; a change repaints two titles, never the screen."""
 
+    reading: Reactive[str] = Reactive("", repaint=False, init=False)
+    """What it is still read for, for people (`read notes/a.md`): keys wait until it is filled, and this is empty."""
+
     def __init__(self, table: Iterable[Action]) -> None:
         super().__init__()
         self.table = tuple(table)
@@ -49,6 +52,12 @@ class KeyedScreen(Screen[T]):
         self.letters = Letters(self.show_hint)
         keys = keymap(["everywhere"], self.table)
         self._everywhere = {key: action for key, action in keys.items() if len(key) > 1 and " " not in key}
+
+    def watch_reading(self, reading: str) -> None:
+        """It is filled: the keys that were typed for it are given to it."""
+        fence: Any = getattr(self.app, "fence", None) if not reading else None  # it knows this module
+        if fence is not None:
+            self.app.call_later(fence.go_on)
 
     # For subclasses
 

@@ -1,7 +1,7 @@
 """One line of typed text in the footer's place: new, rename, move, filter; with what enter would do beside it.
 
 Drawn in the line that is there already, because a stock input moves every pane by a row, and that repaints the screen.
-What is typed or pasted into it holds no control characters.
+What is typed or pasted into it holds no control characters; the stock input (`safe_input.py`) goes by the same rules.
 """
 
 from __future__ import annotations
@@ -13,7 +13,33 @@ from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.bars import spread
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import both_ends, end_of, reach
-from memtui.ui.widgets.typed_line import closing, pasted_line, typed_over
+
+PASTE = 4_096
+"""Characters of a paste that are taken."""
+
+
+def pasted_line(pasted: str) -> str:
+    """Make one line of a paste: line breaks and tabs are spaces, and what cannot be seen is left out."""
+    flat = " ".join(line.strip("\t") for line in pasted.strip().splitlines()).replace("\t", " ")
+    return "".join(one for one in flat[:PASTE] if visible(one) == one)
+
+
+def closing(text: str, cursor: int) -> str:
+    """Return the end of a name that the cursor stands before at the start: the suffix in `notes|.md`."""
+    end = text[cursor:]
+    return "" if text[:cursor].endswith(end) else end
+
+
+def typed_over(text: str, cursor: int, end: str) -> str:
+    """Leave out the end of a name behind the cursor once it is typed before it, so that no name becomes `x.md.md`.
+
+    Args:
+        text: as it is with what was just typed.
+        cursor: where the cursor is in it.
+        end: what `closing` said at the start; typed once more, it stays.
+    """
+    head = text[:cursor]
+    return head if end and text[cursor:] == end and head.endswith(end) else text
 
 
 class Question(NamedTuple):

@@ -7,7 +7,7 @@ from textual.widgets import Input
 
 from memtui.safe_text import visible
 from memtui.ui.textual_private import DrawnInput
-from memtui.ui.widgets.typed_line import pasted_line, typed_over
+from memtui.ui.widgets.prompts import pasted_line, typed_over
 
 
 class SafeInput(DrawnInput, Input):

@@ -26,8 +26,8 @@ from memtui.safe_text import visible
 from memtui.ui.draw.marking import by_line
 from memtui.ui.draw.spans import Run
 from memtui.ui.widgets.lines import Lines
+from memtui.ui.widgets.prompts import closing
 from memtui.ui.widgets.safe_input import SafeInput
-from memtui.ui.widgets.typed_line import closing
 from memtui.workbench.edit.memory_text import MemoryText
 
 

@@ -28,7 +28,7 @@ from memtui.ui.widgets.lines import Lines
 from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit.flow import AT_LINE
 from memtui.workbench.edit.memory_text import EMPTY, MemoryText, TextForm, read_form, to_bytes
-from memtui.workbench.edit.screens import OwnDraft, TypedScreen
+from memtui.workbench.edit.screens import OwnDraft, TypedScreen, cannot_fill
 from memtui.workbench.keys import room_bindings
 
 if TYPE_CHECKING:
@@ -83,18 +83,18 @@ a draft of the memory while you type."""
     UNSAVED = "Not saved: ctrl+s saves it, esc again drops it (history keeps what you typed)."
     _flow: EntryFlow
 
-    def __init__(self, title: str, form: TextForm, flow: EntryFlow, table: Iterable[Action]) -> None:
-        """Take what is there.
+    def __init__(self, title: str, flow: EntryFlow, table: Iterable[Action]) -> None:
+        """Take what is known before the entry is read; `reading` ends when `form` and `title` are set.
 
         Args:
-            title: which entry of which memory.
-            form: its text.
+            title: which memory.
             flow: what writes.
             table: the actions with the user's own keys.
         """
         super().__init__(flow, table)
-        self.form = form
-        self._title = title
+        self.form = EMPTY
+        self.title = title
+        self.reading = f"open an entry of {title}"
         self.text_area = MemoryText(id="entry-text")
         """The widget that is typed in; held, so that its text can be kept also while the screen is taken apart."""
 
@@ -105,9 +105,19 @@ a draft of the memory while you type."""
         yield Lines(self._foot, id="entry-foot", ground="bar")
 
     def on_mount(self) -> None:
-        """Show what is there."""
-        self.text_area.open_text(self.form.text, read_only=self._flow.read_only)
+        """Give the text the keys."""
+        self._show_text()
         self.text_area.focus()
+
+    def watch_reading(self, reading: str) -> None:
+        """Show what was read."""
+        if not reading:
+            self._show_text()
+        super().watch_reading(reading)
+
+    def _show_text(self) -> None:
+        self.text_area.open_text(self.form.text, read_only=bool(self.reading) or self._flow.read_only)
+        self._clear()
 
     # What is typed
 
@@ -178,7 +188,9 @@ a draft of the memory while you type."""
         words, over = self._flow.used(self.data)
         notes: Line = [("~ ", "draft")] if self.changed else []
         notes.append((words, "warning" if over else "title"))
-        return [bars.title(self._title, notes, width, focused=True, plain=self._plain)]
+        if self.reading:
+            notes = [("reading ...", "dim")]
+        return [bars.title(self.title or "", notes, width, focused=True, plain=self._plain)]
 
 
 class Opened(NamedTuple):
@@ -228,16 +240,17 @@ class EntryFlow(OwnDraft[EntryScreen]):
     """One entry, from reading it to a text that is safe."""
 
     def __init__(self, browser: BrowserScreen, address: Address, name: Name | None) -> None:
-        """Read it; the screen opens when it is there."""
+        """Open the screen, and read what it shows."""
         super().__init__(browser.bridge, address)
         self._browser = browser
         self._opened: Opened | None = None
+        screen = self.screen = EntryScreen(str(address), self, browser.table)
+        browser.app.push_screen(screen)
         self.bridge.run(
             lambda engine: read(engine, address, name),
-            self._read,
-            what=f"open an entry of {address}",
-            otherwise=self._unreadable,
-            awaited=True,
+            lambda opened: self._read(screen, opened),
+            what=screen.reading,
+            otherwise=lambda error: self._unreadable(screen, error),
         )
 
     @property
@@ -245,21 +258,29 @@ class EntryFlow(OwnDraft[EntryScreen]):
         """Whether nothing can be written."""
         return self.bridge.read_only or self._browser.forest.roots[self.address.root].read_only
 
-    def _read(self, opened: Opened) -> None:
+    def _read(self, screen: EntryScreen, opened: Opened) -> None:
+        if self.screen is not screen:
+            return
         if opened.drafted:
+            self._close(screen)
             self._in_the_file(opened.entry)
-            return
-        if opened.form.reason:
-            self._browser.say(f"It cannot be edited here: {opened.form.reason}. f4 opens the file.", "warning")
-            return
-        self._opened = opened
-        words = f"Entry {opened.entry.number:,}" if opened.entry is not None else "New entry"
-        self.screen = EntryScreen(f"{words} of {self.address}", opened.form, self, self._browser.table)
-        self._browser.app.push_screen(self.screen)
+        elif opened.form.reason:
+            self._give_up(screen, f"It cannot be edited here: {opened.form.reason}. f4 opens the file.")
+        else:
+            self._opened = opened
+            words = f"Entry {opened.entry.number:,}" if opened.entry is not None else "New entry"
+            screen.form, screen.title = opened.form, f"{words} of {self.address}"
+            screen.reading = ""
 
-    def _unreadable(self, error: MemtuiError) -> None:
+    def _give_up(self, screen: EntryScreen, why: str) -> None:
+        if self.screen is screen:
+            self.screen = None
+            cannot_fill(screen, why)
+        self._browser.say(why, "warning")
+
+    def _unreadable(self, screen: EntryScreen, error: MemtuiError) -> None:
         gone = "Somebody else changed this entry in that moment." if isinstance(error, EntryGoneError) else ""
-        self._browser.say(gone or f"{error.message} {error.hint}", "warning")
+        self._give_up(screen, gone or f"{error.message} {error.hint}")
         self._show_list()
 
     def _show_list(self, number: int | None = None) -> None:

@@ -32,7 +32,7 @@ from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.edit import jobs
 from memtui.workbench.edit.flow import AT_LINE
-from memtui.workbench.edit.screens import OwnDraft, TypedScreen
+from memtui.workbench.edit.screens import OwnDraft, TypedScreen, cannot_fill
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -72,23 +72,39 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
     UNSAVED = "Not saved: ctrl+s saves it, f9 takes it into the text, esc again drops it."
     _flow: Describing
 
-    def __init__(self, title: str, form: Form, flow: Describing, table: Iterable[Action], *, where: str = "") -> None:
+    def __init__(self, title: str, form: Form | None, flow: Describing, table: Iterable[Action]) -> None:
         """Take what is there.
 
         Args:
             title: which memory.
-            form: what its front matter says.
+            form: what its front matter says; None: that is being read, and `reading` ends when `form` is set.
             flow: what writes.
             table: the actions with the user's own keys.
-            where: what a save goes into, when that is not the memory itself.
         """
         super().__init__(flow, table)
-        self.form = form
-        self._title, self._where = title, where
-        self.prompts = [self._prompt(field) for field in form.fields]
-        self.index = next((at for at, field in enumerate(form.fields) if field.name == "description"), 0)
+        self.form = form or form_of(b"")
+        self.where = ""
+        """What a save goes into, when that is not the memory itself."""
+        self._title = title
+        self.prompts = [self._prompt(field) for field in self.form.fields]
+        self.index = NAMES.index("description")
         self.preview = jobs.Preview((), None)
         self.page = PageView(id="form-page")
+        if form is None:
+            self.reading = f"read {title}"
+
+    def watch_reading(self, reading: str) -> None:
+        """Show what was read."""
+        if not reading:
+            self._show_form({field.name: field.value for field in self.form.fields})
+        super().watch_reading(reading)
+
+    def _show_form(self, typed: dict[str, str]) -> None:
+        """Show what there is, with this typed."""
+        self.prompts = [self._prompt(field, typed[field.name]) for field in self.form.fields]
+        self._fit_notes()
+        self._draw("#form-head", "#form-fields")
+        self._ask_preview()
 
     def _prompt(self, field: FormField, typed: str | None = None) -> Prompt:
         value = field.value if typed is None else typed
@@ -107,8 +123,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
     def on_mount(self) -> None:
         """Show what is there."""
         self.page.focus()
-        self._fit_notes()
-        self.call_after_refresh(self._ask_preview)
+        self.on_resize()
 
     def on_resize(self) -> None:
         """Fold anew."""
@@ -180,7 +195,7 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         self._await_draft()
 
     def _ask_preview(self) -> None:
-        if self.is_mounted:
+        if self.is_mounted and not self.reading:
             self._flow.preview(self)
 
     def previewed(self, preview: jobs.Preview, typed: dict[str, str]) -> None:
@@ -195,12 +210,9 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         self.busy = False
         self.form = form
         cursors = [prompt.cursor for prompt in self.prompts]
-        self.prompts = [self._prompt(field, typed[field.name]) for field in form.fields]
+        self._show_form(typed)
         for prompt, cursor in zip(self.prompts, cursors, strict=True):
             prompt.cursor = min(cursor, len(prompt.text))
-        self._fit_notes()
-        self._draw("#form-head", "#form-fields")
-        self._ask_preview()
         self.say(words, "agent")
 
     # Keys
@@ -272,23 +284,22 @@ every field below the line, is kept as it is. An emptied field goes. Tags are wr
         self._draw("#form-foot")
 
     def _draw(self, *names: str) -> None:
-        for name in names if self.is_mounted else ():
-            self.query_one(name, Lines).update()
+        for name in names:
+            for lines in self.query(name).results(Lines):  # none before it is mounted, and while it is taken apart
+                lines.update()
 
     def _head(self, width: int) -> list[Line]:
-        notes: Line = [(self._where, "draft")] if self._where else []
+        notes: Line = [("reading ...", "dim")] if self.reading else [(self.where, "draft")] if self.where else []
         return [bars.title(f"Front matter of {self._title}", notes, width, focused=True, plain=self._plain)]
 
-    def _note_lines(self, width: int) -> list[Line]:
-        return [[(f" {part}", "warning")] for part in fold(visible(self.form.note), max(width - 2, 20))]
-
     def _notes(self, width: int) -> list[Line]:
-        return self._note_lines(width) if self.form.note else []
+        note = self.form.note
+        return [[(f" {part}", "warning")] for part in fold(visible(note), max(width - 2, 20))] if note else []
 
     def _fit_notes(self) -> None:
-        lines = self.query_one("#form-notes", Lines)
-        lines.styles.height = len(self._note_lines(self.size.width)) if self.form.note else 0
-        lines.update()
+        for lines in self.query("#form-notes").results(Lines):
+            lines.styles.height = len(self._notes(self.size.width))
+            lines.update()
 
     def _fields(self, width: int) -> list[Line]:
         return [self._field_line(at, width) for at in range(len(self.prompts))]
@@ -344,11 +355,32 @@ class Describing(OwnDraft[FormScreen]):
         super().__init__(bridge, address)
         self._app = app
         self.root = root
+        self.snapshot: Snapshot | None = None
+        """What was read from the disk; None in the editor."""
 
-    def show(self, screen: FormScreen) -> None:
-        """Put the form on top."""
-        self.screen = screen
+    def open(
+        self,
+        read: Callable[[Engine], tuple[Form, Snapshot | None]],
+        table: Iterable[Action],
+        refused: Callable[[MemtuiError], None],
+    ) -> FormScreen:
+        """Put the form on top, and fill it with what is read; `refused` is told why it cannot be."""
+        screen = self.screen = FormScreen(str(self.address), None, self, table)
         self._app.push_screen(screen)
+
+        def filled(found: tuple[Form, Snapshot | None]) -> None:
+            if self.screen is screen:
+                screen.form, self.snapshot = found
+                screen.reading = ""
+
+        def failed(error: MemtuiError) -> None:
+            if self.screen is screen:
+                self.screen = None
+                cannot_fill(screen, error.message)
+            refused(error)
+
+        self.bridge.run(read, filled, what=screen.reading, otherwise=failed)
+        return screen
 
     def close(self, screen: FormScreen) -> None:
         """Take the form away."""
@@ -399,19 +431,11 @@ class InEditor(Describing):
         """Open the form on what the editor holds."""
         super().__init__(editing.app, editing.bridge, address, editing.wishes.roots().get(address.root))
         self._editing = editing
-        data, root, path = editing.editor.data, self.root, address.path
-        self.bridge.run(
-            lambda _: form_of(data, root, path),
-            self._read,
-            what=f"read the front matter of {address}",
-            awaited=True,
+        data = editing.editor.data
+        screen = self.open(
+            lambda _: (self.form(data), None), editing.wishes.table, lambda why: editing.editor.say(str(why))
         )
-
-    def _read(self, form: Form) -> None:
-        editing = self._editing
-        if editing.address == self.address and self.screen is None:
-            where = "goes into your unsaved draft" if self._is_draft else ""
-            self.show(FormScreen(str(self.address), form, self, editing.wishes.table, where=where))
+        screen.where = "goes into your unsaved draft" if self._is_draft else ""
 
     @property
     def _is_draft(self) -> bool:
@@ -425,8 +449,8 @@ class InEditor(Describing):
 
     def save(self, screen: FormScreen) -> None:
         """Put it into the text; one that was saved is saved again, with all that follows from that."""
+        was_draft = self._is_draft
         if self._take(screen):
-            was_draft = self._was_draft
             self._kept = None
             self.close(screen)
             self._editing.editor.text_area.focus()
@@ -450,13 +474,10 @@ class InEditor(Describing):
         except MemtuiError as error:
             screen.refused(f"Not saved. {error}")
             return False
-        self._was_draft = self._is_draft
         if not editing.editor.put(after):
             screen.refused("The text cannot be edited here.")
             return False
         return True
-
-    _was_draft = False
 
     def _follow(self, screen: FormScreen) -> None:
         """Somebody else saved, and the clean editor followed: go on on their text."""
@@ -497,29 +518,21 @@ class OnDisk(Describing):
         """Open the form on what is on disk."""
         super().__init__(browser.app, browser.bridge, address, browser.forest.roots.get(address.root))
         self._browser = browser
-        self._snapshot: Snapshot | None = None
 
-        root = self.root
-
-        def read(engine: Engine) -> tuple[Snapshot, Form]:
+        def read(engine: Engine) -> tuple[Form, Snapshot | None]:
             snapshot = engine.read(address)
-            return snapshot, form_of(snapshot.bytes, root, address.path)
+            return self.form(snapshot.bytes), snapshot
 
-        self.bridge.run(read, self._read, what=f"read {address}", awaited=True)
-
-    def _read(self, found: tuple[Snapshot, Form]) -> None:
-        self._snapshot, form = found
-        if self.screen is None:
-            self.show(FormScreen(str(self.address), form, self, self._browser.table))
+        self.open(read, browser.table, partial(browser.show_error, f"read {address}"))
 
     def base(self) -> tuple[str | None, bytes | None]:
         """The version that was read."""
-        return (self._snapshot.sha256, self._snapshot.bytes) if self._snapshot is not None else (None, None)
+        return (self.snapshot.sha256, self.snapshot.bytes) if self.snapshot is not None else (None, None)
 
     def save(self, screen: FormScreen) -> None:
         """Write the fields, guarded."""
-        assert self._snapshot is not None
-        address, actor, expected = self.address, self.bridge.actor, self._snapshot.sha256
+        assert self.snapshot is not None
+        address, actor, expected = self.address, self.bridge.actor, self.snapshot.sha256
         wanted = edits(screen.form, screen.typed)
 
         def write(engine: Engine) -> tuple[Saved | Unchanged | Conflict, Snapshot | None]:
@@ -555,7 +568,7 @@ class OnDisk(Describing):
         if disk is None or form is None or found is None or found.clashes:
             self._hand_over(screen, "compare")
             return
-        self._snapshot = disk
+        self.snapshot = disk
         screen.moved(form, found.typed, _moved_words("somebody else", ()))
 
     def _hand_over(self, screen: FormScreen, then: str) -> None:

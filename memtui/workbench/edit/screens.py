@@ -15,6 +15,7 @@ from memtui.engine.model import Address, Draft
 from memtui.ui.action import Action, in_room
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line, Run
+from memtui.ui.keys.fence import fence_of
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.edit.open_memory import WRITE_AFTER
@@ -92,6 +93,14 @@ def rule(words: str, width: int, style: str, keys: str = "") -> list[Run]:
     tail = f" {keys} -" if keys else ""
     rest = "-" * max(width - len(words) - 4 - len(tail), 1)
     return [("-- ", "rule"), (words, style), (f" {rest}", "rule"), (tail.removesuffix("-"), "key"), ("-", "rule")]
+
+
+def cannot_fill(screen: KeyedScreen[None], why: str) -> None:
+    """Take a screen away that cannot be filled, with the keys that were typed for it."""
+    fence = fence_of(screen.app)
+    screen.dismiss(None)
+    if fence is not None:
+        fence.refuse(why)
 
 
 def close_screen(screen: Screen[None] | None) -> None:

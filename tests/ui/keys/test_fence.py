@@ -49,7 +49,8 @@ async def test_letters_after_f9_go_into_the_form_although_it_is_slow_to_come() -
         with stalled("open_file"):
             screen.burst("f9", "d", "t")
             await screen.until(lambda: len(screen.app.fence.waiting) == 2)
-        await screen.until(lambda: top_form(screen) is not None)
+            await screen.until_text("reading ...")
+            assert top_form(screen) is not None
         await screen.until(lambda: screen.settled)
         form = top_form(screen)
         assert form is not None

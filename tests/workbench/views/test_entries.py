@@ -58,7 +58,7 @@ async def entries(screen: Real, name: str = "a.md") -> EntriesScreen:
 
 async def editing(screen: Real) -> EntryScreen:
     """Wait for the text of one entry."""
-    await screen.until(lambda: isinstance(screen.app.screen, EntryScreen))
+    await screen.until(lambda: isinstance(screen.app.screen, EntryScreen) and not screen.app.screen.reading)
     top = screen.app.screen
     assert isinstance(top, EntryScreen)
     return top

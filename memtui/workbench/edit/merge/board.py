@@ -83,7 +83,7 @@ class ConflictBoard(DecidingScreen):
         super().__init__(table)
         self.parties = parties
         self.session = session
-        self.index = self.first_place()
+        self.index = self._first_place()
         self.pair = sides.EACH
         self.chosen_view = ""
         """What `v` chose; empty: what the width suggests."""
@@ -128,11 +128,11 @@ class ConflictBoard(DecidingScreen):
         return BESIDE if wide else STACKED
 
     @property
-    def views(self) -> tuple[str, ...]:
+    def _views(self) -> tuple[str, ...]:
         """The views there is room for, in the order of the key."""
         return (STACKED, BESIDE, RESULT) if self.size.width >= sides.SIDE_BY_SIDE else (STACKED, RESULT)
 
-    def first_place(self) -> int:
+    def _first_place(self) -> int:
         """The place to begin with: the first open one, else the first change."""
         return next(iter(self.session.open), next(iter(self.session.hunks), 0))
 

@@ -20,7 +20,7 @@ from memtui.workbench.edit.merge.remember import Spot, read_again
 from memtui.workbench.edit.merge.screen import ConflictScreen
 from memtui.workbench.edit.merge.session import MergeSession, bytes_of
 from memtui.workbench.edit.merge.view import OPENED, Parties, writer
-from memtui.workbench.edit.screens import close_screen
+from memtui.workbench.edit.screens import cannot_fill, close_screen
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
@@ -57,7 +57,7 @@ def start(editing: Editing) -> None:
     """Show both sides of the open memory, or say why there is nothing to decide."""
     editor = editing.editor
     subject = editor.subject
-    if subject is None:
+    if subject is None or editing.conflict is not None:
         return
     texts = Texts(subject.base, subject.base_sha256, editor.data, subject.disk, subject.disk_sha256)
     if subject.disk_sha256 == subject.base_sha256:
@@ -66,7 +66,7 @@ def start(editing: Editing) -> None:
             editor.say("Nobody else saved: there is no other side to compare with.")
             return
         texts = texts._replace(base=before[1].base, base_sha256=before[1].base_sha256, yours=before[0])
-        if bytes_of(MergeSession.of(texts.base, texts.yours, subject.disk).result_or_nothing) != editor.data:
+        if jobs.merge(texts.base, texts.yours, subject.disk)[0] != editor.data:
             editor.say("You changed the merged text since: ctrl+z takes the merge apart, f8 then shows both.")
             return
     elif not editor.dirty and subject.disk_sha256 is not None:
@@ -98,16 +98,36 @@ class ConflictFlow:
         """Make sure every text is kept, work the merge out, and show it."""
         editing, address, texts = self.editing, self.address, self.texts
         due, at = editing.drafts.keeper.due(), editing.wishes.clock()
+        screen: ConflictScreen | None = None
+        if texts.disk is not None and (texts.yours == texts.disk or not same_text(texts.yours, texts.disk)):
+            screen = self._screen = self._conflict_screen((texts.base, texts.yours, texts.disk))
+            editing.conflict = self
+            editing.show_screen(screen)
 
         def prepare(engine: Engine) -> Prepared:
             for owner, draft in due:
                 editing.drafts.keeper.write(owner, draft)
             return prepared(engine, address, texts, at)
 
-        editing.run(prepare, self._show, what=f"compare {address}", lane=DRAFTS, awaited=True)
+        def failed(error: MemtuiError) -> None:
+            if screen is not None and self._screen is screen and screen.is_current:
+                cannot_fill(screen, error.message)
+            self._screen = editing.conflict = None
+            editing.editor.say(str(error))
+
+        # A question that is asked unasked for is no screen to be filled: keys wait for it.
+        awaited = screen is None
+        editing.run(prepare, self._show, what=f"compare {address}", otherwise=failed, lane=DRAFTS, awaited=awaited)
+
+    def _conflict_screen(self, texts: tuple[bytes, bytes, bytes]) -> ConflictScreen:
+        wishes = self.editing.wishes
+        editable = all(read_form(data).editable for data in texts)
+        return ConflictScreen(
+            self._parties(), None, self, advance=wishes.advance, editable=editable, table=wishes.table
+        )
 
     def _show(self, found: Prepared) -> None:
-        editing = self.editing
+        editing, screen = self.editing, self._screen
         if editing.address != self.address:
             return
         editing.drafts.dropped()  # tells the tree of the draft
@@ -127,20 +147,9 @@ class ConflictFlow:
                     later=self.leave,
                 )
             )
-        else:
+        elif isinstance(screen, ConflictScreen) and editing.conflict is self:
             self._rounds = found.spot.rounds
-            editable = all(read_form(data).editable for data in (self.texts.base, yours, disk))
-            screen = self._screen = ConflictScreen(
-                self._parties(),
-                found.session,
-                self,
-                spot=found.spot,
-                advance=editing.wishes.advance,
-                editable=editable,
-                table=editing.wishes.table,
-            )
-            editing.conflict = self
-            editing.show_screen(screen)
+            screen.fill(found.session, found.spot)
             if found.other:
                 screen.say(self._again_words(screen.session))
             self.remember()
@@ -180,7 +189,7 @@ class ConflictFlow:
     def _state(self) -> OpenConflict | None:
         """What a restart needs to go on here; None when there is nothing to go on with."""
         screen, texts = self._screen, self.texts
-        if not isinstance(screen, ConflictScreen) or texts.disk is None:
+        if not isinstance(screen, ConflictScreen) or screen.reading or texts.disk is None:
             return None
         spot = screen.spot._replace(rounds=self._rounds)
         decisions = keeping.decisions(screen.session, spot)
@@ -259,7 +268,7 @@ class ConflictFlow:
     def look(self, found: jobs.Found) -> None:
         """Take note of what is on disk now, while the user decides."""
         sha256 = found.snapshot.sha256 if found.snapshot else None
-        if sha256 != self.texts.disk_sha256:
+        if sha256 != self.texts.disk_sha256 and not (self._screen is not None and self._screen.reading):
             self._why = found.why
             self._disk_is(found.snapshot, found.who)
 

@@ -13,7 +13,7 @@ from textual import on
 from textual.timer import Timer
 from textual.widgets import Input, TextArea
 
-from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS
+from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Merge
 from memtui.ui.action import Action
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words
@@ -67,7 +67,7 @@ The other side is called AGENT, or DISK where no agent is known to have written 
     def __init__(
         self,
         parties: Parties,
-        session: MergeSession,
+        session: MergeSession | None,
         host: ConflictHost,
         *,
         spot: Spot | None = None,
@@ -79,25 +79,39 @@ The other side is called AGENT, or DISK where no agent is known to have written 
 
         Args:
             parties: the sides in words.
-            session: the merge, with the decisions made before.
+            session: the merge, with the decisions made before; None: `fill` brings it.
             host: does what this screen cannot.
             spot: where the user was before.
             advance: seconds from a decision to the next open conflict; None: never by itself.
             editable: whether the result can be edited as text; False when a side is not plain text.
             table: the actions with the user's own keys.
         """
-        super().__init__(parties, session, table)
+        super().__init__(parties, session or MergeSession(Merge(())), table)
         self._host = host
         self._advance = advance
         self._editable = editable
         self._pause: Timer | None = None
-        self._begun = spot.editing if spot is not None else None
-        if spot is not None:
-            self.index = spot.place if spot.place in session.hunks else self.index
-            self.chosen_view, self.pair = spot.view, spot.pair % len(sides.PAIRS)
+        self._begun: str | None = None
+        if session is None:
+            self.said = self.reading = f"compare {parties.address}"
+        else:
+            self.fill(session, spot or Spot())
+
+    def fill(self, session: MergeSession, spot: Spot) -> None:
+        """Show the merge, and go on where the user was before."""
+        self.session = session
+        self.index = spot.place if spot.place in session.hunks else self._first_place()
+        self.chosen_view, self.pair, self._begun = spot.view, spot.pair % len(sides.PAIRS), spot.editing
+        self.said, self.reading = "", ""
+        if self.is_mounted:
+            self._begin()
 
     def on_mount(self) -> None:
-        """Draw everything once, and go on with an edit that was not finished."""
+        """Draw everything once."""
+        self._begin()
+
+    def _begin(self) -> None:
+        """Draw everything, and go on with an edit that was not finished."""
         self.draw(top=True)
         self.call_after_refresh(self.draw, top=True)  # the first layout decides how far the file can scroll
         if self._begun is not None and self._editable and self.session.hunks:
@@ -123,10 +137,10 @@ The other side is called AGENT, or DISK where no agent is known to have written 
         if self.editing:
             text = self.small.text
             self._close_edit()
-            self.index = self.first_place()
+            self.index = self._first_place()
             session.started.setdefault(self.index, text)
         else:
-            self.index = self.first_place()
+            self.index = self._first_place()
         self.draw(top=True)
         self._host.remember()
 
@@ -232,7 +246,7 @@ The other side is called AGENT, or DISK where no agent is known to have written 
         self._stay()
         self.said, self.level = "" if done else otherwise, "conflict"
         if self.index not in self.session.hunks:  # the places are cut as they were before
-            self.index = self.first_place()
+            self.index = self._first_place()
         self.draw()
         self._host.remember()
 
@@ -288,7 +302,7 @@ The other side is called AGENT, or DISK where no agent is known to have written 
 
     def action_conflict_view(self) -> None:
         """Show the sides one under the other, next to each other, or only the result."""
-        views = self.views
+        views = self._views
         self.chosen_view = views[(views.index(self.view) + 1) % len(views)]
         self.draw(top=True)
         self._host.remember()
@@ -359,7 +373,7 @@ The other side is called AGENT, or DISK where no agent is known to have written 
         if still:
             words = "conflict is" if still == 1 else "conflicts are"
             self.said, self.level = f"Taken from your editor; {still} {words} still open.", "conflict"
-        self.index = self.first_place()
+        self.index = self._first_place()
         self.draw(top=True)
         self._host.remember()
 

@@ -147,7 +147,7 @@ class MergeSession:
         chosen = place.choice or _AUTOMATIC.get(self.chunks[index].kind, "")
         return EDITED if isinstance(chosen, Edited) else chosen
 
-    def automatic(self, index: int) -> bool:
+    def _alone(self, index: int) -> bool:
         """Whether a place was merged without asking."""
         return bool(self.choice(index)) and index not in self.places
 
@@ -164,7 +164,7 @@ class MergeSession:
     def counts(self) -> Counts:
         """How many are open, and how many were merged without asking."""
         still = self.open
-        merged = sum(self.automatic(index) for index in self.hunks)
+        merged = sum(self._alone(index) for index in self.hunks)
         return Counts(len(still), merged, sum(self.chunks[index].whitespace_only for index in still))
 
     def decide(self, indexes: Iterable[int], choice: str, text: str = "") -> None:
@@ -237,11 +237,6 @@ class MergeSession:
             raise ValueError(f"still open: {self.open}")
         return self.merge.result(self.decided)
 
-    @property
-    def result_or_nothing(self) -> str:
-        """The merged text; nothing while something is open."""
-        return "" if self.open else self.result
-
     def sources(self) -> Mapping[str, int]:
         """Count the lines that changed places brought in, by where they come from."""
         counts: dict[str, int] = {}
@@ -255,7 +250,7 @@ class MergeSession:
         """Say how each place was decided, for the audit."""
         return tuple(
             f"line {self.chunks[index].yours_line + 1} {NAMES[self.choice(index)]}"
-            + (" merged" if self.automatic(index) else "")
+            + (" merged" if self._alone(index) else "")
             for index in self.hunks
             if not self.is_open(index)
         )

@@ -3,13 +3,16 @@
 import hashlib
 import random
 import sys
+import threading
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.model import OpenConflict
 from memtui.ui.widgets.lines_view import LinesView
+from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.edit.merge.remember import Spot, read_again
 from memtui.workbench.edit.merge.screen import ConflictScreen
 from memtui.workbench.edit.merge.session import MergeSession
@@ -193,6 +196,38 @@ async def test_a_key_pressed_twice_opens_one_screen(tmp_path: Path, key: str) ->
         assert len([screen for screen in bench.screen_stack if isinstance(screen, ConflictScreen)]) == 1
         await pilot.press("escape")
         await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
+
+
+@pytest.mark.parametrize("leaves", [False, True])
+async def test_the_screen_opens_at_once_and_does_not_come_back_once_it_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, leaves: bool
+) -> None:
+    bench = make(tmp_path)
+    async with bench.run_test() as pilot:
+        await in_conflict(bench, pilot)
+        await pilot.press("escape")
+        await until(pilot, lambda: not isinstance(bench.screen, ConflictScreen))
+        go_on, kept = threading.Event(), bench.engine.drafts.save_conflict
+
+        def slow(found: OpenConflict) -> None:
+            go_on.wait(20)
+            kept(found)
+
+        monkeypatch.setattr(bench.engine.drafts, "save_conflict", slow)
+        bench.flow.compare_screen()
+        await pilot.pause()
+        screen = bench.screen
+        assert isinstance(screen, ConflictScreen)
+        assert screen.reading
+        if leaves:
+            await pilot.press("escape")
+            assert not isinstance(bench.screen, ConflictScreen)
+        go_on.set()
+        done: list[None] = []
+        bench.flow.run(lambda _: None, done.append, what="wait", lane=DRAFTS)
+        await until(pilot, lambda: bool(done))
+        assert isinstance(bench.screen, ConflictScreen) is not leaves
+        assert bool(screen.session.open) is not leaves
 
 
 async def test_esc_keeps_draft_and_decisions_and_f8_comes_back_to_them(tmp_path: Path) -> None:

@@ -188,7 +188,9 @@ async def test_the_counter_is_always_right(tmp_path: Path) -> None:
         for key in chance.choices([*"yabBoxnNuU[]wv", "enter", "tab"], k=40):
             await pilot.press(key)
             still = len([n for n in screen.session.hunks if screen.session.is_open(n)])
-            merged = len([n for n in screen.session.hunks if screen.session.automatic(n)])
+            merged = len(
+                [n for n in screen.session.hunks if screen.session.choice(n) and n not in screen.session.places]
+            )
             words = f"{still} open, {merged} merged"
             await until(pilot, partial(says, screen, "#conflict-header", words))
         assert disk(bench) == THREE_AGENT
