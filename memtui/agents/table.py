@@ -8,7 +8,7 @@ a command takes no file at all.
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from memtui.agents.agent import KnownAgent
 
@@ -211,6 +211,10 @@ ONLY_RUN = (
 )
 """Agents without a file: nothing is known of them but how a command that they run looks."""
 
+CLIENTS = {one.client[0]: one.client for one in KNOWN if one.client}
+"""The clients memtui can be installed in, and how the names they give begin."""
+_DOORS = ("mcp:", "http:", "agent:")
+
 UNCLAIMED = "agents-md"
 """The agent for files of which no agent in use says that they are its own; nobody reads them under that name."""
 
@@ -244,6 +248,50 @@ def agent_of(agent: str) -> "KnownAgent":
 def agents() -> "Iterator[KnownAgent]":
     """Give every agent, in the order of the table; all files are imported."""
     return (agent_of(one.id) for one in KNOWN)
+
+
+def canonical(name: str) -> str:
+    """Give the name the `[access]` table knows a client by, which no client escapes by a longer name.
+
+    Args:
+        name: what the client calls itself, such as `codex-mcp-client` or `Visual Studio Code - Insiders`; or what the
+            user calls it, also as an actor (`mcp:codex`).
+
+    Returns:
+        A key of `CLIENTS` when it is one of those; else the name in lower case, with `-` for spaces and `_`.
+    """
+    plain = name.strip().lower()
+    for door in _DOORS:
+        plain = plain.removeprefix(door)
+    plain = "-".join(plain.replace("_", " ").replace("-", " ").split())
+    for client, beginnings in CLIENTS.items():
+        if any(plain == beginning or plain.startswith(f"{beginning}-") for beginning in beginnings):
+            return client
+    return plain
+
+
+def nearest(name: str, known: "Iterable[str]") -> list[str]:
+    """Order names by how much they resemble one: those of the same client first, then by their letters."""
+    from difflib import SequenceMatcher
+
+    plain = canonical(name)
+
+    def likeness(other: str) -> tuple[bool, bool, float]:
+        client = canonical(other)
+        return client == plain, plain in other.lower(), SequenceMatcher(None, plain, client).ratio()
+
+    return sorted(known, key=likeness, reverse=True)
+
+
+def meant(name: str) -> str | None:
+    """Give the known client that a name is probably a slip for; None when it is one, or resembles none."""
+    from difflib import get_close_matches
+
+    plain = canonical(name)
+    if plain in CLIENTS:
+        return None
+    near = get_close_matches(plain, CLIENTS, 1, 0.85)
+    return near[0] if near else None
 
 
 if TYPE_CHECKING:

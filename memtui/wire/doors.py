@@ -8,7 +8,7 @@ import os
 import threading
 from collections.abc import Callable
 
-from memtui.clients.names import canonical
+from memtui.agents.table import canonical
 from memtui.config.read import SCOPES
 from memtui.config.settings import Settings
 from memtui.engine import Engine

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.agent import PROJECT, USER
+from memtui.agents.table import CLIENTS
 from memtui.clients.install import (
     ABSENT,
     INSTALLED,
@@ -20,7 +21,6 @@ from memtui.clients.install import (
     server_runs_here,
     survey,
 )
-from memtui.clients.names import KNOWN
 from memtui.clients.start import client_named, clients, wanted
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
@@ -52,11 +52,11 @@ def user(name: str, place: Surroundings, settings: Settings) -> ClientState:
 
 def test_nobody_is_here(place: Surroundings, settings: Settings) -> None:
     found = survey(place, settings)
-    assert [each.client.name for each in found] == list(KNOWN)
+    assert [each.client.name for each in found] == list(CLIENTS)
     assert {(each.level, each.present, each.state, each.command) for each in found} == {(USER, False, ABSENT, None)}
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", CLIENTS)
 @pytest.mark.parametrize("access", [None, "plan", "ro"])
 def test_what_was_installed_is_found(place: Surroundings, settings: Settings, name: str, access: str | None) -> None:
     install(name, USER, place, settings, access)
@@ -67,7 +67,7 @@ def test_what_was_installed_is_found(place: Surroundings, settings: Settings, na
     assert found.runs
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", CLIENTS)
 def test_the_context_comes_from_one_side(place: Surroundings, settings: Settings, name: str) -> None:
     install(name, USER, place, settings, None)
     found = user(name, place, settings)
@@ -78,7 +78,7 @@ def test_the_context_comes_from_one_side(place: Surroundings, settings: Settings
 
 
 @pytest.mark.parametrize("context", [True, False])
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", CLIENTS)
 def test_without_a_hook_the_user_chooses(place: Surroundings, settings: Settings, name: str, *, context: bool) -> None:
     install(name, USER, place, settings, "ro", hook=False, context=context)
     found = user(name, place, settings)

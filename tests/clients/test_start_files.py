@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.agent import LEVELS, PROJECT, USER, Client, Start
+from memtui.agents.table import CLIENTS
 from memtui.clients.entries import hook_client, is_server
-from memtui.clients.names import KNOWN
 from memtui.clients.start import client_named, clients, how_to_start, wanted
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
@@ -48,8 +48,8 @@ WHERE = {
 
 
 def test_there_is_a_module_for_each_name() -> None:
-    assert [client.name for client in clients()] == list(KNOWN)
-    assert all(client_named(name).name == name for name in KNOWN)
+    assert [client.name for client in clients()] == list(CLIENTS)
+    assert all(client_named(name).name == name for name in CLIENTS)
 
 
 @pytest.mark.parametrize(("name", "level"), WHERE)

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from memtui.agents.agent import USER
+from memtui.agents.table import CLIENTS, canonical
 from memtui.clients import entries
-from memtui.clients.names import KNOWN, canonical
 from memtui.clients.start import client_named, clients, wanted
 from memtui.config.directories import Directories
 from memtui.config.settings import Settings
@@ -19,7 +19,7 @@ from tests.house.source import ROOT
 GUIDE = ROOT / "docs" / "guide"
 
 
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize("name", CLIENTS)
 def test_the_page_shows_what_is_written(place: Surroundings, name: str) -> None:
     page = (GUIDE / f"{name}.md").read_text("utf-8")
     settings = Settings(Directories("/c", "/s", "/d", "per user"), None)
@@ -44,7 +44,7 @@ def test_every_page_names_the_commands_of_its_client() -> None:
 def test_the_page_of_access_gives_each_client_the_name_it_has_in_history() -> None:
     rows = pages.table_rows((GUIDE / "access.md").read_text("utf-8"), "The table")
     names = {name.strip("`"): actor.strip("`") for name, actor in rows if name.startswith("`")}
-    assert names.keys() == KNOWN.keys()
+    assert names.keys() == CLIENTS.keys()
     for name, actor in names.items():
         assert canonical(actor) == name
         line = f"memtui log --actor {shlex.quote(actor)} "

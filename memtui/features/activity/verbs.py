@@ -1,6 +1,6 @@
 """Everything that was done: the audit, and one step after another taken back or made again."""
 
-from memtui.clients.names import nearest
+from memtui.agents.table import nearest
 from memtui.engine import now_ms
 from memtui.engine.model import APPROVALS, Done
 from memtui.errors import MemtuiError, UsageError

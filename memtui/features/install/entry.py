@@ -1,11 +1,11 @@
 """The entry in the table of features: memtui in the configuration of agents."""
 
-from memtui.clients.names import KNOWN
+from memtui.agents.table import CLIENTS
 from memtui.features.feature import Feature
 from memtui.wire.params import ACCESS
 from memtui.wire.verb import Param, Verb
 
-_CLIENT = Param("client", "which agent", metavar="CLIENT", choices=tuple(KNOWN))
+_CLIENT = Param("client", "which agent", metavar="CLIENT", choices=tuple(CLIENTS))
 _WRITE = Param("--write", "make the change, after showing it", "flag")
 _LEVEL = Param(
     "--level",

@@ -85,9 +85,9 @@ def _settings_state(settings: Settings) -> str:
 
 def _agents(call: Call, settings: Settings) -> Iterator[Finding]:
     """Report who reaches memories: the switch, the table of access, and each agent's configuration."""
+    from memtui.agents.table import meant
     from memtui.clients import disk
     from memtui.clients.install import server_runs_here, survey
-    from memtui.clients.names import meant
 
     if not settings.agents_enabled:
         yield Finding("note", "agents", f"Agents' access is switched off ({settings.origin('agents.enabled')}).")

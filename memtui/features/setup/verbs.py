@@ -60,7 +60,7 @@ def _check(call: Call) -> None:
             details={"file": call.settings.config_file, "key": "keys"},
         )
     for rule in call.settings.access:
-        from memtui.clients.names import meant
+        from memtui.agents.table import meant
 
         near = meant(rule.client)
         if near:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.clients.names import canonical
+from memtui.agents.table import canonical
 from memtui.config.settings import Settings
 from memtui.engine.model import BROUGHT
 from memtui.errors import MemtuiError

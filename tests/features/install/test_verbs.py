@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from memtui.clients.names import KNOWN
+from memtui.agents.table import CLIENTS
 from tests.cli.conftest import Cli
 from tests.clients.leftovers import stray
 from tests.faults import children
 
-EACH = pytest.mark.parametrize("client", KNOWN)
+EACH = pytest.mark.parametrize("client", CLIENTS)
 
 
 def everything(home: Path) -> dict[str, bytes]:
@@ -94,7 +94,7 @@ def test_only_the_server(cli: Cli, home: Path) -> None:
 def test_the_list_says_who_has_memtui(cli: Cli, home: Path) -> None:
     (home / ".codex").mkdir()
     rows = {row["client"]: row for row in cli("install", "--json").items}
-    assert rows.keys() == KNOWN.keys()
+    assert rows.keys() == CLIENTS.keys()
     assert [name for name, row in rows.items() if row["found"]] == ["codex"]
     assert {row["state"] for row in rows.values()} == {"absent"}
     assert "codex" in cli("install", terminal=True).out

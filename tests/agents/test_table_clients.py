@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.clients.names import KNOWN, canonical, meant, nearest
+from memtui.agents.table import CLIENTS, canonical, meant, nearest
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,9 @@ def test_names(said: str, name: str) -> None:
     assert canonical(said) == name
 
 
-@given(st.sampled_from(sorted(KNOWN)) | st.text(max_size=20))
+@given(st.sampled_from(sorted(CLIENTS)) | st.text(max_size=20))
 def test_a_name_is_its_own(text: str) -> None:
-    assert canonical(text) in (canonical(canonical(text)), *KNOWN)
+    assert canonical(text) in (canonical(canonical(text)), *CLIENTS)
     assert canonical(text.upper()) == canonical(text) or not text.isascii()
 
 
