@@ -6,12 +6,9 @@ copy that is handed out is masked. Each pattern needs time in proportion to the 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    import re
-
+from typing import NamedTuple
 
 BEGIN = "[masked: "
 """What stands where a secret was begins like this."""
@@ -91,7 +88,6 @@ _KINDS = (
 _ANCHORS = tuple({anchor: None for kind in _KINDS for anchor in kind.anchors})
 _HIDDEN = dict.fromkeys((0xAD, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF))
 """Characters nobody sees, which would keep a secret from being recognised."""
-_compiled: dict[str, re.Pattern[str]] = {}
 
 
 def mask(text: str) -> Masked:
@@ -129,14 +125,9 @@ def _masked(text: str) -> Masked:
 
 def _found(kind: _Kind, text: str) -> Iterator[tuple[int, int]]:
     """Where secrets of one kind begin and end, in order."""
-    pattern = _compiled.get(kind.pattern)
-    if pattern is None:
-        import re
-
-        pattern = _compiled[kind.pattern] = re.compile(kind.pattern)
     end = 0
-    for match in pattern.finditer(text):
-        start, stop = match.span(pattern.groups)
+    for match in re.finditer(kind.pattern, text):
+        start, stop = match.span(match.re.groups)
         if start < end:
             continue
         if kind.block:

@@ -7,12 +7,10 @@ stays as it is, so that code and prose survive.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from functools import cache, lru_cache
 
 from memtui.safe_text import visible
-
-if TYPE_CHECKING:
-    import re
 
 INDEX_TAG, HOT_TAG, FILE_TAG = "memory_index", "hot_memories", "memory_file"
 
@@ -56,11 +54,6 @@ _BEFORE = 40
 """Characters before it that tell whether it stands where a line starts."""
 _TURNS = ("human", "assistant")
 """Words that begin a turn where an old prompt format is read: behind an empty line, with a colon."""
-
-_PICTURES = 4096
-_pictures: dict[str, str] = {}
-"""Signs that were looked up, and the letters they are pictures of."""
-_compiled: list[re.Pattern[str]] = []
 
 
 def line(text: str) -> str:
@@ -131,7 +124,7 @@ def _names_structure(text: str, start: int, end: int, letters: re.Pattern[str], 
 def _decoded(text: str) -> str:
     """A short text without entities, escapes and signs that only look like letters, however often it was encoded."""
     if not text.isascii():
-        text = "".join(sign if sign.isascii() else _pictures.get(sign) or _as_letter(sign) for sign in text)
+        text = "".join(sign if sign.isascii() else _as_letter(sign) for sign in text)
     for _ in range(4):
         before = text
         if "&" in text:
@@ -139,8 +132,6 @@ def _decoded(text: str) -> str:
 
             text = unescape(text)
         if "%" in text or "\\" in text:
-            import re
-
             text = re.sub(r"%([0-9a-fA-F]{2})", _unhex, text)
             text = re.sub(
                 r"\\++(?:u\{?0*+([0-9a-fA-F]{2,6})\}?|U0*+([0-9a-fA-F]{2,6})|x([0-9a-fA-F]{2}))", _unhex, text
@@ -150,15 +141,14 @@ def _decoded(text: str) -> str:
     return text
 
 
+@lru_cache(4096)
 def _as_letter(sign: str) -> str:
     """The ASCII letter that a sign is a picture of; the sign itself, when it is of none."""
     from unicodedata import name
 
     *kind, letter = ["", *name(sign, "").split(" ")]
     pictured = len(letter) == 1 and letter.isalpha() and not {"LATIN", "INDICATOR", "TAG"}.isdisjoint(kind)
-    if len(_pictures) > _PICTURES:
-        _pictures.clear()
-    return _pictures.setdefault(sign, letter.lower() if pictured else sign)
+    return letter.lower() if pictured else sign
 
 
 def _unhex(match: re.Match[str]) -> str:
@@ -171,27 +161,20 @@ def _without_turns(text: str) -> str:
     lowered = text.lower()
     if not any(f"\n{word}:" in lowered for word in _TURNS):
         return text
-    import re
-
     return re.sub(rf"(?i)(\n[ \t]*\r?\n(?:{'|'.join(_TURNS)})):", r"\1&#58;", text)
 
 
+@cache
 def _patterns() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """What begins a tag in any spelling; its next letters, whatever hides between them; a name and what precedes it."""
-    if not _compiled:
-        import re
-
-        # Openers are no gap, so that no stretch of text is gone over twice.
-        gap = rf"(?:[^\w<\[［{_LIKE_LESS}]|[_{_BLANK_LETTERS}])"
-        letter = rf"[^\W_{_BLANK_LETTERS}]"
-        entity = (
-            r"[&＆](?:amp;)*+(?:lt|#0*+60(?![0-9])|#x0*+3c(?![0-9a-f])|lbrack|#0*+91(?![0-9])|#x0*+5b(?![0-9a-f]));?"
-        )
-        coded = r"(?<!\\)\\++(?:(?:u00|u\{0*+|U0*+|x)(?:3c|5b)\}?|0?74)|%(?:25)*+(?:3c|5b)"
-        _compiled.append(re.compile(rf"[<\[［{_LIKE_LESS}]|{entity}|{coded}", re.IGNORECASE))
-        _compiled.append(re.compile(rf"(?:{gap}*+{letter}){{1,{_HEAD}}}+"))
-        _compiled.append(re.compile(rf"(\s*)([{re.escape(_SLASHES)}\[]*)(\s*)([^\W_][\w:.-]*)"))
-    opener, letters, name = _compiled
+    # Openers are no gap, so that no stretch of text is gone over twice.
+    gap = rf"(?:[^\w<\[［{_LIKE_LESS}]|[_{_BLANK_LETTERS}])"
+    letter = rf"[^\W_{_BLANK_LETTERS}]"
+    entity = r"[&＆](?:amp;)*+(?:lt|#0*+60(?![0-9])|#x0*+3c(?![0-9a-f])|lbrack|#0*+91(?![0-9])|#x0*+5b(?![0-9a-f]));?"
+    coded = r"(?<!\\)\\++(?:(?:u00|u\{0*+|U0*+|x)(?:3c|5b)\}?|0?74)|%(?:25)*+(?:3c|5b)"
+    opener = re.compile(rf"[<\[［{_LIKE_LESS}]|{entity}|{coded}", re.IGNORECASE)
+    letters = re.compile(rf"(?:{gap}*+{letter}){{1,{_HEAD}}}+")
+    name = re.compile(rf"(\s*)([{re.escape(_SLASHES)}\[]*)(\s*)([^\W_][\w:.-]*)")
     return opener, letters, name
 
 

@@ -8,6 +8,7 @@ The count is only for showing: it belongs to one family of models, and to what i
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import NamedTuple
 
 VOCABULARY = "o200k_base"
@@ -34,8 +35,6 @@ class Counter(NamedTuple):
             return "Tokens are estimated, on the high side."
         return f"Tokens are counted with {self.method}, the vocabulary of OpenAI's models; other agents' differ."
 
-
-_made: list[Counter] = []
 
 _LOWER, _UPPER, _DIGITS = bytes(range(0x61, 0x7B)), bytes(range(0x41, 0x5B)), bytes(range(0x30, 0x3A))
 _HIGH = bytes(range(0x80, 0x100))
@@ -73,11 +72,10 @@ def estimate(text: str) -> int:
     return -(-hundredths // 100)
 
 
+@cache
 def counter() -> Counter:
     """Give the best counter there is here; a vocabulary is loaded once, in about a quarter of a second."""
-    if not _made:
-        _made.append(_with_vocabulary() or Counter(ESTIMATE, estimate))
-    return _made[0]
+    return _with_vocabulary() or Counter(ESTIMATE, estimate)
 
 
 def _with_vocabulary() -> Counter | None:

@@ -7,7 +7,6 @@ with a sentence that says what to do. The guarantees are the engine's; here is o
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from operator import add
 
 from memtui.engine import Engine
 from memtui.engine.look.folder_listing import FolderItem, FolderItems
@@ -32,8 +31,6 @@ from memtui.virtual_names import reachable
 
 DEPTH = 2
 NOT_TEXT = "(This is not UTF-8 text: what could not be read is shown as �, and it cannot be edited here.)"
-_NUMBERS = [f"{number}\t" for number in range(1, 501)]
-"""Ready for files of usual length."""
 NAMES = 1_000
 """How many names of one directory are shown."""
 
@@ -142,9 +139,6 @@ class ScopedTool:
     def _address(self, place: VirtualPath) -> Address:
         return Address(self._root(place).id, place.path)
 
-    def _is_folder(self, address: Address) -> bool:
-        return is_folder(self._engine, address)
-
     # --- commands
 
     def _view(self, place: VirtualPath, request: Request) -> str:
@@ -203,7 +197,7 @@ class ScopedTool:
             done = self._engine.memories.create(address, data, actor=self._actor)
         except MemtuiError as error:
             if error.code == "E_EXISTS":
-                raise Refusal(answers.taken(place, directory=self._is_folder(address))) from None
+                raise Refusal(answers.taken(place, directory=is_folder(self._engine, address))) from None
             raise self._refusal(error, place, making=True) from None
         if isinstance(done, Unchanged):
             raise Refusal(answers.taken(place, directory=False))
@@ -263,7 +257,7 @@ class ScopedTool:
             try:
                 done = self._engine.memories.edit(address, checked, actor=self._actor)
             except MemtuiError as error:
-                if error.code == "E_NOT_REGULAR" and self._is_folder(address):
+                if error.code == "E_NOT_REGULAR" and is_folder(self._engine, address):
                     raise Refusal(answers.is_directory(place)) from None
                 if error.code in _GONE or (error.code == "E_NOT_REGULAR" and not at(self._engine, address)):
                     raise Refusal(place.doubt or answers.no_file(place)) from None
@@ -279,7 +273,10 @@ class ScopedTool:
     def _delete(self, place: VirtualPath) -> str:
         address, some_gone = self._address(place), False
         for attempt in range(_TRIES):
-            done = self._attempt(lambda: self._engine.memories.delete([address], actor=self._actor), place)
+            try:
+                done = self._engine.memories.delete([address], actor=self._actor)
+            except MemtuiError as error:
+                raise self._refusal(error, place) from None
             failed = [outcome for outcome in done.outcomes if not outcome.ok]
             errors = [outcome.error for outcome in failed if outcome.error is not None]
             whole = [outcome.address for outcome in done.outcomes] == [address]
@@ -323,7 +320,7 @@ class ScopedTool:
         source, target = self._address(old), self._address(new)
         if source == target:
             raise Refusal(f"Destination {shown(new.given)} already exists")
-        if new.path.startswith(old.path + "/") and self._is_folder(source):
+        if new.path.startswith(old.path + "/") and is_folder(self._engine, source):
             raise Refusal(
                 f"Cannot rename {shown(old.given)} to {shown(new.given)}: a directory cannot be moved inside itself"
             )
@@ -360,12 +357,6 @@ class ScopedTool:
             raise Refusal(answers.no_memories(old))
         if is_blocked(self._engine, target):
             raise Refusal(old.doubt or _file_above(new))
-
-    def _attempt(self, act: Callable[[], Done], place: VirtualPath) -> Done:
-        try:
-            return act()
-        except MemtuiError as error:
-            raise self._refusal(error, place) from None
 
     def _refusal(self, error: MemtuiError, place: VirtualPath, *, making: bool = False) -> Refusal:
         if error.code in _GONE:
@@ -473,10 +464,7 @@ def numbered(data: bytes, offset: int, limit: int | None) -> str:
     if not data:
         return ""
     end = len(lines) if limit is None else min(len(lines), offset - 1 + limit)
-    if end <= len(_NUMBERS):
-        shown = list(map(add, _NUMBERS[offset - 1 : end], lines[offset - 1 : end]))
-    else:
-        shown = [f"{number}\t{line}" for number, line in enumerate(lines[offset - 1 : end], offset)]
+    shown = [f"{number}\t{line}" for number, line in enumerate(lines[offset - 1 : end], offset)]
     if not is_text(data):
         shown.append(NOT_TEXT)
     return "\n".join(shown)

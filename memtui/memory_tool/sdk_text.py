@@ -5,13 +5,10 @@ about it, and never changes because a call does.
 """
 
 from collections.abc import Iterable, Sequence
-from itertools import chain
 
 MAX_LINES = 999_999
 _WIDTH = 6
 _UNITS = "BKMG"
-_heads: list[str] = []
-"""A line break, the number and a tab for each line number so far; making them anew would be most of a view."""
 
 
 class NoEdit(Exception):  # noqa: N818
@@ -65,12 +62,7 @@ def content(path: str, text: str, window: tuple[int, int] | None) -> str:
 
 def _numbered(lines: Sequence[str], first: int) -> str:
     """Lines with their numbers, each behind a line break; `first` is the index of the first one, from 0."""
-    last = first + len(lines)
-    if last > 10_000:
-        return "".join([f"\n{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first + 1)])
-    if last > len(_heads):
-        _heads.extend(f"\n{number:>{_WIDTH}}\t" for number in range(len(_heads) + 1, last + 64))
-    return "".join(chain.from_iterable(zip(_heads[first:last], lines, strict=True)))
+    return "".join(f"\n{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first + 1))
 
 
 def str_replace(path: str, text: str, old: str, new: str) -> tuple[str, str]:

@@ -5,14 +5,13 @@ import time
 
 import pytest
 
-from memtui.given import tokens
 from memtui.given.tokens import ESTIMATE, VOCABULARY, counter, estimate
 
 
 @pytest.fixture(autouse=True)
-def anew(monkeypatch: pytest.MonkeyPatch) -> None:
+def anew() -> None:
     """No counter was made yet."""
-    monkeypatch.setattr(tokens, "_made", [])
+    counter.cache_clear()
 
 
 def test_without_a_vocabulary_it_estimates_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
