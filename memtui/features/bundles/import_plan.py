@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError, NotFoundError, UsageError
-from memtui.features.bundles import lineage
 from memtui.features.bundles.bundle import Bundle, Origin, Packed
-from memtui.features.bundles.lineage import State
 from memtui.features.bundles.other_agents import AgentSide, Crossing, Straight
 from memtui.features.transfer import index_lines
 from memtui.features.transfer.index_lines import Mention
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.model import Memory
 
+
+from memtui.engine.model import Version
 
 Merge = Callable[[bytes, bytes, bytes], "bytes | None"]
 """From the text both had in common, the bundle's and the one here, to all of it; None when a person must decide."""
@@ -239,11 +239,11 @@ def _arrival(reader: Engine, packed: Packed, root: Root, row: Memory | None, mer
         known = _had(reader, address)
         if not known or not any(sha256(one.data).hexdigest() in known for one in (side, *sides)):
             return arrival
-        mine, there = lineage.states(reader.history.of(address), None), _states_there(arrival)
-        relation, _ = lineage.compare(mine, there)
-        if relation == lineage.UNKNOWN:
+        mine, there = states(reader.history.of(address), None), _states_there(arrival)
+        relation, _ = compare(mine, there)
+        if relation == UNKNOWN:
             return arrival._replace(why="it was here, and deleted")
-        if relation == lineage.BEHIND:
+        if relation == BEHIND:
             return arrival._replace(what=OLDER, why="deleted here since; `memtui trash` has it", pins=False)
         return arrival._replace(why="it was deleted here, and changed there since")
     try:
@@ -273,13 +273,13 @@ def _different(
     assert arrival.address is not None
     mine, root = sha256(here).hexdigest(), reader.roots.find(arrival.address.root)
     there = _states_there(arrival) if arrival.shaped is None else ()
-    relation, base_sha = lineage.compare(lineage.states(reader.history.of(arrival.address), mine), there)
-    if relation in (lineage.EQUAL, lineage.BEHIND):
+    relation, base_sha = compare(states(reader.history.of(arrival.address), mine), there)
+    if relation in (EQUAL, BEHIND):
         return arrival._replace(what=OLDER, why="the one here was made of it", base=side.data)
-    if relation == lineage.APART:
+    if relation == APART:
         base = next((one for one in side.past if sha256(one).hexdigest() == base_sha), None)
         return _merged(arrival, side, base, here, root, merge)
-    if relation == lineage.AHEAD or mine in side.digests:
+    if relation == AHEAD or mine in side.digests:
         over = _over(side.data, root)
         return arrival._replace(what=STAYS if over else NEWER, why=over, data=side.data, base=here)
     known = _had(reader, arrival.address)
@@ -306,7 +306,7 @@ def _merged(arrival: Arrival, side: AgentSide, base: bytes | None, here: bytes, 
 
 def _states_there(arrival: Arrival) -> tuple[State, ...]:
     packed = arrival.packed
-    return lineage.states([past.version for past in packed.history], packed.sha256)
+    return states([past.version for past in packed.history], packed.sha256)
 
 
 def _deletion(reader: Engine, packed: Packed, root: Root) -> Arrival:
@@ -317,11 +317,11 @@ def _deletion(reader: Engine, packed: Packed, root: Root) -> Arrival:
         here = reader.read(address).bytes
     except MemtuiError as error:
         return arrival._replace(what=STAYS, why=error.message.rstrip("."))
-    mine = lineage.states(reader.history.of(address), sha256(here).hexdigest())
-    relation, _ = lineage.compare(mine, lineage.states([past.version for past in packed.history], None))
-    if relation == lineage.UNKNOWN:
+    mine = states(reader.history.of(address), sha256(here).hexdigest())
+    relation, _ = compare(mine, states([past.version for past in packed.history], None))
+    if relation == UNKNOWN:
         return arrival._replace(why="another one of this name was deleted there", here=here)
-    if relation != lineage.AHEAD:
+    if relation != AHEAD:
         return arrival._replace(here=here)
     if root.read_only:
         return arrival._replace(what=STAYS, why=f"{root.id} is read-only", here=here)
@@ -344,3 +344,67 @@ def _is_text(data: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
+
+
+EQUAL, AHEAD, BEHIND, APART, UNKNOWN = "equal", "ahead", "behind", "apart", "unknown"
+"""What the other side is: in the same state; gone on from what is here; what is here went on from it; both went on;
+there is no version that both have."""
+
+
+class State(NamedTuple):
+    """What a memory was for a while."""
+
+    sha256: str
+    """Empty: deleted."""
+    ids: frozenset[tuple[str, int]]
+    """The versions that had this text, one after the other: an import makes one more of the version it brings."""
+
+
+DELETED_STATE = State("", frozenset())
+
+
+def states(history: Sequence[Version], present: str | None) -> tuple[State, ...]:
+    """The states of a memory, oldest first.
+
+    Args:
+        history: its versions, newest first. What is newer than the present text was only kept beside it.
+        present: the sha-256 of its text; None: it is deleted.
+
+    Returns:
+        None of them when the history does not know the present text.
+    """
+    first = 0 if present is None else next((n for n, one in enumerate(history) if one.sha256 == present), len(history))
+    found: list[State] = []
+    for one in reversed(history[first:]):
+        name = frozenset({(one.sha256, one.at)})
+        if found and found[-1].sha256 == one.sha256 and one.operation != "restored":
+            found[-1] = State(one.sha256, found[-1].ids | name)
+        else:
+            found.append(State(one.sha256, name))
+    return (*found, DELETED_STATE) if found and present is None else tuple(found)
+
+
+def compare(here: Sequence[State], there: Sequence[State]) -> tuple[str, str | None]:
+    """Say what the other side is to what is here.
+
+    Returns:
+        `EQUAL` and so on, and the sha-256 of the last text both had; None where there is none.
+    """
+    mine, theirs = _ids(here), _ids(there)
+    last_here = max((n for n, one in enumerate(here) if one.ids & theirs), default=-1)
+    last_there = max((n for n, one in enumerate(there) if one.ids & mine), default=-1)
+    if last_here < 0 or last_there < 0:
+        return UNKNOWN, None
+    base = here[last_here].sha256 if here[last_here].sha256 == there[last_there].sha256 else None
+    # Both may have made the same of it, as two merges do: that is no difference.
+    while last_here + 1 < len(here) and last_there + 1 < len(there):
+        if here[last_here + 1].sha256 != there[last_there + 1].sha256:
+            break
+        last_here, last_there = last_here + 1, last_there + 1
+        base = here[last_here].sha256
+    at_end = last_here + 1 == len(here), last_there + 1 == len(there)
+    return {(True, True): EQUAL, (True, False): AHEAD, (False, True): BEHIND, (False, False): APART}[at_end], base
+
+
+def _ids(states: Sequence[State]) -> frozenset[tuple[str, int]]:
+    return frozenset[tuple[str, int]]().union(*(one.ids for one in states))

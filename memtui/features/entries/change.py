@@ -5,8 +5,7 @@ rule of the format, however it would come about.
 """
 
 from memtui.errors import RefusedError
-from memtui.features.entries.formats import FORMATS
-from memtui.features.entries.lines import BOM
+from memtui.features.entries.formats import BOM, FORMATS
 from memtui.features.entries.model import Entry, EntryFile
 from memtui.features.entries.parse import parse
 

@@ -2,8 +2,7 @@
 
 from hashlib import sha256
 
-from memtui.features.entries.formats import FORMATS, Format
-from memtui.features.entries.lines import BOM, body_start
+from memtui.features.entries.formats import BOM, FORMATS, Format, body_start
 from memtui.features.entries.model import Entry, EntryFile
 
 TITLE = 200

@@ -12,7 +12,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Policy
-from memtui.features.health.edits import apply_edits, as_text
 from memtui.features.health.model import (
     BELOW,
     CUT,
@@ -25,6 +24,8 @@ from memtui.features.health.model import (
     Edit,
     Fix,
     IndexFinding,
+    apply_edits,
+    as_text,
 )
 from memtui.features.health.split import split
 from memtui.pointers.cutline import Measure, measure

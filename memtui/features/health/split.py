@@ -10,8 +10,7 @@ from itertools import count
 from types import MappingProxyType
 
 from memtui.engine.model import Policy
-from memtui.features.health.edits import apply_edits
-from memtui.features.health.model import Edit, Fix, Piece
+from memtui.features.health.model import Edit, Fix, Piece, apply_edits
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import Span, is_entry, spans, style_of, text_of, write_entry

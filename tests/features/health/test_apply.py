@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.errors import ConflictError, MemtuiError
-from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare
+from memtui.features.health.apply import NOW_FULL, REBUILT, Applied, Chosen, apply, choose, prepare
 from memtui.features.health.checks import FULL
-from memtui.features.health.fixes import NOW_FULL, REBUILT
 from memtui.features.health.model import BELOW, BULK, CUT, DANGLING, LONG, OUTSIDE, TOGETHER, UNNAMED, IndexReport
 from memtui.features.health.survey import Looker
 from tests.examples import examples

@@ -8,8 +8,17 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Policy
 from memtui.features.health.checks import FULL, MOST_IN_LINE, UNREAD, UNWRITABLE, CheckedIndex, FoundLines, check, named
-from memtui.features.health.edits import apply_edits
-from memtui.features.health.model import BELOW, BULK, DANGLING, DUPLICATE, LONG, TOGETHER, UNNAMED, IndexFinding
+from memtui.features.health.model import (
+    BELOW,
+    BULK,
+    DANGLING,
+    DUPLICATE,
+    LONG,
+    TOGETHER,
+    UNNAMED,
+    IndexFinding,
+    apply_edits,
+)
 from tests.features.health.folders import LINKS
 
 INDEX = Address("notes", "MEMORY.md")

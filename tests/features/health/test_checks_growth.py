@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memtui.engine.model import Address
+from memtui.features.health.apply import preview
 from memtui.features.health.checks import MOST_IN_LINE, CheckedIndex, check
-from memtui.features.health.fixes import preview
 from tests.features.health.folders import LINKS, entry
 from tests.growth import growth
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Policy
 from memtui.features.health.checks import named
-from memtui.features.health.edits import apply_edits
+from memtui.features.health.model import apply_edits
 from memtui.features.health.split import HOOK, MISREAD, NO_PLACE, NO_ROOM, filled, split
 from memtui.pointers.cutline import measure
 from memtui.pointers.lines import spans

@@ -8,7 +8,7 @@ import pytest
 from memtui.agents.agent import CUT_OFF
 from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Listing, Root
-from memtui.features.cost.made_texts import with_made
+from memtui.features.cost.start_cost import with_made
 from memtui.features.hot_set.assemble import build
 from tests.given.world import World
 

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.features.health.edits import apply_edits, as_text
-from memtui.features.health.model import Edit
+from memtui.features.health.model import Edit, apply_edits, as_text
 from memtui.pointers.index import parse
 
 
