@@ -22,6 +22,7 @@ from memtui.features.bundles.import_plan import CONFLICT, DELETED, NEW, NEWER, O
 from memtui.features.transfer.model import KEPT, LOST
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw import bars
+from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
@@ -29,7 +30,6 @@ from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.copies import index_details
-from memtui.workbench.views.difference import Look, compare
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -17,12 +17,12 @@ from memtui.features.transfer.plan import Wish, differs, plan
 from memtui.features.typed_address import Target
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
+from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
 from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
-from memtui.workbench.views.difference import Look, compare
 
 if TYPE_CHECKING:
     from textual.timer import Timer

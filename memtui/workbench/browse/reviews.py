@@ -14,6 +14,7 @@ from memtui.engine.model import BROUGHT, Address, Memory
 from memtui.errors import MemtuiError
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
+from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words, size_words
@@ -21,7 +22,6 @@ from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.tree.nodes import MEMORY
-from memtui.workbench.views.difference import Look, compare
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine

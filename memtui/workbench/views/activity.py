@@ -13,6 +13,7 @@ from textual.timer import Timer
 from memtui.engine.model import AuditRecord
 from memtui.safe_text import visible
 from memtui.ui.action import PANES, Action
+from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
@@ -21,7 +22,6 @@ from memtui.ui.widgets.prompts import Question
 from memtui.workbench.views import activity_jobs
 from memtui.workbench.views.activity_jobs import BATCH, PAGE, Drawn, Loaded, Wish
 from memtui.workbench.views.activity_rows import Item, Steps, actor_words, item_runs, where
-from memtui.workbench.views.difference import Look
 from memtui.workbench.views.stepping import Stepping
 
 if TYPE_CHECKING:

@@ -6,17 +6,13 @@ drawn was made safe.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from rich.cells import chop_cells
-
-from memtui.diff.differences import ADDED, REMOVED, SAME, Span, word_edits, word_spans
-from memtui.diff.hunks import ByteHunk, byte_lines, hunks_of, why_not_text
+from memtui.diff.hunks import ByteHunk, why_not_text
 from memtui.engine.model import Change
-from memtui.safe_text import cell_width, visible
-from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, SHOWN_BYTES, Page, PageLine, text_page, words_page
-from memtui.ui.draw.spans import Run
+from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 
 KINDS = {"modified": "changed", "created": "new", "deleted": "deleted", "renamed": "renamed"}
 """Kinds of changes in the words of the screen."""
@@ -38,17 +34,6 @@ class Shown(NamedTuple):
     """Why there are no places, in one sentence."""
 
 
-class Look(NamedTuple):
-    """How a change is drawn."""
-
-    width: int
-    words: bool = False
-    """Word by word, instead of line by line."""
-    plain: bool = False
-    named: Callable[[str], str] = str
-    """Names memories in a text for the eye; see `Forest.named`."""
-
-
 def draw(change: Change, before: bytes | None, after: bytes | None, heading: Sequence[str], look: Look) -> Shown:
     """Draw a change.
 
@@ -68,30 +53,6 @@ def draw(change: Change, before: bytes | None, after: bytes | None, heading: Seq
     found, places, starts = compare(before, after, look)
     below = tuple(start + len(top) for start in starts)
     return Shown(change, before, after, found, (*top, *places), below)
-
-
-def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[ByteHunk, ...], Page, tuple[int, ...]]:
-    """Draw how two texts differ, place by place; see `why_not_text` for what cannot be drawn so.
-
-    Args:
-        before, after: whole texts.
-        look: how.
-
-    Returns:
-        The places; the lines that show them; and at which of these lines each begins.
-    """
-    old, new = byte_lines(before), byte_lines(after)
-    found = hunks_of(old, new)
-    page: list[PageLine] = []
-    starts = []
-    for index, hunk in enumerate(found):
-        page.append(PageLine(()))
-        starts.append(len(page))
-        count = f" {index + 1} of {len(found)}" if len(found) > 1 else ""
-        line = hunk.after[0] + 1
-        page.append(PageLine(((f" @@ hunk{count}, line {line}"[: look.width], "heading"),), line))
-        page += _hunk_lines(old, new, found, index, look)
-    return found, tuple(page), tuple(starts)
 
 
 def _in_one(change: Change, before: bytes | None, after: bytes | None, look: Look) -> tuple[str, Page]:
@@ -121,120 +82,3 @@ def _in_one(change: Change, before: bytes | None, after: bytes | None, look: Loo
 
 def _lost(width: int) -> Page:
     return words_page("The text you last saw is not kept any more.", style="problem", width=width)
-
-
-def _hunk_lines(
-    old: Sequence[bytes], new: Sequence[bytes], found: Sequence[ByteHunk], index: int, look: Look
-) -> Iterator[PageLine]:
-    """One place with a little around it, which two neighbours share."""
-    hunk = found[index]
-    first = found[index - 1].after[1] if index else 0
-    last = found[index + 1].after[0] if index + 1 < len(found) else len(new)
-    start, end = hunk.after
-    for at in range(max(first, start - CONTEXT), start):
-        yield from _line(new[at], at + 1, " ", "description", (), look)
-    gone = [_text(line) for line in old[slice(*hunk.before)]]
-    come = [_text(line) for line in new[start:end]]
-    if look.words and gone and come:
-        yield from _word_lines("\n".join(gone), "\n".join(come), start + 1, look)
-    else:
-        spans = _pairs(gone, come)
-        for at, line in enumerate(old[slice(*hunk.before)]):
-            yield from _line(line, hunk.before[0] + at + 1, "-", "del", spans[0][at], look)
-        for at, line in enumerate(new[start:end]):
-            yield from _line(line, start + at + 1, "+", "add", spans[1][at], look)
-    for at in range(end, min(last, end + CONTEXT)):
-        if index + 1 == len(found) or at < last - CONTEXT:
-            yield from _line(new[at], at + 1, " ", "description", (), look)
-
-
-def _text(line: bytes) -> str:
-    """A line as text, without its line feed."""
-    return line.decode("utf-8", "replace").removesuffix("\n")
-
-
-def _pairs(gone: Sequence[str], come: Sequence[str]) -> tuple[list[Sequence[Span]], list[Sequence[Span]]]:
-    """Which words differ, each line against the one in its place, where there are as many."""
-    none: tuple[list[Sequence[Span]], list[Sequence[Span]]] = ([()] * len(gone), [()] * len(come))
-    if len(gone) != len(come):
-        return none
-    for at, (one, two) in enumerate(zip(gone, come, strict=True)):
-        if max(len(one), len(two)) <= LINE_CHARACTERS:
-            none[0][at], none[1][at] = word_spans(one, two)
-    return none
-
-
-def _line(data: bytes, number: int, sign: str, style: str, spans: Sequence[Span], look: Look) -> Iterator[PageLine]:
-    text = _text(data)
-    pieces: list[Run] = []
-    at = 0
-    for start, end in spans if list(spans) != [(0, len(text))] else ():
-        pieces += [(text[at:start], style), ("{" + text[start:end] + "}", "match")]
-        at = end
-    more = len(text) - LINE_CHARACTERS
-    pieces.append((text[at : max(at, LINE_CHARACTERS)], style))
-    if more > 0:
-        pieces.append((f" ... and {more:,} more characters", "dim"))
-    if not data.endswith(b"\n"):
-        pieces.append(("  (no line end)", "dim"))
-    lead, rest = f"{number:>4} {sign} ", f"     {sign} "
-    for index, runs in enumerate(fold_runs(pieces, max(look.width - 7, 8), plain=look.plain)):
-        head = (lead if index == 0 else rest, style if sign != " " else "number")
-        yield PageLine((head, *runs), number)
-
-
-def _word_lines(old: str, new: str, number: int, look: Look) -> Iterator[PageLine]:
-    """One text of both, with what went in `[-...-]` and what came in `{+...+}`."""
-    marks = {SAME: ("", "", "name"), REMOVED: ("[-", "-]", "del"), ADDED: ("{+", "+}", "add")}
-    lines: list[list[Run]] = [[]]
-    for kind, text in word_edits(old, new):
-        opens, closes, style = marks[kind]
-        for index, part in enumerate(text.split("\n")):
-            if index:
-                lines.append([])
-            if part:
-                lines[-1].append((opens + part[:LINE_CHARACTERS] + closes, style))
-    for pieces in lines:
-        for index, runs in enumerate(fold_runs(pieces, max(look.width - 7, 8), plain=look.plain)):
-            yield PageLine((("   ~   " if index == 0 else "       ", "number"), *runs), number)
-
-
-def fold_runs(pieces: Sequence[Run], width: int, *, plain: bool = False) -> list[tuple[Run, ...]]:
-    """Break runs of raw text into lines of at most so many cells, made safe; at least one line.
-
-    Args:
-        pieces: raw text with styles, of one line.
-        width: cells there are.
-        plain: show hidden characters in ASCII.
-    """
-    lines: list[list[Run]] = [[]]
-    used = 0
-    for text, style in pieces:
-        rest = visible(text, keep_tabs=True, ascii_tokens=plain).expandtabs(4)
-        while rest:
-            if cell_width(rest) <= width - used:
-                lines[-1].append((rest, style))
-                used += cell_width(rest)
-                break
-            head = _head(rest, width - used, first=used == 0)
-            if head:
-                lines[-1].append((head, style))
-                rest = rest[len(head) :]
-            if rest[:1] == " " and not head.endswith(" ") and lines[-1]:
-                rest = rest[1:]  # the break stands for it
-            lines.append([])
-            used = 0
-    return [tuple(line) for line in lines]
-
-
-def _head(text: str, room: int, *, first: bool) -> str:
-    """As much of a text as fits, up to a blank where there is one; at least one character at the start of a line."""
-    if room <= 0:
-        return ""
-    head = chop_cells(text[: room + 1], room)[0] if text else ""
-    if text[len(head) : len(head) + 1] in ("", " "):
-        return head
-    cut = head.rfind(" ")
-    if cut > (len(head) // 3 if first else -1):
-        return head[: cut + 1]
-    return head if first else ""

@@ -15,6 +15,7 @@ from memtui.errors import MemtuiError
 from memtui.features.health.apply import Applied, Chosen, choose
 from memtui.features.health.model import BY_NAME, TOGETHER
 from memtui.ui.action import Action
+from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
@@ -23,7 +24,6 @@ from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.views import health_jobs
-from memtui.workbench.views.difference import Look
 from memtui.workbench.views.health_rows import ORPHAN, Board, Row, row_runs
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from memtui.features.health.apply import Chosen, apply, choose, prepare
 from memtui.features.health.model import CUT, KINDS, LONG, TOGETHER, IndexFinding, IndexReport, Preview
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import visible
+from memtui.ui.draw.difference import Look, compare, fold_runs
 from memtui.ui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words
-from memtui.workbench.views.difference import Look, compare, fold_runs
 from memtui.workbench.views.health_rows import STRAYS, Row, kind_words
 
 if TYPE_CHECKING:

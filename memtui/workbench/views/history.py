@@ -15,6 +15,7 @@ from memtui.features.actors import who_words
 from memtui.pointers import restore
 from memtui.safe_text import visible
 from memtui.ui.action import Action
+from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
@@ -23,7 +24,6 @@ from memtui.ui.draw.words import count_words
 from memtui.ui.list_view import ListView
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.views import history_jobs
-from memtui.workbench.views.difference import Look
 from memtui.workbench.views.history_rows import DISK, DRAFT, GONE, VERSION, Entry, Past, before, entry_runs
 from memtui.workbench.views.redacting import Redacting
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, AuditRecord
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
-from memtui.workbench.views.difference import Look, compare
 from memtui.workbench.views.history_rows import DISK, DRAFT, GONE, Entry, Facts, Past, heading, time_line
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from memtui.diff.hunks import hunks, why_not_text
 from memtui.engine.model import Address, Change, Conflict, Done, Draft
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.changes.writers import since_seen
-from memtui.workbench.views.difference import Look, Shown, draw
+from memtui.ui.draw.difference import Look
+from memtui.workbench.views.difference import Shown, draw
 from memtui.workbench.views.inbox import Loaded
 from memtui.workbench.views.inbox_rows import heading
 

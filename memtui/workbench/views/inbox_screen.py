@@ -19,6 +19,7 @@ from memtui.engine.model import Address, Change
 from memtui.features.actors import who_words
 from memtui.safe_text import visible
 from memtui.ui.draw import bars
+from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import PageLine, words_page
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
@@ -27,7 +28,7 @@ from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.workbench.views import inbox_jobs
 from memtui.workbench.views.change_list import ChangeList
-from memtui.workbench.views.difference import KINDS, Look, Shown
+from memtui.workbench.views.difference import KINDS, Shown
 from memtui.workbench.views.inbox import Inbox, Item, Loaded
 from memtui.workbench.views.inbox_rows import burst_words
 

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Change
 from memtui.safe_text import cell_width
-from memtui.workbench.views.difference import Look, Shown, draw, fold_runs
+from memtui.ui.draw.difference import Look, fold_runs
+from memtui.workbench.views.difference import Shown, draw
 
 A = Address("r", "a.md")
 

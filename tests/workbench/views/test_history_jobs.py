@@ -9,8 +9,8 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Draft
+from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import SHOWN_BYTES, Page
-from memtui.workbench.views.difference import Look
 from memtui.workbench.views.history_jobs import load, show
 from memtui.workbench.views.history_rows import DISK, DRAFT, GONE, before
 from tests.workbench.views.real import CLAUDE, ME, World, at, write

@@ -15,8 +15,8 @@ from memtui.diff.hunks import take_back
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Root, Saved
 from memtui.features.changes.bursts import bursts
+from memtui.ui.draw.difference import Look
 from memtui.workbench.views import inbox_jobs
-from memtui.workbench.views.difference import Look
 from tests.examples import examples
 
 ME = Actor("tui")
