@@ -34,6 +34,7 @@ WORKBENCH = (
     "views",
     "browse",
     "tree",
+    "undo",
     "bridge",
     "keys",
     "actions",

@@ -6,14 +6,14 @@ It is data alone; `bylaws.py` says what each number counts, and `test_bylaws.py`
 from collections.abc import Collection, Mapping
 
 SURFACE: Mapping[str, int] = {
+    "memtui.features.bundles.view.ImportScreen": 24,
+    "memtui.features.transfer.view.CopyScreen": 24,
     "memtui.features.trash.view.TrashView": 57,
     "memtui.ui.keys.palette.CommandList": 21,
     "memtui.ui.list_view.ListView": 56,
     "memtui.ui.plan_screen.PlanScreen": 24,
     "memtui.ui.view_screen.ViewScreen": 31,
     "memtui.workbench.browse.browser.BrowserScreen": 35,
-    "memtui.workbench.browse.bundles.ImportScreen": 24,
-    "memtui.workbench.browse.copies.CopyScreen": 24,
     "memtui.workbench.browse.reviews.ReviewScreen": 24,
     "memtui.workbench.edit.entry.EntryScreen": 25,
     "memtui.workbench.edit.form.FormScreen": 29,
@@ -54,7 +54,6 @@ DEPTH: Mapping[str, int] = {
 """Classes of ours a class stands on."""
 
 FOLDERS: Mapping[str, int] = {
-    "memtui/workbench/browse": 14,
     "memtui/workbench/views": 37,
 }
 """Modules of a folder."""
@@ -136,14 +135,11 @@ ARROWS_UP: Collection[str] = (
     "memtui.workbench.browse.browser -> memtui.workbench.edit.drafts",
     "memtui.workbench.browse.browser -> memtui.workbench.edit.host",
     "memtui.workbench.browse.browser -> memtui.workbench.views.switching",
-    "memtui.workbench.browse.bundles -> memtui.workbench.views.difference",
     "memtui.workbench.browse.chrome -> memtui.workbench.views.activity_rows",
     "memtui.workbench.browse.commands -> memtui.workbench.views.help",
     "memtui.workbench.browse.commands -> memtui.workbench.views.picker",
-    "memtui.workbench.browse.copies -> memtui.workbench.views.difference",
     "memtui.workbench.browse.health -> memtui.workbench.views.health_rows",
     "memtui.workbench.browse.operations -> memtui.workbench.edit.merge.cases",
-    "memtui.workbench.browse.reviews -> memtui.workbench.views.difference",
     "memtui.workbench.edit.host -> memtui.workbench.app",
 )
 """Imports inside the workbench that go up."""

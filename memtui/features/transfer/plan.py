@@ -5,7 +5,7 @@ Nothing is written while planning. What cannot go stays as it is, and is said wi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -260,3 +260,10 @@ class _Planning:
                 ):
                     changes[change.address] = change
         return tuple(changes.values()), carried.left, carried.rest
+
+
+def translates(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, Root]) -> bool:
+    """Whether any of these memories needs more than a copy of its bytes to be at home where it goes."""
+    return any(
+        old.root in roots and new.root in roots and differs(roots[old.root], roots[new.root]) for old, new in pairs
+    )

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import BROUGHT, SCOPES, Address, Conflict, Done, PassedOver, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
+from memtui.features.transfer.plan import translates
 from memtui.features.typed_address import Target, rename_target
 from memtui.pointers import carry
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import MOMENT
 from memtui.workbench.bridge import WRITE
-from memtui.workbench.browse.copies import translates
-from memtui.workbench.browse.undo import SeenChanges, Step
 from memtui.workbench.tree.nodes import MEMORY, Node
+from memtui.workbench.undo import SeenChanges, Step
 
 if TYPE_CHECKING:
     from memtui.features.transfer.model import Plan
@@ -240,7 +240,7 @@ class MemoryOperations:
         self, verb: str, targets: tuple[Address, ...], start: Target, *, folder: str | None = None, typed: str = ""
     ) -> None:
         from memtui.features.transfer.model import Plan
-        from memtui.workbench.browse.copies import CopyScreen
+        from memtui.features.transfer.view import CopyScreen, Inventory
 
         def chosen(found: tuple[tuple[Address, Address], ...] | Plan | None) -> None:
             if isinstance(found, Plan):
@@ -248,9 +248,10 @@ class MemoryOperations:
             elif found:
                 (self._move if verb == "move" else self._copy)(found)
 
-        screen = self._screen
+        screen, forest = self._screen, self._screen.forest
+        there = Inventory(lambda: forest.roots, lambda: forest.nodes, forest.others.__contains__)
         landing = CopyScreen(
-            *(screen.table, screen.bridge, screen.forest, verb, targets, start),
+            *(screen.table, screen.bridge, there, verb, targets, start),
             folder=folder,
             typed=typed,
             plain=screen.facts.ascii,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from memtui.engine.model import Address
 from memtui.features.bundles.bundle import Bundle, Origin, Packed, read, write
-from memtui.workbench.browse.bundles import ImportScreen
+from memtui.features.bundles.view import ImportScreen
 from memtui.workbench.edit.merge.screen import ConflictScreen
 from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened, put_cursor

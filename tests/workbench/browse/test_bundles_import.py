@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.features.bundles.bundle import Bundle, Origin, Packed, write
-from memtui.workbench.browse.bundles import ImportScreen, path_of
+from memtui.features.bundles.view import ImportScreen, path_of
 from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened
 from tests.workbench.shown import Shown

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Root
-from memtui.workbench.browse.copies import CopyScreen, completions, destinations
+from memtui.features.transfer.view import CopyScreen, completions, destinations
 from tests.workbench.memories import Memories, failing, usual_roots
 from tests.workbench.shown import Shown, engine_with, shown
 

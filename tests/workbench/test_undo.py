@@ -10,7 +10,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Done, PassedOver, Root
 from memtui.errors import NotFoundError
-from memtui.workbench.browse.undo import SeenSteps, Step
+from memtui.workbench.undo import SeenSteps, Step
 
 ME, CLAUDE = Actor("tui"), Actor("agent:claude")
 A, C = Address("here", "a.md"), Address("here", "c.md")

@@ -1,7 +1,7 @@
 """Saying that the user has seen changes, and taking that back: a step of undo, as long as nothing newer was done.
 
 Seen marks are no change of a memory, so the engine's undo does not know them; without this a slip of `x` would lose
-track of what an agent did.
+track of what an agent did. It is apart from the operations so that what counts as newest is read in one place.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.workbench.browse.copies import CopyScreen
+from memtui.features.transfer.view import CopyScreen
 from tests.features.transfer.agents import Agents
 from tests.workbench.browse.agents_shown import opened, put_cursor, until_said
 from tests.workbench.shown import Shown

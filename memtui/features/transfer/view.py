@@ -7,13 +7,13 @@ that is done.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import title_of
 from memtui.engine.model import Address, Root
 from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Item, Plan
-from memtui.features.transfer.plan import Wish, differs, plan
+from memtui.features.transfer.plan import Wish, plan, translates
 from memtui.features.typed_address import Target
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
@@ -25,15 +25,21 @@ from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
 
 if TYPE_CHECKING:
-    from textual.timer import Timer
-
+    from memtui.features.host import Jobs
     from memtui.ui.action import Action
-    from memtui.workbench.bridge import Bridge
-    from memtui.workbench.tree.rows import Forest
 
 
 WORKED_OUT = 0.1
 """Seconds without a key before it is worked out what becomes of the memories."""
+
+
+class Inventory(NamedTuple):
+    """What there is where memories may go, as it is when asked."""
+
+    roots: Callable[[], Mapping[str, Root]]
+    memories: Callable[[], Collection[Address]]
+    others: Callable[[str], bool]
+    """Whether a root is another project's."""
 
 
 class Destination(NamedTuple):
@@ -90,8 +96,8 @@ cursor. Shift with up and down scrolls it."""
     def __init__(
         self,
         table: tuple[Action, ...],
-        bridge: Bridge,
-        forest: Forest,
+        jobs: Jobs,
+        there: Inventory,
         verb: str,
         targets: tuple[Address, ...],
         start: Target,
@@ -104,8 +110,8 @@ cursor. Shift with up and down scrolls it."""
 
         Args:
             table: the actions.
-            bridge: works out what becomes of them.
-            forest: which roots, folders and memories there are.
+            jobs: works out what becomes of them.
+            there: where memories may go.
             verb: what is done.
             targets: the memories.
             start: where the line starts.
@@ -126,14 +132,14 @@ cursor. Shift with up and down scrolls it."""
         self.unmoved = False
         """Whether the line is as it was at the start, so that nobody meant any of them to go where it is."""
         super().__init__(table, self.lands, question, plain=plain)
-        self._bridge = bridge
-        self._forest = forest
+        self._jobs = jobs
+        self._there = there
         self._folder = folder
         self.plan: Plan | None = None
         """What becomes of the memories as the line stands; None while that is worked out, or bytes are all."""
         self._mapped = False
         self._entered = False
-        self._timer: Timer | None = None
+        self._stop_timer: Callable[[], None] = lambda: None
         self._verb = verb
         self._targets = targets
         self._start = start
@@ -172,15 +178,15 @@ cursor. Shift with up and down scrolls it."""
         self._show(text)
 
     def _show(self, text: str) -> None:
-        self._target = self._start.read(text, self._forest.roots)
+        self._target = self._start.read(text, self._there.roots())
         pairs = () if self._target.problem else self._target.pairs(self._targets, self._folder)
         self.unmoved = text == self._start.text and all(old == new for old, new in pairs)
-        self._show_rows(destinations(pairs, self._forest.nodes.__contains__))
+        self._show_rows(destinations(pairs, self._there.memories().__contains__))
         self.plan, self._entered = None, False
-        self._mapped = translates(pairs, self._forest.roots)
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(WORKED_OUT, self._work_out) if self._mapped else None
+        self._mapped = translates(pairs, self._there.roots())
+        self._stop_timer()
+        if self._mapped:
+            self._stop_timer = self.set_timer(WORKED_OUT, self._work_out).stop
         self.show_detailed(detailed=self._mapped)
         self.draw()
 
@@ -208,7 +214,7 @@ cursor. Shift with up and down scrolls it."""
                 self._done(text)
 
         moving = self._verb == "move"
-        self._bridge.run(
+        self._jobs.run(
             lambda engine: plan(engine, pairs, Wish(moving, fit=fit)),
             arrived,
             what="work out what is mapped",
@@ -248,14 +254,12 @@ cursor. Shift with up and down scrolls it."""
         Args:
             long: by the roots' whole ids, where they have shorter names too.
         """
-        forest, found = self._forest, set[str]()
-        roots = [root for root in forest.roots.values() if not root.read_only]
+        there, found = self._there, set[str]()
+        roots = [root for root in there.roots().values() if not root.read_only]
         # What people write for agents comes last: such a root mostly takes files of certain names alone.
-        roots.sort(
-            key=lambda root: (root.kind != "memories", root.id in forest.others, root.scope != "project", root.id)
-        )
+        roots.sort(key=lambda root: (root.kind != "memories", there.others(root.id), root.scope != "project", root.id))
         names = {root.id: root.id if long else min((root.id, *root.aliases), key=len) for root in roots}
-        for address in forest.nodes:
+        for address in there.memories():
             parts = address.path.split("/")[:-1]
             for end in range(1, len(parts) + 1):
                 folder = "/".join(parts[:end]) + "/"
@@ -281,7 +285,7 @@ cursor. Shift with up and down scrolls it."""
         words = f"{'moves' if self._verb == 'move' else 'copies'} {able}"
         if self._mapped:
             pairs = self._target.pairs(self._targets, self._folder)
-            words += f" {reader_words(pairs, self._forest.roots)}"
+            words += f" {reader_words(pairs, self._there.roots())}"
         return f"{words}, {left} stay" if left else words
 
     @property
@@ -317,13 +321,6 @@ cursor. Shift with up and down scrolls it."""
 Pairs = tuple[tuple[Address, Address], ...]
 GROUP = "transfer"
 _STYLES = {MAPPED: "good", ADDED: "good", KEPT: "description", LOST: "warning"}
-
-
-def translates(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, Root]) -> bool:
-    """Whether any of these memories needs more than a copy of its bytes to be at home where it goes."""
-    return any(
-        old.root in roots and new.root in roots and differs(roots[old.root], roots[new.root]) for old, new in pairs
-    )
 
 
 def reader_words(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, Root]) -> str:
