@@ -5,6 +5,7 @@ import importlib.metadata
 import re
 import sys
 import tomllib
+from functools import cache
 
 import pytest
 
@@ -29,10 +30,10 @@ EXTRAS = {
 """What may import more than a plain installation brings, and the extra it needs."""
 
 
-def imported(file: str) -> set[str]:
+def imported(source: Source) -> set[str]:
     """The modules of others that a file imports, by their first name."""
     found: set[str] = set()
-    for node in ast.walk(ast.parse((ROOT / file).read_text("utf-8"))):
+    for node in ast.walk(source.tree):
         if isinstance(node, ast.Import):
             found |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
@@ -40,14 +41,14 @@ def imported(file: str) -> set[str]:
     return found - OWN
 
 
+@cache
 def used() -> dict[str, set[str]]:
     """The distributions that are imported, by the extra whose files import them; none for all others."""
     provided = importlib.metadata.packages_distributions()
     by_extra: dict[str, set[str]] = {}
-    for path in (ROOT / "memtui").rglob("*.py"):
-        file = path.relative_to(ROOT).as_posix()
-        extra = next((name for beginning, name in EXTRAS.items() if file.startswith(beginning)), "")
-        found = {plain(one) for module in imported(file) for one in provided.get(module, [f"?{module}"])}
+    for source in sources("memtui"):
+        extra = next((name for beginning, name in EXTRAS.items() if source.name.startswith(beginning)), "")
+        found = {plain(one) for module in imported(source) for one in provided.get(module, [f"?{module}"])}
         by_extra.setdefault(extra, set()).update(found)
     return by_extra
 
