@@ -233,10 +233,10 @@ class SdkTool:
     def _not_renamed(self, source: Address, target: Address, old: str, new: str, error: MemtuiError) -> str:
         """Why a rename was refused; of several reasons the one the SDK's tool gives."""
         self._follow(source, old)
-        self._follow(target, new)
+        there = self._follow(target, new)
         if not source.path:
             return "Cannot rename the /memories directory itself"
-        if self._engine.folders.kind(target) or (error.code == "E_EXISTS" and source != target):
+        if self._engine.folders.kind(there) or (error.code == "E_EXISTS" and source != target):
             return f"The destination {new} already exists"
         kind = self._engine.folders.kind(source)
         if not kind:

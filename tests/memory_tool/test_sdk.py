@@ -214,6 +214,14 @@ def test_renaming_a_link_is_refused(world: SdkWorld) -> None:
     assert world.disk() == before
 
 
+def test_of_two_wrong_names_a_destination_behind_a_link_is_the_reason(world: SdkWorld) -> None:
+    world.do("create", path="/memories/folder/b.md", file_text="x")
+    (world.folder / "link").symlink_to("folder")
+    assert world.no("rename", old_path="/memories/gone.md", new_path="/memories/link/b.md") == (
+        "The destination /memories/link/b.md already exists"
+    )
+
+
 def test_a_rename_that_fails_leaves_no_folder_behind(world: SdkWorld) -> None:
     world.do("create", path="/memories/a/b.md", file_text="x")
     before = world.disk()
