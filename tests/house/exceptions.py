@@ -31,7 +31,6 @@ SURFACE: Mapping[str, int] = {
     "memtui.workbench.views.entries.EntriesScreen": 59,
     "memtui.workbench.views.health.HealthScreen": 57,
     "memtui.workbench.views.history.HistoryScreen": 60,
-    "memtui.workbench.views.hot.HotScreen": 58,
     "memtui.workbench.views.inbox_screen.InboxScreen": 42,
     "memtui.workbench.views.picker.PickScreen": 22,
     "memtui.workbench.views.search.SearchScreen": 32,
@@ -54,7 +53,7 @@ DEPTH: Mapping[str, int] = {
 """Classes of ours a class stands on."""
 
 FOLDERS: Mapping[str, int] = {
-    "memtui/workbench/views": 37,
+    "memtui/workbench/views": 34,
 }
 """Modules of a folder."""
 

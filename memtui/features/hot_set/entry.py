@@ -40,7 +40,7 @@ FEATURE = Feature(
         "4",
         "Hot set",
         "Show what an agent would be given now, and what just fails to fit.",
-        "memtui.workbench.views.hot:HotScreen",
+        "memtui.features.hot_set.view:HotSetView",
         (
             *("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "copy_contents", "reload", "zoom"),
             *("versions", "describe_memory"),

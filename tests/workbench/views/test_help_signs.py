@@ -9,6 +9,7 @@ from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Address, Memory, Problem, Root
 from memtui.features.cost.start_cost import Item
 from memtui.features.health.model import DANGLING, Fix
+from memtui.features.hot_set import view_rows as hot_rows
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import text_page
 from memtui.ui.draw.spans import Run
@@ -23,12 +24,12 @@ from memtui.workbench.tree import cells
 from memtui.workbench.tree.cells import columns_for, row_runs
 from memtui.workbench.tree.nodes import Signs
 from memtui.workbench.tree.rows import Forest
-from memtui.workbench.views import cost_rows, health_rows, hot_rows
+from memtui.workbench.views import cost_rows, health_rows
 from memtui.workbench.views.help import SIGNS_TITLE, help_page
+from tests.features.hot_set.test_view_rows import context, item, left
 from tests.workbench.views.test_cost_jobs import drawn
 from tests.workbench.views.test_cost_rows import AROUND, COST
 from tests.workbench.views.test_health_rows import board, finding
-from tests.workbench.views.test_hot_rows import context, item, left
 
 WORDS = frozenset({"title", "name", "dim", "description", "key", "rule", "folder", "scope", "strong", "missing"})
 """Styles of what is no sign."""

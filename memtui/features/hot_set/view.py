@@ -6,65 +6,76 @@ can be seen to move it, and an agent's reads and writes rank anew only after a q
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on
 from textual.widget import Widget
 
+from memtui.engine.model import Address
+from memtui.features.host import Host
+from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.model import Context
+from memtui.features.hot_set.view_rows import (
+    ALL,
+    INDEX,
+    ITEM,
+    LEFT,
+    ROOT,
+    Door,
+    Given,
+    Look,
+    Row,
+    budget_lines,
+    row_runs,
+    rows_of,
+)
 from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.marking import fitted
-from memtui.ui.draw.pages import Page, words_page
+from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.views import hot_jobs
-from memtui.workbench.views.hot_jobs import Door, Given
-from memtui.workbench.views.hot_rows import ALL, INDEX, ITEM, LEFT, ROOT, Look, Row, budget_lines, row_runs, rows_of
 
 if TYPE_CHECKING:
-    from memtui.workbench.bridge import Engine
-    from memtui.workbench.views.host import WorkbenchHost
+    from memtui.engine import Engine
 
 GROUP, BESIDE = "hot", "hot-page"
 """Groups of jobs: the set, and the text of the row under the cursor."""
 
 
-class HotScreen(ListView[Row]):
+class HotSetView(ListView[Row]):
     """What an agent would be given."""
 
     ID = "hot"
     QUIET = 0.6
-    DEFAULT_CSS = "HotScreen #hot-summary { height: 3; }"
+    DEFAULT_CSS = "HotSetView #hot-summary { height: 3; }"
     HELP = """What an agent that connects now would be given without asking: the index of its memories and the texts of
 the hot set, pinned ones first, then those used most. Below the line is what just fails to fit, with the reason. Beside
 the list is the very text, with secrets masked. A session that runs keeps what it was given at its start."""
 
-    def __init__(self, host: WorkbenchHost) -> None:
+    def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(lambda row: row.key))
         self.host, self.jobs = host, host.jobs
         self.given: Given | None = None
         """What was worked out last."""
         self.door = Door()
-        self.clients = ("", *hot_jobs.clients(self.host.settings))
+        self.clients = ("", *view_rows.clients(self.host.settings))
         keys = {one.id: shown_keys(one) for one in self.table}
         self.look = Look(self.ascii, keys["accept_root"], keys["pin"])
-        self._shown: tuple[Hashable, str] | None = None
-        """The row and the door of the text that is shown."""
         self._does |= {
             "hot_jump": self._jump,
             "pin": self._pin,
-            "edit": self._edit,
+            "edit": lambda: self._at_memory(host.places.edit),
             "hot_client": self._next_client,
             "hot_door": self._other_door,
             "accept_root": self._accept,
             "copy_contents": self._copy,
-            "versions": self._versions,
-            "describe_memory": self._describe,
+            "versions": lambda: self._at_memory(host.places.history),
+            "describe_memory": lambda: self._at_memory(host.places.describe),
             "zoom": lambda: self.read_alone(alone=not self.has_class("-reading")),
         }
 
@@ -77,14 +88,16 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
     def off(self, action: Action) -> str:
         """Say why an action is off."""
-        row = self.row
+        row = self.item
         if action.id in ("pin", "edit", "versions", "describe_memory") and (row is None or row.memory is None):
             return f"{action.label}: put the cursor on a memory first."
         if action.id == "hot_client" and len(self.clients) == 1:
             return "No client has an entry in the [access] table, so every agent is given the same."
         if action.id == "accept_root" and not self._unreviewed():
             return "No root waits for a review here."
-        if action.id == "copy_contents" and (row is None or self.given is None or not hot_jobs.copied(self.given, row)):
+        if action.id == "copy_contents" and (
+            row is None or self.given is None or not view_rows.copied(self.given, row)
+        ):
             return "Nothing is given for this row."
         return ""
 
@@ -95,16 +108,11 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         """What is given."""
         return self.given.context if self.given is not None else None
 
-    @property
-    def row(self) -> Row | None:
-        """The row under the cursor."""
-        return self.item
-
     def _unreviewed(self) -> str:
         """The root that the accept key means: that of the row, else the only one there is."""
         found = self.context
         waiting = found.unreviewed if found is not None else ()
-        row = self.row
+        row = self.item
         here = (row.root or (row.memory.address.root if row.memory is not None else "")) if row is not None else ""
         return here if here in waiting else waiting[0] if len(waiting) == 1 else ""
 
@@ -116,7 +124,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
         def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Given], None]) -> Given:
             del tell
-            return hot_jobs.load(engine, settings, door, stop)
+            return view_rows.load(engine, settings, door, stop)
 
         self.jobs.stream(job, self._loaded, what="work out what agents are given", group=GROUP, awaited=awaited)
 
@@ -135,12 +143,12 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         self.update("#hot-summary")
         self.rows_changed()
 
-    # ListRows
+    # Rows
 
-    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+    def draw(self, item: Row, width: int) -> Sequence[Run]:
         """How a row looks."""
         assert self.context is not None
-        return row_runs(self.rows.shown[index], self.context, width, self.look)
+        return row_runs(item, self.context, width, self.look)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is said where nothing is given."""
@@ -161,7 +169,7 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
     def page_words(self) -> tuple[str, Line]:
         """The title of the text."""
-        row = self.row
+        row = self.item
         if row is None:
             return "Text", []
         if row.item is not None:
@@ -190,66 +198,45 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         return [fitted(words, width, plain=self.ascii), *budget_lines(given.context, width, plain=self.ascii)]
 
     def read_row(self) -> None:
-        """Read the text of the row under the cursor."""
-        row, given = self.row, self.given
-        if given is None or not self.is_mounted:
+        """Read the text of the row under the cursor; without rows, say why nothing is given."""
+        if self.item is not None or self.given is None:
+            super().read_row()
             return
-        if row is None:
-            self.jobs.drop(BESIDE)
-            self._shown = None
-            self.give(words_page(given.off, style="problem", width=self.page.text_width))
-            return
-        width, look = self.page.text_width, self.look
-        what = (row.key, str(given.door))
+        self.jobs.drop(BESIDE)
+        self.give(words_page(self.given.off, style="problem", width=self.page.text_width))
 
-        def show(page: Page) -> None:
-            if self.row is not None and self.row.key == row.key:
-                same, self._shown = self._shown == what, what
-                self.give(page, keep_place=same)
-
-        self.jobs.run(
-            lambda engine: hot_jobs.page(engine, given, row, width, look), show, what="draw a text", latest=BESIDE
-        )
+    def read_text(self, item: Row) -> None:
+        """Read the text of a row."""
+        width, look, given = self.page.text_width, self.look, self.given
+        if given is not None:
+            self.jobs.run(
+                lambda engine: view_rows.page(engine, given, item, width, look),
+                lambda page: self.show_text(item, page),
+                what="draw a text",
+                latest=BESIDE,
+            )
 
     # What the keys do
 
     def _pin(self) -> None:
-        row = self.row
-        memory = row.memory if row is not None else None
-        if memory is None:
-            return
-
-        def done() -> None:
-            self.load()
-
-        self.host.operations.pin((memory.address,), not memory.pinned, done)
+        memory = self.item.memory if self.item is not None else None
+        if memory is not None:
+            self.host.operations.pin((memory.address,), not memory.pinned, self.load)
 
     def _jump(self) -> None:
-        row = self.row
+        row = self.item
         if row is None or row.kind not in (ITEM, LEFT, ROOT):
             self.other_pane()
             return
         if row.memory is not None:
             self.host.places.tree(row.memory.address, "esc")
             return
-        inside = next((one for one in self.host.screen.forest.nodes if one.root == row.root), None)
-        if inside is not None:
-            self.host.places.tree(inside, "esc")
+        self.host.places.back()
+        self.host.places.reveal_root(row.root)
 
-    def _edit(self) -> None:
-        row = self.row
-        if row is not None and row.memory is not None:
-            self.host.places.edit(row.memory.address)
-
-    def _versions(self) -> None:
-        row = self.row
-        if row is not None and row.memory is not None:
-            self.host.places.history(row.memory.address)
-
-    def _describe(self) -> None:
-        row = self.row
-        if row is not None and row.memory is not None:
-            self.host.places.describe(row.memory.address)
+    def _at_memory(self, go: Callable[[Address], object]) -> None:
+        if self.item is not None and self.item.memory is not None:
+            go(self.item.memory.address)
 
     def _next_client(self) -> None:
         at = (self.clients.index(self.door.client) + 1) % len(self.clients)
@@ -259,20 +246,20 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         self._through(self.door._replace(hook=not self.door.hook))
 
     def _through(self, door: Door) -> None:
-        self.door = door
+        self.door, self._shown = door, None
         self.update("#hot-summary", "#view-footer")
         self.load()
 
     def _accept(self) -> None:
-        left = self.row.left if self.row is not None else None
+        left = self.item.left if self.item is not None else None
         if left is not None and left.reason == "unreviewed":
             self.host.operations.review([(left.address, left.sha256)], self.load)
         else:
             self.host.operations.accept(self._unreviewed(), self.load)
 
     def _copy(self) -> None:
-        if self.row is not None and self.given is not None:
-            self.host.copy(hot_jobs.copied(self.given, self.row), "what is given")
+        if self.item is not None and self.given is not None:
+            self.host.copy(view_rows.copied(self.given, self.item), "what is given")
 
     @on(RowList.Opened)
     def _clicked_twice(self) -> None:

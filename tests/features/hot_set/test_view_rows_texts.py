@@ -8,10 +8,9 @@ import pytest
 
 from memtui.config.settings import AccessRule, Settings
 from memtui.engine.model import Actor
+from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.assemble import build
-from memtui.workbench.views import hot_jobs
-from memtui.workbench.views.hot_jobs import Door, Given
-from memtui.workbench.views.hot_rows import Look, rows_of
+from memtui.features.hot_set.view_rows import Door, Given, Look, rows_of
 from tests.conftest import Clock
 from tests.given.world import World
 from tests.workbench.shown import DIRECTORIES
@@ -36,8 +35,8 @@ def world(tmp_path: Path, clock: Clock) -> World:
 
 def test_the_clients_are_those_of_the_table_by_their_canonical_names() -> None:
     rules = [AccessRule(name, "*", "ro") for name in ("*", "Codex-MCP-client", "codex", "Visual Studio Code")]
-    assert hot_jobs.clients(settings(*rules)) == ("codex", "vscode")
-    assert hot_jobs.clients(settings()) == ()
+    assert view_rows.clients(settings(*rules)) == ("codex", "vscode")
+    assert view_rows.clients(settings()) == ()
 
 
 def test_every_row_has_the_text_that_is_given(world: World) -> None:
@@ -49,23 +48,23 @@ def test_every_row_has_the_text_that_is_given(world: World) -> None:
     (world.checkout / ".git").mkdir(parents=True, exist_ok=True)
     with world.engine() as engine:
         engine.pins.set([first, second, waiting], pinned=True, actor=Actor("tui"))
-        given = hot_jobs.load(engine, settings(), Door(), never)
+        given = view_rows.load(engine, settings(), Door(), never)
         assert given.context == build(engine)
         rows = rows_of(given.context)
-        pages = {row.kind: _text(hot_jobs.page(engine, given, row, 300, LOOK)) for row in rows}
+        pages = {row.kind: _text(view_rows.page(engine, given, row, 300, LOOK)) for row in rows}
         items = [row for row in rows if row.item is not None]
-        assert "mine" in _text(hot_jobs.page(engine, given, items[0], 300, LOOK))
-        assert "hunter2" not in _text(hot_jobs.page(engine, given, items[0], 300, LOOK))
-        assert hot_jobs.copied(given, items[1]) == '<memory_file path="/memories/workspace/b.md">\nx\n</memory_file>\n'
+        assert "mine" in _text(view_rows.page(engine, given, items[0], 300, LOOK))
+        assert "hunter2" not in _text(view_rows.page(engine, given, items[0], 300, LOOK))
+        assert view_rows.copied(given, items[1]) == '<memory_file path="/memories/workspace/b.md">\nx\n</memory_file>\n'
         assert "</memory_index>" in pages["index"]
         assert "</hot_memories>" in pages["all"]
-        assert hot_jobs.copied(given, rows[0]) == build(engine).text
+        assert view_rows.copied(given, rows[0]) == build(engine).text
         assert "an unreviewed change" in pages["left"]
         assert "g a reviews it" in pages["left"]
         assert "from the checkout" in pages["left"]
-        assert hot_jobs.copied(given, next(row for row in rows if row.kind == "left")) == ""
+        assert view_rows.copied(given, next(row for row in rows if row.kind == "left")) == ""
         assert "c.md" in pages["root"]
-        marked = [style for line in hot_jobs.page(engine, given, items[0], 300, LOOK) for _, style in line.runs]
+        marked = [style for line in view_rows.page(engine, given, items[0], 300, LOOK) for _, style in line.runs]
         assert "match" in marked
 
 
@@ -74,27 +73,27 @@ def test_a_memory_that_went_meanwhile_says_so(world: World) -> None:
     (world.checkout / ".git").mkdir(parents=True, exist_ok=True)
     with world.engine() as engine:
         engine.pins.set([first], pinned=True, actor=Actor("tui"))
-        given = hot_jobs.load(engine, settings(), Door(), never)
+        given = view_rows.load(engine, settings(), Door(), never)
         assert given.context is not None
         world.path("project", "a.md").unlink()
         engine.watch.reconcile()
         row = next(row for row in rows_of(given.context) if row.left is not None)
-        assert "Not given" in _text(hot_jobs.page(engine, given, row, 300, LOOK))
+        assert "Not given" in _text(view_rows.page(engine, given, row, 300, LOOK))
 
 
 def test_a_door_that_is_shut_gives_nothing_and_says_why(world: World) -> None:
     with world.engine() as engine:
-        shut = hot_jobs.load(engine, settings(AccessRule("codex", "*", "off")), Door("codex"), never)
+        shut = view_rows.load(engine, settings(AccessRule("codex", "*", "off")), Door("codex"), never)
         assert shut.context is None
         assert "switched off for codex" in shut.off
-        assert "agents.enabled" in hot_jobs.load(engine, settings(enabled=False), Door(), never).off
+        assert "agents.enabled" in view_rows.load(engine, settings(enabled=False), Door(), never).off
 
 
 def test_a_hook_takes_less(world: World) -> None:
     big = world.write("global", "big.md", "words and words\n" * 1000)
     with world.engine() as engine:
         engine.pins.set([big], pinned=True, actor=Actor("tui"))
-        given = hot_jobs.load(engine, settings(), Door(hook=True), never)
+        given = view_rows.load(engine, settings(), Door(hook=True), never)
         assert isinstance(given, Given)
         assert given.context is not None
         assert 0 < given.used <= 10_000

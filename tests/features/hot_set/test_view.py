@@ -10,14 +10,14 @@ import pytest
 from memtui.config.settings import AccessRule
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, REVIEWED, Address
+from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.model import Context
+from memtui.features.hot_set.view import HotSetView
 from memtui.ui.action import MOVES
 from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.place import Place
 from memtui.workbench.browse.reviews import ReviewScreen
-from memtui.workbench.views import hot_jobs
-from memtui.workbench.views.hot import HotScreen
 from tests.workbench.memories import CLAUDE, Memories
 from tests.workbench.shown import TEXTS, Shown, engine_with, shown
 
@@ -42,23 +42,23 @@ def hot_engine(pinned: dict[str, str | bytes] | None = None, *, checkout: bool =
     return engine
 
 
-async def hot(screen: Shown) -> HotScreen:
+async def hot(screen: Shown) -> HotSetView:
     """Open the view."""
     await screen.press("4")
     await screen.until_text("given")
     top = screen.app.screen
-    assert isinstance(top, HotScreen)
+    assert isinstance(top, HotSetView)
     return top
 
 
-def order(view: HotScreen) -> list[str]:
+def order(view: HotSetView) -> list[str]:
     """The memories that are given, in order."""
     return [str(row.item.address) for row in view.rows.shown if row.item is not None]
 
 
-def under_cursor(view: HotScreen) -> str:
+def under_cursor(view: HotSetView) -> str:
     """The memory under the cursor."""
-    row = view.row
+    row = view.item
     return str(row.memory.address) if row is not None and row.memory is not None else ""
 
 
@@ -117,7 +117,7 @@ async def test_after_a_restart_the_cursor_is_at_its_memory_again() -> None:
     async with shown(engine, size=(160, 40), place=Place(view="hot", row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == "hot")
         again = screen.app.screen
-        assert isinstance(again, HotScreen)
+        assert isinstance(again, HotSetView)
         await screen.until(lambda: under_cursor(again) == wanted)
 
 
@@ -326,7 +326,7 @@ async def test_work_that_is_not_wanted_any_more_is_given_up(monkeypatch: pytest.
         stops.append(rest["stop"])
         return real(engine, **rest)
 
-    monkeypatch.setattr(hot_jobs, "build", watched)
+    monkeypatch.setattr(view_rows, "build", watched)
     async with shown(hot_engine()) as screen:
         view = await hot(screen)
         assert not stops[-1]()

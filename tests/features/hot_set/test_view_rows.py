@@ -8,9 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address
 from memtui.features.hot_set.model import NOTHING, Block, Budgets, Context, Item, LeftOut, Unlisted
-from memtui.safe_text import cell_width
-from memtui.ui.draw.spans import Run
-from memtui.workbench.views.hot_rows import (
+from memtui.features.hot_set.view_rows import (
     CUT,
     INDEX,
     ROOT,
@@ -23,6 +21,8 @@ from memtui.workbench.views.hot_rows import (
     rows_of,
     short_reason,
 )
+from memtui.safe_text import cell_width
+from memtui.ui.draw.spans import Run
 
 ADDRESS = Address("memtui:global", "a.md")
 
