@@ -1,4 +1,7 @@
-"""What the engine can say of itself: each finding with what it means and what to do."""
+"""What the engine can say of itself: each finding with what it means and what to do.
+
+It is apart so that only a command that uses it loads it.
+"""
 
 import os
 import time

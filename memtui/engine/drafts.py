@@ -1,6 +1,7 @@
 """Unsaved text: drafts of the editor, and conflicts that are being decided.
 
 Nothing here changes a memory; what is kept is on the memory's history before anything takes its place.
+It is apart so that only a command that uses it loads it.
 """
 
 from __future__ import annotations

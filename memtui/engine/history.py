@@ -1,4 +1,7 @@
-"""What was: versions of memories, the audit of what was done to them, and which texts a person reviewed."""
+"""What was: versions of memories, the audit of what was done to them, and which texts a person reviewed.
+
+It is apart so that only a command that uses it loads it.
+"""
 
 from __future__ import annotations
 

@@ -57,9 +57,7 @@ FOLDERS: Mapping[str, int] = {
 }
 """Modules of a folder."""
 
-ONE_IMPORTER: Mapping[str, int] = {
-    "modules": 60,
-}
+ONE_IMPORTER: Mapping[str, int] = {}
 """How many modules have one importer and do not say why they are apart."""
 
 GERUNDS: Collection[str] = (

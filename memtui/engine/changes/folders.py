@@ -2,6 +2,7 @@
 
 A folder holds more than memories (hidden files, links), and a program that was told it is gone or renamed must not
 find half of it. Texts go to history first; a link is removed and never what it leads to.
+It is apart so that only a command that uses it loads it.
 """
 
 import os

@@ -1,4 +1,7 @@
-"""Marks on memories: what others did since the user looked, pins, and how often memories were used."""
+"""Marks on memories: what others did since the user looked, pins, and how often memories were used.
+
+It is apart so that only a command that uses it loads it.
+"""
 
 from collections.abc import Iterable
 

@@ -2,6 +2,7 @@
 
 A folder is no memory and has no history; it is there as long as something is in it. It is settled here, so that no
 front leaves empty folders behind, moves a folder into itself or mixes two of them.
+It is apart so that only a command that uses it loads it.
 """
 
 from collections.abc import Iterable, Mapping

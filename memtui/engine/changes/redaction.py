@@ -1,6 +1,7 @@
 """The verb that clears a stored text for good, in everything memtui keeps.
 
 A text is stored once for all memories that had it, so clearing it for one clears it for all: that is asked for by name.
+It is apart so that only a command that uses it loads it.
 """
 
 import contextlib

@@ -3,6 +3,7 @@
 It exists so that no front renames a memory and then fails to write the index that names it. All roots are locked from
 the first look to the last step, in one order, so that no other memtui gets in between; for the rest of the world every
 step is as guarded as a single change. A kill in the middle leaves whole files, and undo takes back what was done.
+It is apart so that only a command that uses it loads it.
 """
 
 from collections.abc import Iterable, Mapping

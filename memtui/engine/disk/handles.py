@@ -432,7 +432,12 @@ def read(handle: RootHandle, parts: tuple[str, ...], address: Address, *, calm: 
 def read_bytes(handle: RootHandle, parts: tuple[str, ...], address: Address) -> bytes:
     """Read a memory whole, without its digest; see `read`."""
     with handle.folder(parts[:-1]) as folder:
-        descriptor, data, _ = _take(folder, parts[-1], address, handle)
+        return bytes_in(folder, parts[-1], address, handle)
+
+
+def bytes_in(folder: int, name: str, address: Address, handle: RootHandle) -> bytes:
+    """Read a memory by its name in an open folder, without its digest; see `read_in`."""
+    descriptor, data, _ = _take(folder, name, address, handle)
     fsio.close(descriptor)
     return data
 

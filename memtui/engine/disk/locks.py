@@ -2,6 +2,7 @@
 
 It orders our processes only; every other writer knows nothing of it. After a moment, waiting is done by a call
 that blocks in a helper thread, because polling makes waiters wait a hundred times longer than the lock is held.
+It is apart so that a command that only reads loads no lock.
 """
 
 import os

@@ -2,6 +2,7 @@
 
 It tells what it has found so far, and can be told to stop at any moment. What the index does not have is read from its
 file, and kept for the next search by a thread of its own. What is given back was read again from disk for that.
+It is apart so that it knows no ledger and no catalog, and is tried without them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk import handles, paths
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.find import rank
 from memtui.engine.find.index import LARGEST, Grades, Held, IndexAnswer, Text, TextIndex, keep
@@ -501,9 +502,11 @@ def read_folded(rows: Iterable[Memory], reading: Callable[[str], RootHandle]) ->
             handle = reading(root)
             with handle.folder(tuple(folder.split("/")) if folder else ()) as opened:
                 for row in some:
-                    data = _read(opened, handle, row)
-                    if data is not None:
-                        yield row, fold(decode(data)), hashlib.sha256(data).hexdigest()
+                    try:
+                        data = handles.bytes_in(opened, row.address.name, row.address, handle)
+                    except MemtuiError:
+                        continue  # it went, changed or cannot be read: the list shows what is wrong with it
+                    yield row, fold(decode(data)), hashlib.sha256(data).hexdigest()
         except MemtuiError:
             continue  # the folder went, or cannot be entered: the next list says so, and there is no text to search
 
@@ -523,18 +526,3 @@ def _by_folder(rows: Iterable[Memory]) -> dict[tuple[str, str], list[Memory]]:
     for row in rows:
         found.setdefault((row.address.root, row.address.path.rpartition("/")[0]), []).append(row)
     return found
-
-
-def _read(folder: int, handle: RootHandle, row: Memory) -> bytes | None:
-    """The bytes of one memory; None when they cannot be read."""
-    try:
-        limit = handle.root.policy.read_bytes
-        opened, status = handles.open_regular(folder, row.address.name, row.address, handle.identity[0], limit)
-    except MemtuiError:
-        return None  # it went, or changed into something else, since it was listed
-    try:
-        return fsio.read_all(opened, status.st_size)
-    except OSError:
-        return None  # a bad block or a dead network folder: the list shows it as a problem of this memory
-    finally:
-        fsio.close(opened)

@@ -2,6 +2,7 @@
 
 Names come before descriptions before bodies, words that stand together before scattered ones, whole words before
 beginnings before parts. It reads no files; whoever asks hands it the texts, and gets a number to sort by or a `Hit`.
+It is apart so that an order is tried on texts alone.
 """
 
 from typing import NamedTuple

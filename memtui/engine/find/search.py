@@ -1,4 +1,7 @@
-"""The search as an engine offers it: once, or again and again while somebody types."""
+"""The search as an engine offers it: once, or again and again while somebody types.
+
+It is apart so that only a command that uses it loads it.
+"""
 
 from collections.abc import Callable, Iterator
 from functools import cached_property

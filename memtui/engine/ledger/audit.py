@@ -30,7 +30,6 @@ class OpenIntent(NamedTuple):
     operation: str
     before: str | None
     after: str | None
-    at: int
     temp: str | None
     note: str = ""
 
@@ -180,43 +179,18 @@ class AuditTable:
     @checked
     def open_intents(self, uid: int) -> list[OpenIntent]:
         """Intents of a root without an end. Under the root's lock they are a dead process's."""
-        return [
-            OpenIntent(
-                seq,
-                txn,
-                root,
-                os.fsdecode(path),
-                new_root,
-                os.fsdecode(new_path) if new_path is not None else None,
-                actor,
-                operation,
-                before.hex() if before else None,
-                after.hex() if after else None,
-                at,
-                temp,
-                note,
-            )
-            for (
-                seq,
-                txn,
-                root,
-                path,
-                new_root,
-                new_path,
-                actor,
-                operation,
-                before,
-                after,
-                at,
-                temp,
-                note,
-            ) in self._database.rows(
-                "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, temp, note"
-                " FROM audit WHERE state = 'intent' AND root = ? ORDER BY seq",
-                (uid,),
-                kinds="iiibIBttBBiTt",
-            )
-        ]
+        found = []
+        for row in self._database.rows(
+            "SELECT seq, txn, root, path, new_path, actor, operation, before, after, temp, note, new_root"
+            " FROM audit WHERE state = 'intent' AND root = ? ORDER BY seq",
+            (uid,),
+            kinds="iiibBttBBTtI",
+        ):
+            seq, txn, root, path, new_path, actor, operation, before, after, temp, note, new_root = row
+            names = os.fsdecode(path), new_root, os.fsdecode(new_path) if new_path is not None else None
+            texts = before.hex() if before else None, after.hex() if after else None
+            found.append(OpenIntent(seq, txn, root, *names, actor, operation, *texts, temp, note))
+        return found
 
     @checked
     def moved_to(self, intent: OpenIntent) -> tuple[int, str] | None:

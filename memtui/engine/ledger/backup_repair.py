@@ -1,11 +1,9 @@
 """A sound ledger made of a damaged one: its rows, and for those that are lost the ones of a backup.
 
-It is built beside the damaged file and whole before anybody sees it, so that a kill on the way costs nothing. What is
-lost is counted; a memory whose text was lost with its record is looked at anew, as the file itself is unharmed.
-
-Where its first page or its schema is damaged, a scratch copy gets a new first page. What names the tables and their
-first pages is read from the pages of the schema that are left, else taken from a ledger made anew, where the pages it
-names hold what they should. Nothing here writes to the damaged file.
+It is built beside the damaged file, which is only read, and whole before anybody sees it, so that a kill on the way
+costs nothing. What is lost is counted; a memory whose text was lost with its record is looked at anew. Where the first
+page or the schema is damaged, a scratch copy gets new ones: from the pages of the schema that are left, else of a
+ledger made anew, where the pages it names hold what they should. It is apart so that only a damaged ledger loads it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What is not finished: unsaved texts, and the decisions of conflicts nobody wrote the result of yet."""
+"""What is not finished: unsaved texts, and the decisions of conflicts nobody wrote the result of yet.
+
+It is apart because it puts texts on history, which the table of versions does.
+"""
 
 import os
 from collections.abc import Collection

@@ -1,4 +1,7 @@
-"""The ledger: the connection, and the tables side by side on it."""
+"""The ledger: the connection, and the tables side by side on it.
+
+It is apart because each table knows the connection, and only this knows the tables.
+"""
 
 import os
 from collections.abc import Callable

@@ -4,7 +4,7 @@ One scan of a table ends at its first bad page and gives two thirds of it; what 
 keys from the other end, and between. Nothing here writes to the damaged file.
 
 What a backup has besides is joined by content: the numbers of one ledger mean nothing to another one, so whatever
-refers to a row is translated on its way.
+refers to a row is translated on its way. It is apart so that only a damaged ledger loads it.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 An agent that writes from a stale base undoes an edit without knowing it; nothing on disk tells, so the ledger is asked.
 Lines are counted, not aligned: text that was only moved is not lost, and the answer costs one pass whatever the texts
-are.
+are. It is apart so that two texts are compared without a disk.
 """
 
 from collections import Counter

@@ -2,6 +2,7 @@
 
 The watch's events only say where to look first; every belief is made here, from scans and reads, by the rules of
 `detect.py`. It exists so that a lost event, a half-written file or our own save never becomes a wrong story.
+It is apart so that one look needs no thread.
 """
 
 import threading

@@ -2,7 +2,7 @@
 
 A hint only says where to look. watchfiles ends at a name that is not UTF-8, does not say which events the system
 dropped, and cannot take a folder more; here it is opened again, doubted and replaced without a gap, so that the rest of
-the engine knows nothing of it.
+the engine knows nothing of it. It is apart so that a watch can be tried on any source.
 """
 
 import errno
