@@ -62,7 +62,6 @@ ONE_IMPORTER: Mapping[str, int] = {}
 
 GERUNDS: Collection[str] = (
     "memtui.ui.draw.marking",
-    "memtui.workbench.edit.merge.keeping",
     "memtui.workbench.views.redacting",
     "memtui.workbench.views.stepping",
     "memtui.workbench.views.switching",
@@ -113,7 +112,7 @@ CIRCLES: Collection[str] = (
     "memtui.workbench.edit.host",
     "memtui.workbench.edit.merge.cases",
     "memtui.workbench.edit.merge.flow",
-    "memtui.workbench.edit.merge.keeping",
+    "memtui.workbench.edit.merge.kept",
     "memtui.workbench.views.activity",
     "memtui.workbench.views.changes",
     "memtui.workbench.views.entries",

@@ -462,7 +462,7 @@ class Editing:
         self.saving = False
         self.editor.say(f"Not saved. {error}")
         if self.address == address:
-            from memtui.workbench.edit.merge.keeping import ask_where
+            from memtui.workbench.edit.merge.kept import ask_where
 
             ask_where(self, address, data, error, again=self.save)
 

@@ -1,6 +1,6 @@
 """The editor's place on the main screen: mounted when first used, shown and hidden, fed with news of the disk.
 
-The editor's own flow is in `editing.py`; this is only where it meets the tree, so that a screen without an editor never
+The editor's own flow is in `flow.py`; this is only where it meets the tree, so that a screen without an editor never
 imports a text widget.
 """
 

@@ -14,7 +14,7 @@ from memtui.errors import MemtuiError, NotFoundError
 from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit import jobs
 from memtui.workbench.edit.memory_text import read_form, same_text
-from memtui.workbench.edit.merge import cases, keeping
+from memtui.workbench.edit.merge import cases, kept
 from memtui.workbench.edit.merge.cases import CaseScreen
 from memtui.workbench.edit.merge.remember import Spot, read_again
 from memtui.workbench.edit.merge.screen import ConflictScreen
@@ -90,7 +90,7 @@ class ConflictFlow:
         self._before_round: tuple[MergeSession, MergeSession, int] | None = None
         """The decisions before somebody wrote, those kept after it, and how many steps of undo these had."""
         self._screen: ConflictScreen | CaseScreen | None = None
-        self._keeping = keeping.Keeping(editing, self._state)
+        self._keeping = kept.Keeping(editing, self._state)
 
     # --- opening
 
@@ -133,7 +133,7 @@ class ConflictFlow:
         editing.drafts.dropped()  # tells the tree of the draft
         disk, yours = self.texts.disk, self.texts.yours
         if found.missing is not None:
-            keeping.ask_where(editing, self.address, yours, found.missing, again=lambda: editing.look(editing.save))
+            kept.ask_where(editing, self.address, yours, found.missing, again=lambda: editing.look(editing.save))
         elif disk is None or found.session is None:
             self._ask(self._deleted())
         elif yours != disk and same_text(yours, disk):
@@ -192,7 +192,7 @@ class ConflictFlow:
         if not isinstance(screen, ConflictScreen) or screen.reading or texts.disk is None:
             return None
         spot = screen.spot._replace(rounds=self._rounds)
-        decisions = keeping.decisions(screen.session, spot)
+        decisions = kept.decisions(screen.session, spot)
         at = self.editing.wishes.clock()
         return OpenConflict(self.address, texts.base_sha256, texts.yours, texts.disk, decisions, at)
 
@@ -254,7 +254,7 @@ class ConflictFlow:
 
     def _not_written(self, data: bytes, error: MemtuiError) -> None:
         self.editing.saving = False
-        keeping.ask_where(
+        kept.ask_where(
             self.editing, self.address, data, error, again=lambda: self.write_result(data), elsewhere=self.save_as
         )
 
@@ -339,7 +339,8 @@ class ConflictFlow:
             """Keep what the editor has saved so far; asked for only when memtui dies meanwhile."""
             found = self._state()
             if found is not None and data != before and read_form(data).editable:
-                self.editing.bridge.store_conflict(found._replace(decisions=keeping.after_edit(screen, data.decode())))
+                decisions = kept.after_edit(screen.session, screen.spot, data.decode())
+                self.editing.bridge.store_conflict(found._replace(decisions=decisions))
 
         edit_text_outside(self.editing, before, self.address.name, edited, screen.say, salvage)
 
@@ -363,7 +364,7 @@ class ConflictFlow:
             if self._screen is not None:
                 self._screen.say(f"Not written. {error}")
 
-        keeping.keep_elsewhere(self.editing, self.address, self.texts.yours, path, self._end, refused)
+        kept.keep_elsewhere(self.editing, self.address, self.texts.yours, path, self._end, refused)
 
     def leave(self) -> None:
         """Come back later: decisions and draft are kept, also over a restart."""
@@ -401,7 +402,7 @@ def prepared(engine: Engine, address: Address, texts: Texts, at: int) -> Prepare
             session = found[0].carry_over(session)
             if not other:
                 session.again = frozenset()
-    decisions = keeping.decisions(session, spot)
+    decisions = kept.decisions(session, spot)
     engine.drafts.save_conflict(OpenConflict(address, texts.base_sha256, texts.yours, texts.disk, decisions, at))
     return Prepared(session, spot, other)
 
@@ -449,7 +450,7 @@ def ask_about_name(editing: Editing, new: Address) -> None:
 
     def failed(error: MemtuiError) -> None:
         editing.saving = False
-        keeping.ask_where(editing, old, data, error, again=keep_name)
+        kept.ask_where(editing, old, data, error, again=keep_name)
 
     who = {"agent": "Somebody", "you": "Another window of yours"}.get(editor.who, editor.who)
     parties = Parties(str(old), "", "", f"{who} {editing.when(editor.disk_at) if editor.disk_at else ''}".strip())

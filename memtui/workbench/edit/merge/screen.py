@@ -1,7 +1,8 @@
 """The conflict screen: your text and somebody else's, both as what they did to BASE, decided place by place.
 
 Nothing here writes: ctrl+s asks the host to, and only when nothing is open. enter is never a decision. Whatever is
-pressed, the texts themselves are kept by others; this screen only knows which lines were chosen.
+pressed, the texts themselves are kept by others; this screen only knows which lines were chosen. It is apart from the
+flow so that every key of it is tested without an engine.
 """
 
 from __future__ import annotations

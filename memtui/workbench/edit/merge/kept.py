@@ -14,7 +14,9 @@ from memtui.errors import MemtuiError
 from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit import jobs
 from memtui.workbench.edit.merge.cases import CaseScreen, not_saved
+from memtui.workbench.edit.merge.remember import Spot
 from memtui.workbench.edit.merge.remember import written as decisions
+from memtui.workbench.edit.merge.session import MergeSession
 from memtui.workbench.edit.screens import close_screen
 
 if TYPE_CHECKING:
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     from memtui.workbench.bridge import Engine
     from memtui.workbench.edit.flow import Editing
-    from memtui.workbench.edit.merge.screen import ConflictScreen
 
 __all__ = ["Keeping", "after_edit", "ask_where", "decisions", "keep_elsewhere"]
 
@@ -82,11 +83,11 @@ class Keeping:
             self._timer = None
 
 
-def after_edit(screen: ConflictScreen, text: str) -> str:
+def after_edit(session: MergeSession, spot: Spot, text: str) -> str:
     """Write down the decisions as they would be with a text of the whole file taken; the screen stays as it is."""
-    session = screen.session.copy()
-    session.read_back(text)
-    return decisions(session, screen.spot)
+    after = session.copy()
+    after.read_back(text)
+    return decisions(after, spot)
 
 
 def ask_where(
