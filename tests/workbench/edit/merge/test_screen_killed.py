@@ -20,13 +20,13 @@ NOTE = Address("notes", "note.md")
 F8 = "\x1b[19~"
 
 
-def start(tmp_path: Path) -> Terminal:
+def start(tmp_path: Path, *options: str) -> Terminal:
     """Run the workbench on one memory."""
     root = tmp_path / "root"
     if not root.exists():
         root.mkdir()
         (root / "note.md").write_bytes(BASE)
-    command = [sys.executable, "-m", "memtui", "--only-root", "--root", f"notes={root}"]
+    command = [sys.executable, "-m", "memtui", "--only-root", "--root", f"notes={root}", *options]
     env = {**os.environ, "MEMTUI_HOME": str(tmp_path / "home")}
     return Terminal(command, columns=120, rows=40, env=env)
 
@@ -134,8 +134,9 @@ def test_a_death_in_the_conflict_screen_loses_nothing(
         terminal.wait_exit()
     assert (tmp_path / "root" / "note.md").read_bytes() == AGENT
     assert texts(tmp_path) >= {BASE, YOURS.encode(), AGENT}
-    with start(tmp_path) as terminal:
-        if death is killed:  # nothing could be said about what was open, so the user opens it again
+    by_hand = death is killed  # it may not have said what was open, so the user begins anew and opens it
+    with start(tmp_path, *(["--fresh"] if by_hand else [])) as terminal:
+        if by_hand:
             open_note(terminal)
         for words in back:
             terminal.wait_for(words)
