@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from memtui.engine.model import Address, Policy
     from memtui.pointers.cutline import Measure
     from memtui.pointers.index import Pointer
-from collections.abc import Iterable
 
 DANGLING, UNNAMED, DUPLICATE = "dangling", "unnamed", "duplicate"
 LONG, OUTSIDE, CUT, BELOW, BROKEN = "long", "outside", "cut", "below", "broken"
