@@ -119,7 +119,7 @@ def test_memtuis_own_folder_that_is_a_link_to_itself_is_no_crash(here: Cli, monk
     def fail(folders: object) -> list[str]:
         raise StorageError("The folder cannot be listed.", code="E_IO", hint="Look at it.")
 
-    monkeypatch.setattr("memtui.clients.disk.found", fail)
+    monkeypatch.setattr("memtui.clients.disk.strays_in", fail)
     rows = [row for row in here("doctor", "--json").items if row["text"] == "The folder cannot be listed."]
     assert rows
     assert {row["level"] for row in rows} == {"warning"}
