@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import socket
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -45,7 +46,7 @@ with suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as _title
 # and nobody chose another place.
 MEMORY, ROOM = "/dev/shm", 2 << 30
 if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
-    os.environ["TMPDIR"] = MEMORY
+    os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
 
 gc.disable()  # until all tests are collected: nothing of what that makes goes before the end
 
