@@ -15,8 +15,8 @@ from memtui.engine import Engine
 from memtui.engine.access import Access
 from memtui.engine.model import Actor, is_reserved
 from memtui.safe_text import visible
-from memtui.wire.doors import LiveDoor, open_door
-from memtui.wire.session import Options
+from memtui.wire.doors import LiveDoor
+from memtui.wire.session import Options, open_session
 
 SERVER = {
     "name": "memtui",
@@ -127,14 +127,13 @@ class Desk:
                     live.close()
             self._door = None
 
-    def _open(self, settings: Settings, _access: Access) -> Engine:
-        name = self._name or client_name(None)
+    def _open(self, settings: Settings, access: Access) -> Engine:
         # An agent reaches `/memories/...` only, so nothing else on the machine is looked for.
-        options = self._options._replace(actor=actor_of(name), only_roots=True, all_projects=False)
-        session = open_door(settings, options, client=name, access=self._access, lock_wait=LOCK_WAIT)
+        options = self._options._replace(actor=actor_of(self._name or NAMELESS), only_roots=True, all_projects=False)
+        engine = open_session(settings, options, lock_wait=LOCK_WAIT, access=access).engine
         if self.on_open is not None:
-            self.on_open(session.engine)
-        return session.engine
+            self.on_open(engine)
+        return engine
 
 
 def client_name(given: str | None) -> str:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from memtui.config.settings import Settings
     from memtui.engine import Engine
+    from memtui.engine.access import Access
     from memtui.wire.doors import LiveDoor
     from memtui.wire.sdk_door import SdkDoor
     from memtui.wire.session import Options
@@ -45,14 +46,13 @@ def tool(call: Call) -> int:
     if base is not None:
         return _sdk(call, options, base, client or "")
     from memtui.memory_tool.scoped import ScopedTool
-    from memtui.wire.doors import LiveDoor, open_door
+    from memtui.wire.doors import LiveDoor
+    from memtui.wire.session import open_session
 
-    flag = call.args.text("access")
+    def open_engine(settings: "Settings", access: "Access") -> "Engine":
+        return open_session(settings, options, lock_wait=LOCK_WAIT, access=access).engine
 
-    def open_engine(settings: "Settings", _access: object) -> "Engine":
-        return open_door(settings, options, client=client or "", access=flag, lock_wait=LOCK_WAIT).engine
-
-    door = LiveDoor(call.reload, open_engine, client=client or "", access=flag)
+    door = LiveDoor(call.reload, open_engine, client=client or "", access=call.args.text("access"))
     return _attend(call, door, lambda: ScopedTool(door.engine(), options.actor).call, LONGEST, door.engine)
 
 
