@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
@@ -114,6 +114,9 @@ class Destinations(Protocol):
 
     def history(self, address: Address, *, at: str | None = None) -> None:
         """Show the history of a memory over what is shown now, beginning at the version with this sha-256."""
+
+    def edit_entry(self, address: Address, entry: Any) -> None:
+        """Edit one entry of a memory that holds many, by what `entry_names.exact` says of it; None: a new one."""
 
     def describe(self, address: Address) -> None:
         """Show the front matter of a memory as a form."""

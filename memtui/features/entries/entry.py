@@ -55,7 +55,7 @@ FEATURE = Feature(
         "",
         "Entries",
         "Show the entries of one memory that holds many.",
-        "memtui.workbench.views.entries:EntriesScreen",
+        "memtui.features.entries.view:EntriesView",
         (
             *("entry_edit", "entry_new", "entry_remove", "filter", "edit_outside", "versions", "show_in_tree"),
             *("copy_contents", "copy_sha"),

@@ -285,10 +285,10 @@ class EntryFlow(OwnDraft[EntryScreen]):
 
     def _show_list(self, number: int | None = None) -> None:
         """Have the list below show what is on disk now."""
-        from memtui.workbench.views.entries import EntriesScreen
+        from memtui.features.entries.view import EntriesView
 
         made = self._browser.views.made("entries")
-        if isinstance(made, EntriesScreen) and made.shelf.address == self.address:
+        if isinstance(made, EntriesView) and made.address == self.address:
             made.show_entry(number)
 
     def _in_the_file(self, entry: Entry | None, then: str = "") -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from memtui.features.host import Destinations, Host, Operations
 from memtui.features.typed_address import Target, rename_target
@@ -120,6 +120,9 @@ class _Places(Destinations):
 
     def history(self, address: Address, *, at: str | None = None) -> None:
         self._screen.views.history(address, at=at)
+
+    def edit_entry(self, address: Address, entry: Any) -> None:
+        self._screen.host.edit_entry(address, entry)
 
     def describe(self, address: Address) -> None:
         self._screen.host.describe(address)

@@ -89,12 +89,12 @@ class Views:
 
     def entries(self, address: Address | None = None) -> None:
         """Show the entries of a memory, or of the one under the cursor, over what is shown now."""
-        from memtui.workbench.views.entries import EntriesScreen
+        from memtui.features.entries.view import EntriesView
 
         node, app = self._screen.memories.current, self._screen.app
         found = address or (node.memory.address if node is not None and node.memory is not None else None)
         made = self._make("entries")
-        if found is None or not isinstance(made, EntriesScreen):
+        if found is None or not isinstance(made, EntriesView):
             return
         made.about(found)
         while made in app.screen_stack and app.screen is not made:

@@ -9,11 +9,11 @@ import pytest
 from memtui.engine.model import Draft
 from memtui.features.entries.entry_names import exact
 from memtui.features.entries.parse import parse
+from memtui.features.entries.view import EntriesView
 from memtui.workbench.edit.entry import EntryScreen, form_of
 from memtui.workbench.edit.open_memory import FileState
-from memtui.workbench.views.entries import EntriesScreen
+from tests.features.entries.test_view import TEXT, Entered, editing, entries
 from tests.workbench.views.real import Real, at, real
-from tests.workbench.views.test_entries import TEXT, Entered, editing, entries
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ async def test_escape_asks_once_and_what_was_typed_stays_in_history(world: Enter
         await screen.press("escape")
         await screen.until_text("Not saved: ctrl+s saves it, esc again drops it")
         await screen.press("escape")
-        await screen.until(lambda: isinstance(screen.app.screen, EntriesScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, EntriesView))
         await screen.until(lambda: draft(screen) is None)
         assert world.disk()["a.md"].decode() == TEXT
         kept = [
@@ -135,10 +135,10 @@ async def test_a_memory_with_a_draft_opens_whole(world: Entered) -> None:
 async def test_an_entry_that_went_before_it_was_opened_shows_the_list_again(world: Entered) -> None:
     async with real(world) as screen:
         view = await entries(screen)
-        entry = view.entry
-        assert entry is not None
+        item = view.item
+        assert item is not None
         (world.folder / "a.md").write_text(TEXT.replace("zsh", "fish"))
-        screen.browser.host.edit_entry(at("a.md"), exact(entry))
+        screen.browser.host.edit_entry(at("a.md"), exact(item.entry))
         await screen.until_text("Somebody else changed this entry in that moment.")
         await screen.until_text("Ann uses fish.")
 
@@ -170,7 +170,7 @@ async def test_nothing_typed_is_nothing_to_save(world: Entered) -> None:
         await screen.press("ctrl+z")
         await screen.until(lambda: not text.changed)
         await screen.press("escape")
-        await screen.until(lambda: isinstance(screen.app.screen, EntriesScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, EntriesView))
         assert screen.real.read(at("a.md")).text == TEXT
 
 

@@ -9,11 +9,11 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Policy, Root
+from memtui.features.entries.view import EntriesView
 from memtui.ui.action import MOVES
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.actions import VIEW
 from memtui.workbench.edit.entry import EntryScreen
-from memtui.workbench.views.entries import EntriesScreen
 from tests.workbench.views.real import Real, World, at, real
 
 TEXT = "Ann uses zsh.\n§\nTests run with pytest -q.\nSlow ones are marked.\n§\nReleases are on Fridays.\n"
@@ -45,13 +45,13 @@ def world(tmp_path: Path) -> Entered:
     return world
 
 
-async def entries(screen: Real, name: str = "a.md") -> EntriesScreen:
+async def entries(screen: Real, name: str = "a.md") -> EntriesView:
     """Open the entries of a memory, and wait for the first text."""
     assert screen.browser.memories.reveal(at(name))
     await screen.press("E")
     await screen.until_text(f"Entries of notes/{name}")
     top = screen.app.screen
-    assert isinstance(top, EntriesScreen)
+    assert isinstance(top, EntriesView)
     await screen.until(lambda: top.loaded and bool(top.page.page))
     return top
 
@@ -112,8 +112,8 @@ async def test_an_entry_is_edited_and_no_other_byte(world: Entered) -> None:
         assert world.disk()["a.md"].decode() == TEXT.replace("Fridays.", "Fridays. Not in May.")
         await screen.until_text("3 | 102/200 chars")
         view = screen.app.screen
-        assert isinstance(view, EntriesScreen)
-        await screen.until(lambda: view.entry is not None and view.entry.number == 3)
+        assert isinstance(view, EntriesView)
+        await screen.until(lambda: view.item is not None and view.item.entry.number == 3)
         assert not screen.real.drafts.all()
         await screen.press("u")
         await screen.until(lambda: world.disk()["a.md"].decode() == TEXT)
@@ -129,8 +129,8 @@ async def test_a_new_entry_goes_behind_the_last_one(world: Entered) -> None:
         await screen.until_text("Saved a new entry of notes/a.md.")
         assert world.disk()["a.md"].decode() == TEXT[:-1] + "\n§\nOne more.\n"
         view = screen.app.screen
-        assert isinstance(view, EntriesScreen)
-        await screen.until(lambda: view.entry is not None and view.entry.number == 4)
+        assert isinstance(view, EntriesView)
+        await screen.until(lambda: view.item is not None and view.item.entry.number == 4)
 
 
 async def test_an_entry_is_removed_with_two_keys_and_comes_back_with_u(world: Entered) -> None:
@@ -156,9 +156,9 @@ async def test_the_list_follows_the_file_and_the_cursor_its_entry(world: Entered
         world.theirs(lambda text: "New.\n§\n" + text)
         screen.browser.bridge.reload()
         await screen.until_text("4 | 97/200")
-        await screen.until(lambda: view.entry is not None and view.entry.number == 3)
-        assert view.entry is not None
-        assert view.entry.title == "Tests run with pytest -q."
+        await screen.until(lambda: view.item is not None and view.item.entry.number == 3)
+        assert view.item is not None
+        assert view.item.entry.title == "Tests run with pytest -q."
 
 
 async def test_a_removal_hits_the_entry_that_was_shown_also_where_it_moved(world: Entered) -> None:
@@ -194,8 +194,8 @@ async def test_the_filter_looks_into_the_whole_entry_and_escape_shows_all(world:
         await screen.type("SLOW")
         await screen.until_text("1 of 3")
         await screen.press("enter")
-        assert view.entry is not None
-        assert view.entry.number == 2
+        assert view.item is not None
+        assert view.item.entry.number == 2
         await screen.press("escape")
         await screen.until(lambda: view.row_count() == 3)
         await screen.press("slash")
@@ -213,8 +213,8 @@ async def test_what_is_copied_is_the_entry(world: Entered) -> None:
         assert screen.app.clipboard == "Tests run with pytest -q.\nSlow ones are marked."
         await screen.press("y", "s")
         await screen.until_text("Copied the sha-256 of the entry")
-        assert view.entry is not None
-        assert screen.app.clipboard == view.entry.sha256
+        assert view.item is not None
+        assert screen.app.clipboard == view.item.entry.sha256
 
 
 async def test_a_file_that_is_gone_or_empty_says_so(world: Entered) -> None:
@@ -241,7 +241,7 @@ async def test_read_only_shows_and_changes_nothing(world: Entered) -> None:
         text = await editing(screen)
         assert text.text_area.read_only
         await screen.press("escape")
-        await screen.until(lambda: isinstance(screen.app.screen, EntriesScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, EntriesView))
         assert world.disk()["a.md"].decode() == TEXT
 
 
@@ -251,7 +251,7 @@ async def test_o_goes_to_the_file_in_the_tree_and_h_to_its_history(world: Entere
         await screen.press("H")
         await screen.until_text("History of notes/a.md")
         await screen.press("escape")
-        await screen.until(lambda: isinstance(screen.app.screen, EntriesScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, EntriesView))
         await screen.press("o")
         await screen.until(lambda: screen.app.screen is screen.browser)
         node = screen.browser.memories.current

@@ -1,0 +1,325 @@
+"""The entries of one memory that holds many: each is read, edited, copied and removed alone; u takes a removal back.
+
+It lies over whatever asked for it and goes back there. The list is what is on disk: an entry an agent adds appears, and
+the cursor stays with its entry.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual import on
+
+from memtui.engine.model import Address, Conflict, Saved, Snapshot, Unchanged
+from memtui.errors import MemtuiError
+from memtui.features.entries import guarded
+from memtui.features.entries.entry_names import EntryGoneError, exact
+from memtui.features.entries.fullness import Usage, usage
+from memtui.features.entries.model import Entry, EntryFile
+from memtui.features.host import WRITE, Host
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.ui.action import Action
+from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.words import fit, size_words
+from memtui.ui.list_view import ListView
+from memtui.ui.rows import ListRows
+from memtui.ui.widgets.rowlist import RowList
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+WIDE = 58
+"""Cells from which on a row says its tags apart."""
+TAGS = 22
+"""Cells of the tags."""
+
+NEEDS = frozenset({"entry_edit", "entry_remove", "copy_contents", "copy_sha"})
+"""Actions that work on the entry under the cursor."""
+
+
+class EntriesRead(NamedTuple):
+    """What was read of a memory that holds entries."""
+
+    snapshot: Snapshot
+    file: EntryFile
+    used: Usage
+
+
+class EntryRow(NamedTuple):
+    """One entry."""
+
+    entry: Entry
+    nth: int
+    """Which of the entries with the same bytes it is, from 0."""
+    text: bytes
+
+
+class EntriesView(ListView[EntryRow]):
+    """What a memory holds."""
+
+    ID: ClassVar[str] = "entries"
+    HELP = """The entries of a memory that holds many, in the order of the file: number, size, tags where the agent has
+them, first words; beside them the whole entry. enter edits one and n writes a new one behind the last: a save changes
+the bytes of that entry and no others, also when an agent wrote the file meanwhile. d t takes one out; u brings it
+back. f4 and H are about the whole file. Above the list stands how many there are and, where the agent has a limit, how
+much of it is used."""
+    NO_MATCH = "No entry has these words"
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host.shell, ListRows(row_key, lambda row: row.text.decode(errors="replace")))
+        self.host, self.jobs = host, host.jobs
+        self.address = Address("", "")
+        self.contents: EntriesRead | None = None
+        self.problem = ""
+        """Why there is nothing to show."""
+        self._go_to: int | None = None
+        """The number of the entry the cursor goes to when the list comes."""
+        self._asked: Hashable = None
+        """The entry that `d` asked about: `t` takes out that one and no other."""
+        self._edit_action = next(action for action in self.own_actions if action.id == "entry_edit")
+        self._does |= {
+            "entry_edit": self._edit,
+            "entry_new": lambda: host.places.edit_entry(self.address, None),
+            "entry_remove": self._remove,
+            "edit_outside": lambda: host.places.edit(self.address, then="outside"),
+            "versions": lambda: host.places.history(self.address),
+            "show_in_tree": lambda: host.places.tree(self.address),
+            "copy_contents": self._copy_text,
+            "copy_sha": lambda: host.copy(self._here.sha256, "the sha-256 of the entry"),
+        }
+
+    # What is known
+
+    def about(self, address: Address) -> None:
+        """Show another memory's entries."""
+        self.prompt = None
+        if address != self.address:
+            self.address, self.contents, self.problem = address, None, ""
+            self.loaded, self._shown, self._go_to = False, None, 1
+            self.rows.words = ()
+            self.list.change_rows(lambda: self.rows.load(()))
+            self.give(())
+        self.load()
+
+    def show_entry(self, number: int | None) -> None:
+        """Read the file again, and go to the entry with this number."""
+        self._go_to = number or self._go_to
+        self.load()
+
+    def read_rows(self, *, awaited: bool) -> None:
+        """Read the file."""
+        address = self.address
+        self.jobs.run(
+            lambda engine: read(engine, address),
+            lambda found: self._loaded(address, found),
+            what=f"read the entries of {address}",
+            latest="entries",
+            awaited=awaited,
+        )
+
+    def _loaded(self, address: Address, found: EntriesRead | str) -> None:
+        if address != self.address:
+            return
+        self.contents, self.problem = (None, found) if isinstance(found, str) else (found, "")
+        self.take(rows_of(self.contents.file) if self.contents is not None else ())
+        if self._go_to is not None:
+            self.list.go(place(self.rows.shown, self._go_to))
+            self._go_to = None
+            self.rows_changed()
+
+    @property
+    def _here(self) -> Entry:
+        """The entry under the cursor; actions that need one are off without."""
+        return self.rows.shown[self.list.cursor].entry
+
+    # The list
+
+    def draw(self, item: EntryRow, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        tagged = any(row.entry.tags for row in self.rows.all[:100])
+        digits = max(len(str(len(self.rows.all))), 2)
+        return entry_runs(item.entry, width, digits=digits, plain=self.ascii, tagged=tagged)
+
+    def empty_lines(self) -> Sequence[Sequence[Run]]:
+        """What is shown when there are no rows."""
+        if self.loaded and self.problem:
+            return [[("  " + self.problem, "problem")]]
+        if self.loaded and not self.rows.words:
+            return [[("  There are no entries; ", "name"), ("n", "key"), (" writes one", "name")]]
+        return super().empty_lines()
+
+    def list_words(self) -> tuple[str, Line]:
+        """Which memory, how many entries, how full it is."""
+        notes: Line = []
+        if self.contents is not None:
+            if self.rows.words:
+                notes.append((f"{len(self.rows.shown):,} of ", "title"))
+            notes.append((self.contents.used.short, "warning" if self.contents.used.over else "title"))
+        return f"Entries of {self.address}", notes
+
+    # The text
+
+    def read_text(self, item: EntryRow) -> None:
+        """Draw an entry."""
+        contents, width, plain = self.contents, self.page.text_width, self.ascii
+        if contents is not None:
+            self.jobs.run(
+                lambda _: page(contents, item.entry, width, plain=plain),
+                lambda drawn: self.show_text(item, drawn),
+                what=f"draw an entry of {self.address}",
+                latest="entries-page",
+            )
+
+    def page_words(self) -> tuple[str, Line]:
+        """Which entry."""
+        return (f"Entry {self.item.entry.number:,}" if self.item is not None else "Text"), []
+
+    # Keys
+
+    def off(self, action: Action) -> str:
+        """Why an action is off now."""
+        if not self.loaded:
+            return "The entries are still being read."
+        if action.id in NEEDS and self.item is None:
+            return self.problem or "There is no entry here."
+        if action.id == "entry_new" and self.problem:
+            return self.problem
+        if action.id == "edit_outside" and self.host.settings.terminal.web:
+            return "A browser cannot lend its screen to another program."
+        return ""
+
+    def asks_at_once(self, first: str) -> Line | None:
+        """`d` asks before anything happens."""
+        after = [key for key, action in self._sequences.choices(first) if action.id == "entry_remove"]
+        if not after or self.item is None or self.jobs.read_only:
+            return None
+        self._asked = row_key(self.rows.shown[self.list.cursor])
+        what = f" takes entry {self._here.number:,} out: "
+        title = one_line(self._here.title, 30, ascii_tokens=self.ascii)
+        return [(" ", "dim"), (after[0], "key"), (what, "strong"), (title, "name"), ("; any other key cancels", "dim")]
+
+    def row_moved(self) -> None:
+        """Whoever moves asks about nothing any more."""
+        self._asked = None
+
+    # Doing
+
+    @on(RowList.Opened)
+    def _opened(self) -> None:
+        self.attempt(self._edit_action)
+
+    def _edit(self) -> None:
+        self.host.places.edit_entry(self.address, exact(self._here))
+
+    def _remove(self) -> None:
+        row, address, jobs = self.rows.shown[self.list.cursor], self.address, self.jobs
+        entry = row.entry
+        asked, self._asked = self._asked, None
+        if asked is not None and asked != row_key(row):
+            self.say("Not removed. Somebody else changed the entry you asked about; look again.", "warning")
+            return
+
+        def removed(result: Saved | Unchanged | Conflict) -> None:
+            if isinstance(result, Conflict):
+                self.say(f"Not removed: {address} is being written again and again. d t tries again.", "warning")
+            else:
+                self.say(f"Removed entry {entry.number:,} of {address}. u brings it back.", "good")
+            self.load()
+
+        def refused(error: MemtuiError) -> None:
+            gone = isinstance(error, EntryGoneError)
+            why = "Somebody else changed this entry in that moment; look at it again." if gone else error.message
+            self.say(f"Not removed. {why}", "warning")
+            self.load()
+
+        jobs.run(
+            lambda engine: guarded.remove(engine, address, exact(entry), actor=jobs.actor),
+            removed,
+            what=f"remove an entry of {address}",
+            otherwise=refused,
+            lane=WRITE,
+        )
+
+    def _copy_text(self) -> None:
+        row = self.rows.shown[self.list.cursor]
+        self.host.copy(row.text.decode("utf-8", "replace"), f"entry {row.entry.number:,}")
+
+
+# What is shown
+
+
+def read(engine: Engine, address: Address) -> EntriesRead | str:
+    """Read a memory and take it apart; why not, when it cannot be."""
+    try:
+        file, snapshot = guarded.read_file(engine, address)
+        limit = engine.roots.find(address.root).policy.limit_of(address.path)
+    except MemtuiError as error:
+        return f"{error.message} {error.hint}".strip()
+    return EntriesRead(snapshot, file, usage(file, limit))
+
+
+def rows_of(file: EntryFile) -> tuple[EntryRow, ...]:
+    """Return the entries of a file, equal ones told apart."""
+    seen: Counter[str] = Counter()
+    found = []
+    for entry in file.entries:
+        found.append(EntryRow(entry, seen[entry.sha256], file.text(entry)))
+        seen[entry.sha256] += 1
+    return tuple(found)
+
+
+def row_key(row: EntryRow) -> tuple[str, int]:
+    """What an entry is, across reloads: its bytes, and which of the equal ones it is."""
+    return row.entry.sha256, row.nth
+
+
+def place(rows: Sequence[EntryRow], number: int) -> int:
+    """The row of the entry with this number, or the nearest one."""
+    below = sum(row.entry.number < number for row in rows)
+    return max(min(below, len(rows) - 1), 0)
+
+
+def page(contents: EntriesRead, entry: Entry, width: int, *, plain: bool) -> Page:
+    """Draw an entry: what it is, and its text with the line numbers of its own."""
+    said = words_page(*heading(contents, entry), width=width)
+    notes = words_page(*contents.file.notes, style="warning", width=width)
+    return (*said, *notes, PageLine(()), *text_page(contents.file.text(entry), width, plain=plain))
+
+
+def entry_runs(entry: Entry, width: int, *, digits: int, plain: bool, tagged: bool) -> list[Run]:
+    """Draw a row, without the sign of the cursor.
+
+    Args:
+        entry: which.
+        width: cells there are.
+        digits: cells of the largest number.
+        plain: draw with ASCII only.
+        tagged: whether any entry of the file has tags.
+    """
+    runs: list[Run] = [
+        (f"{entry.number:>{digits}} ", "dim"),
+        (f"{size_words(entry.size):>7}  ", "description"),
+    ]
+    if tagged and width >= WIDE:
+        runs.append((fit(" ".join(entry.tags), TAGS, plain=plain) + "  ", "heading"))
+    room = max(width - sum(cell_width(text) for text, _ in runs), 1)
+    return [*runs, (one_line(entry.title or "(blank)", room, ascii_tokens=plain), "name")]
+
+
+def heading(contents: EntriesRead, entry: Entry) -> list[str]:
+    """Say above a text what it is."""
+    text = contents.file.text(entry)
+    count = 1 + text.count(b"\n")
+    lines = "a line" if count == 1 else f"{count:,} lines"
+    facts = [f"Entry {entry.number:,} of {len(contents.file.entries):,}", f"{lines} from line {entry.line:,} on"]
+    facts += [f"{len(text.decode(errors='replace')):,} characters", f"check {entry.sha256[:8]}"]
+    said = [", ".join(facts) + "."]
+    if contents.used.limit:
+        over = f": {contents.used.over:,} over what the agent takes" if contents.used.over else ""
+        said.insert(0, f"{contents.used.words}{over}.")
+    if entry.tags:
+        said.append("Tags: " + visible(", ".join(entry.tags)) + ".")
+    return said
