@@ -81,8 +81,13 @@ class Shapes:
         return max((1 + self.depth(base) for base in self.all[name].own), default=0)
 
     def surface(self, name: str) -> set[str]:
-        """Public methods and properties, own and inherited from ours, but for those that answer Textual."""
+        """Public methods and properties, own and inherited from ours, but for those that answer Textual or that are of
+        a base in `memtui.ui`, where they count once for all that stand on it."""
+        ui = "memtui.ui."
         found = {node.name for above in self.line(name) for node in _methods(self.all[above].node)}
+        if not name.startswith(ui):
+            bases = (above for above in self.line(name) if above.startswith(ui))
+            found -= {node.name for above in bases for node in _methods(self.all[above].node)}
         if any(base.startswith("textual.") for base in self.foreign(name)):
             found = {one for one in found if one not in self._textual and not one.startswith(CALLED_BY_TEXTUAL)}
         return {one for one in found if not one.startswith("_")}

@@ -98,6 +98,7 @@ GOOD = {
     "surface": [
         files(m="class A:\n" + methods(20) + methods(5, "_own")),
         files(m="from textual.widget import Widget\nclass A(Widget):\n    def focus(self): ...\n" + methods(30, "on_")),
+        files(ui__a="class A:\n" + methods(20), m="from memtui.ui.a import A\nclass B(A):\n    def more(self): ..."),
     ],
     "collaborators": [
         files(m=f"{PARTS}class C:\n{MADE.format(more=', f: int, g: str')}"),
