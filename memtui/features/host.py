@@ -176,6 +176,10 @@ class Host(Protocol):
     def more_roots(self) -> Callable[[], tuple[Root, ...]]:
         """Finds the roots of every project; slow, so it is for a job."""
 
+    @property
+    def unread_projects(self) -> frozenset[str]:
+        """The folders of other projects that were found and are not read."""
+
     def now(self) -> int:
         """Milliseconds since the epoch."""
 

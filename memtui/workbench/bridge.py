@@ -505,11 +505,11 @@ class Bridge:
     def _send_activity(self) -> None:
         engine = self._engine
         deleted = tuple(change.address for change in engine.changes.unseen() if change.kind == "deleted")
-        from memtui.workbench.views import activity_jobs
-        from memtui.workbench.views.activity_rows import strip_records
+        from memtui.features.activity import view_texts
+        from memtui.features.activity.view_rows import strip_records
 
-        loaded = activity_jobs.load(engine, activity_jobs.Wish(), None, limit=ACTIVITY)
-        lines = activity_jobs.count(engine, strip_records(loaded.records))
+        loaded = view_texts.load(engine, view_texts.Wish(), None, limit=ACTIVITY)
+        lines = view_texts.count(engine, strip_records(loaded.records))
         news = ActivityChanged(
             loaded.records, deleted, engine.rows.vanished(), loaded.operations, lines, loaded.next_undo
         )

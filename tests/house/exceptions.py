@@ -30,7 +30,7 @@ DEPTH: Mapping[str, int] = {
 """Classes of ours a class stands on."""
 
 FOLDERS: Mapping[str, int] = {
-    "memtui/workbench/views": 31,
+    "memtui/workbench/views": 27,
 }
 """Modules of a folder."""
 
@@ -40,7 +40,6 @@ ONE_IMPORTER: Mapping[str, int] = {}
 GERUNDS: Collection[str] = (
     "memtui.ui.draw.marking",
     "memtui.workbench.views.redacting",
-    "memtui.workbench.views.stepping",
     "memtui.workbench.views.switching",
 )
 """Modules named by a bare gerund."""
@@ -90,24 +89,19 @@ CIRCLES: Collection[str] = (
     "memtui.workbench.edit.merge.cases",
     "memtui.workbench.edit.merge.flow",
     "memtui.workbench.edit.merge.kept",
-    "memtui.workbench.views.activity",
     "memtui.workbench.views.changes",
     "memtui.workbench.views.history",
     "memtui.workbench.views.host",
     "memtui.workbench.views.redacting",
-    "memtui.workbench.views.stepping",
     "memtui.workbench.views.switching",
     "memtui.workbench.views.taking_back",
 )
 """Modules in a circle of imports."""
 
 ARROWS_UP: Collection[str] = (
-    "memtui.workbench.bridge -> memtui.workbench.views.activity_jobs",
-    "memtui.workbench.bridge -> memtui.workbench.views.activity_rows",
     "memtui.workbench.browse.browser -> memtui.workbench.edit.drafts",
     "memtui.workbench.browse.browser -> memtui.workbench.edit.host",
     "memtui.workbench.browse.browser -> memtui.workbench.views.switching",
-    "memtui.workbench.browse.chrome -> memtui.workbench.views.activity_rows",
     "memtui.workbench.browse.commands -> memtui.workbench.views.help",
     "memtui.workbench.browse.commands -> memtui.workbench.views.picker",
     "memtui.workbench.browse.health -> memtui.workbench.views.health_rows",

@@ -57,7 +57,7 @@ FEATURE = Feature(
         "5",
         "Activity",
         "Show everything that was done, by anybody, and take one step back.",
-        "memtui.workbench.views.activity:ActivityScreen",
+        "memtui.features.activity.view:ActivityView",
         (
             *("step_open", "step_diff", "undo_step", "only_actor", "filter", "versions", "show_in_tree", "left"),
             *("right", "next_hunk", "previous_hunk"),

@@ -342,7 +342,7 @@ class Chrome:
         """The last operations of anybody."""
         lines: list[Line] = [[("  nothing yet", "dim")]]
         if self.recent is not None:
-            from memtui.workbench.views.activity_rows import strip
+            from memtui.features.activity.view_rows import strip
 
             news = self.recent
             look = self._screen.side.look

@@ -340,14 +340,6 @@ def group_detail(
     return lines
 
 
-VERBS = {
-    "save": "edit", "create": "create", "rename": "rename", "delete": "trash", "restore": "restore", "pin": "pin",
-    "unpin": "unpin", "undo": "undo", "redo": "redo", "modified": "edit", "created": "create", "deleted": "delete",
-    "renamed": "rename", "restored": "restore", "reviewed": "review",
-}  # fmt: skip
-"""Operations of the audit in the words of the screen."""
-
-
 MARKED: Mapping[str, str] = {
     "trash": "", "rename": "move", "copy_to": "", "pin": "", "undo": "", "back": "unmark", "mark": "",
 }  # fmt: skip

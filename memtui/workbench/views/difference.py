@@ -14,9 +14,6 @@ from memtui.engine.model import Change
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 
-KINDS = {"modified": "changed", "created": "new", "deleted": "deleted", "renamed": "renamed"}
-"""Kinds of changes in the words of the screen."""
-
 
 class Shown(NamedTuple):
     """A change as it is shown."""

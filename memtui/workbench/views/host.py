@@ -190,6 +190,10 @@ class WorkbenchHost(Host):
     def more_roots(self) -> Callable[[], tuple[Root, ...]]:
         return self.screen.facts.more_roots
 
+    @property
+    def unread_projects(self) -> frozenset[str]:
+        return frozenset(root.path for root in self.screen.projects.found)
+
     def now(self) -> int:
         return self.screen.now()
 

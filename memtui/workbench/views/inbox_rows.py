@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import os.path
 from collections import Counter
 from collections.abc import Mapping
 
-from memtui.engine.model import Address, Change
-from memtui.features.actors import who_words
+from memtui.engine.model import Change
+from memtui.features.actors import KINDS, common_place, who_words
 from memtui.features.changes.bursts import Burst
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import Look, ago, since
 from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.workbench.views.difference import KINDS
 from memtui.workbench.views.inbox import Item
 
 KIND_STYLES = {"modified": "agent", "created": "add", "deleted": "del", "renamed": "agent"}
@@ -76,16 +74,6 @@ def burst_words(burst: Burst) -> str:
     parts = ", ".join(f"{kinds[kind]:,} {word}" for kind, word in KINDS.items() if kinds[kind])
     place = common_place([change.address for change in burst.changes])
     return f"{parts}{f'  in {visible(place)}' if place else ''}"
-
-
-def common_place(addresses: list[Address]) -> str:
-    """The folder or root that all lie in; nothing when they lie in several roots."""
-    roots = {address.root for address in addresses}
-    if len(roots) != 1:
-        return f"{len(roots)} roots"
-    folders = [os.path.dirname(address.path) for address in addresses]
-    common = os.path.commonpath(folders) if all(folders) else ""
-    return f"{roots.pop()}{'/' if common else ''}{common}"
 
 
 def _change_runs(change: Change, lead: list[Run], width: int, look: Look, counts: Counts) -> list[Run]:

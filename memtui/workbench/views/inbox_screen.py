@@ -16,7 +16,7 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from memtui.engine.model import Address, Change
-from memtui.features.actors import who_words
+from memtui.features.actors import KINDS, who_words
 from memtui.safe_text import visible
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import Look
@@ -28,7 +28,7 @@ from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.page_view import PageView
 from memtui.workbench.views import inbox_jobs
 from memtui.workbench.views.change_list import ChangeList
-from memtui.workbench.views.difference import KINDS, Shown
+from memtui.workbench.views.difference import Shown
 from memtui.workbench.views.inbox import Inbox, Item, Loaded
 from memtui.workbench.views.inbox_rows import burst_words
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine.model import Address, Change, Root, Vanished
-from memtui.features.actors import who_words
+from memtui.features.actors import common_place, who_words
 from memtui.features.changes.bursts import MASS
 from memtui.safe_text import cell_width
 from memtui.ui.draw.times import Look
 from memtui.workbench.views.inbox import Inbox, Item, Loaded
-from memtui.workbench.views.inbox_rows import burst_words, common_place, heading, row_runs
+from memtui.workbench.views.inbox_rows import burst_words, heading, row_runs
 
 T = 1_767_225_600_000
 NOW = T + 60_000

@@ -9,9 +9,9 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord
+from memtui.features.activity.view_rows import Item, Steps
+from memtui.features.activity.view_texts import Wish, count, load, outcome_lines, show, take_back
 from memtui.ui.draw.difference import Look
-from memtui.workbench.views.activity_jobs import Wish, count, load, outcome_lines, show, take_back
-from memtui.workbench.views.activity_rows import Item, Steps
 from tests.engine.settling import settle
 from tests.workbench.views.real import CLAUDE, ME, World, at, write
 

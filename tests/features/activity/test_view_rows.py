@@ -6,9 +6,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, AuditRecord, Operation
-from memtui.safe_text import cell_width
-from memtui.ui.draw.times import Look
-from memtui.workbench.views.activity_rows import (
+from memtui.features.activity.view_rows import (
     TOGETHER_MS,
     Item,
     Steps,
@@ -21,6 +19,8 @@ from memtui.workbench.views.activity_rows import (
     strip,
     strip_records,
 )
+from memtui.safe_text import cell_width
+from memtui.ui.draw.times import Look
 
 NOW = 1_767_225_600_000
 LOOK = Look(NOW)

@@ -11,10 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.diff.hunks import hunks, why_not_text
 from memtui.engine.model import APPROVALS, Actor, AuditRecord, Done, Operation, Root
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.ui.draw.difference import Look, compare
-from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
-from memtui.ui.draw.words import count_words
-from memtui.workbench.views.activity_rows import (
+from memtui.features.activity.view_rows import (
     Item,
     change_of,
     has_texts,
@@ -25,7 +22,10 @@ from memtui.workbench.views.activity_rows import (
     verb_words,
     where,
 )
-from memtui.workbench.views.difference import KINDS
+from memtui.features.actors import KINDS
+from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
+from memtui.ui.draw.words import count_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -6,11 +6,15 @@ The audit is loaded a page at a time, as the cursor comes near its end, so that 
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.timer import Timer
 
-from memtui.engine.model import AuditRecord
+from memtui.engine.model import APPROVALS, AuditRecord, Done
+from memtui.features.activity import view_texts
+from memtui.features.activity.view_rows import Item, Steps, actor_words, closed_folders, item_runs, where
+from memtui.features.activity.view_texts import BATCH, PAGE, Drawn, Loaded, Wish
+from memtui.features.host import WRITE
 from memtui.safe_text import visible
 from memtui.ui.action import PANES, Action
 from memtui.ui.draw.difference import Look
@@ -19,14 +23,10 @@ from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
-from memtui.workbench.views import activity_jobs
-from memtui.workbench.views.activity_jobs import BATCH, PAGE, Drawn, Loaded, Wish
-from memtui.workbench.views.activity_rows import Item, Steps, actor_words, item_runs, where
-from memtui.workbench.views.stepping import Stepping
 
 if TYPE_CHECKING:
+    from memtui.features.host import Host
     from memtui.ui.view_screen import Within
-    from memtui.workbench.views.host import WorkbenchHost
 
 NEAR = 60
 """Rows before the end at which more are loaded."""
@@ -38,7 +38,94 @@ COUNTED_RECORDS = 20
 """The lines of larger steps are not counted."""
 
 
-class ActivityScreen(ListView[Any]):
+def _is_between(item: Item) -> bool:
+    """Whether the whole step went from one folder to another: the other one is opened for it."""
+    ends = (one.root for record in item.step.records for one in (record.address, record.new_address) if one is not None)
+    return bool(item.step.txn) and len(set(ends)) > 1
+
+
+class Stepping:
+    """Takes steps back."""
+
+    def __init__(self, screen: ActivityView) -> None:
+        self._screen = screen
+        self._told: tuple[Hashable, Sequence[str]] | None = None
+
+    def told(self, item: Item) -> Sequence[str]:
+        """What is said beside a row that could not be taken back as a whole; nothing about any other row."""
+        return self._told[1] if self._told is not None and self._told[0] == item.key else ()
+
+    def forget(self) -> None:
+        """Say it no longer."""
+        self._told = None
+
+    def why_not(self, item: Item) -> str:
+        """Why a row cannot be taken back by itself; nothing when it can be tried."""
+        if all(record.state != "done" for record in item.records):
+            return "It did not happen, so there is nothing to take back."
+        if item.records[0].operation == "redacted":
+            return "A redaction cannot be taken back: the text is gone for good."
+        if item.records[0].operation in APPROVALS:
+            return "An approval is a mark, and no change of a memory: there is nothing to take back."
+        return "" if _is_between(item) else self.away(item)
+
+    def away(self, item: Item) -> str:
+        """Why the texts of a row cannot be read here; nothing when they can be."""
+        folders = closed_folders(item.records)
+        if not folders:
+            return ""
+        if folders[0] in self._screen.host.unread_projects:
+            return "It is of another project, which was not read: A in the memories (1) reads it."
+        return f"It is of {visible(folders[0])}, which is not open here: --root NAME=DIR opens it."
+
+    def how(self, item: Item) -> str:
+        """How a row is taken back."""
+        operation = self._screen.steps.operation(item.step)
+        if self.why_not(item) or (operation is not None and operation.undone):
+            return ""
+        if self._screen.next_undo and self._screen.next_undo == item.step.txn:
+            return "u takes it back: it is the newest."
+        what = "the whole operation" if item.record is not None and operation is not None else "this step alone"
+        return f"d s takes {what} back, where memories still are as it left them."
+
+    def question(self, key: str) -> Line | None:
+        """What `d` would take back with the next key; None when it would not."""
+        screen, item = self._screen, self._screen.item
+        if item is None or screen.jobs.read_only or self.why_not(item):
+            return None
+        name = visible(view_texts.step_name(item, screen.steps.operation(item.step)))
+        return [(" ", "dim"), (key, "key"), (f" takes back: {name}", "strong"), ("; any other key cancels", "dim")]
+
+    def undo(self) -> None:
+        """Take the row under the cursor back."""
+        screen, item = self._screen, self._screen.item
+        if item is None:
+            return
+        chosen, bridge, roots = item, screen.jobs, screen.host.more_roots
+        name = view_texts.step_name(chosen, screen.steps.operation(chosen.step))
+
+        def done(result: Done) -> None:
+            screen.host.operations.touched(result.addresses)
+            failed = [outcome for outcome in result.outcomes if not outcome.ok]
+            if failed:
+                lines = view_texts.outcome_lines(result)
+                self._told = (chosen.key, lines)
+                good = len(result.outcomes) - len(failed)
+                screen.host.say(f"done {good}, failed {len(failed)}: {lines[3].removeprefix('- ')}", "warning")
+                screen.read_row()
+            else:
+                screen.host.say(f"Took back: {name}. {view_texts.brings_back(result)}.", "good")
+            screen.load()
+
+        bridge.run(
+            lambda engine: view_texts.take_back(engine, chosen, bridge.actor, roots),
+            done,
+            what=f"take back {name}",
+            lane=WRITE,
+        )
+
+
+class ActivityView(ListView[Item]):
     """Everything that was done."""
 
     ID: ClassVar[str] = "activity"
@@ -48,7 +135,7 @@ enter goes to the memory, or to its history when it is gone. w gives the differe
 newest operation, as everywhere; d s takes back the step under the cursor and nothing else, where its memories still are
 as it left them. / looks for words, a shows one writer only."""
 
-    def __init__(self, host: WorkbenchHost) -> None:
+    def __init__(self, host: Host) -> None:
         super().__init__(host.shell)
         self.host, self.jobs = host, host.jobs
         self.steps = Steps()
@@ -102,7 +189,7 @@ as it left them. / looks for words, a shows one writer only."""
         wish = self.wish
         self._loading = True
         self.jobs.stream(
-            lambda engine, stop, _: activity_jobs.load(engine, wish, before, limit=limit, stop=stop),
+            lambda engine, stop, _: view_texts.load(engine, wish, before, limit=limit, stop=stop),
             self._take,
             what="read the activity",
             group="activity",
@@ -207,7 +294,7 @@ as it left them. / looks for words, a shows one writer only."""
             self.list.repaint()
 
         self.jobs.run(
-            lambda engine: activity_jobs.count(engine, wanted),
+            lambda engine: view_texts.count(engine, wanted),
             counted,
             what="count changed lines",
             latest="activity-counts",
@@ -229,7 +316,7 @@ as it left them. / looks for words, a shows one writer only."""
         now = self.host.now()
         operation, how, away = self.steps.operation(item.step), self.stepping.how(item), self.stepping.away(item)
         self.jobs.run(
-            lambda engine: activity_jobs.show(engine, item, operation, how, now, look, away),
+            lambda engine: view_texts.show(engine, item, operation, how, now, look, away),
             self._give,
             what="read what was done",
             latest="activity-page",

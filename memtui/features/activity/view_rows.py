@@ -11,14 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.engine.model import APPROVALS, Address, AuditRecord, Change, Operation, is_person
-from memtui.features.actors import who_words
+from memtui.features.actors import KINDS, VERBS, common_place, who_words
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
 from memtui.ui.draw.words import count_words, end_of_line, fit
-from memtui.workbench.tree.cells import VERBS
-from memtui.workbench.views.difference import KINDS
-from memtui.workbench.views.inbox_rows import common_place
 
 TOGETHER_MS = 2_000
 """What one writer outside memtui did with no longer pauses than this is one row."""

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import Address, Root
-from memtui.workbench.views.activity import ActivityScreen
+from memtui.features.activity.view import ActivityView
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real
 
 
@@ -22,10 +22,10 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-async def activity(screen: Real) -> ActivityScreen:
+async def activity(screen: Real) -> ActivityView:
     await screen.press("5")
     top = screen.app.screen
-    assert isinstance(top, ActivityScreen)
+    assert isinstance(top, ActivityView)
     await screen.until(lambda: top.loaded and bool(top.page.page))
     return top
 

@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import MergeOf
+from memtui.features.activity.view import ActivityView
+from memtui.features.activity.view_texts import PAGE
 from memtui.ui.action import MOVES
 from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.place import Place
-from memtui.workbench.views.activity import ActivityScreen
-from memtui.workbench.views.activity_jobs import PAGE
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real, write
 
 
@@ -29,15 +29,15 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-async def activity(screen: Real) -> ActivityScreen:
+async def activity(screen: Real) -> ActivityView:
     await screen.press("5")
     top = screen.app.screen
-    assert isinstance(top, ActivityScreen)
+    assert isinstance(top, ActivityView)
     await screen.until(lambda: top.loaded and bool(top.page.page) and not top._loading)
     return top
 
 
-async def to(screen: Real, view: ActivityScreen, words: str) -> None:
+async def to(screen: Real, view: ActivityView, words: str) -> None:
     """Put the cursor on the first row that has these words."""
     for index in range(view.row_count()):
         if words in "".join(text for text, _ in view.draw_row(index, 100)):
@@ -302,7 +302,7 @@ async def test_after_a_restart_the_cursor_is_at_its_step_again_however_far_down(
     async with real(world, place=Place(view="activity", row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == "activity")
         again = screen.app.screen
-        assert isinstance(again, ActivityScreen)
+        assert isinstance(again, ActivityView)
         await screen.until(lambda: again.item is not None and again.item.step.key == key)
         await screen.until_text("deleted  notes/c.md")
         assert again.list.top <= again.list.cursor < again.list.top + again.list.size.height
@@ -313,14 +313,14 @@ async def test_after_a_restart_the_cursor_is_at_its_step_again_however_far_down(
 async def test_a_step_that_is_no_longer_there_is_not_looked_for_without_end(
     world: World, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
-    monkeypatch.setattr("memtui.workbench.views.activity.SOUGHT", PAGE)
+    monkeypatch.setattr("memtui.features.activity.view.SOUGHT", PAGE)
     with world.engine() as engine:
         for number in range(steps):
             engine.memories.create(at(f"more/{number:03}.md"), "x\n", actor=ME)
     async with real(world, place=Place(view="activity", row="('seq', 999999)")) as screen:
         await screen.until(lambda: screen.browser.views.current == "activity")
         view = screen.app.screen
-        assert isinstance(view, ActivityScreen)
+        assert isinstance(view, ActivityView)
         await screen.until(lambda: view.loaded and view.shell.row_left(view.ID) == "")
         assert view.steps.complete == (not steps)
         assert view.list.cursor == 0
