@@ -308,7 +308,7 @@ class Undo(EnginePart):
         if newer is None:
             return ""
         _, what, folder = newer
-        return f"Newer, and left alone: {what}, in {folder}, which is not open here; --root NAME={folder} opens it."
+        return f"Skipped a newer change ({what}): {folder} is not open. Open it with --root NAME={folder}."
 
     def _inverse(
         self,

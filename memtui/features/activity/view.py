@@ -21,6 +21,7 @@ from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
+from memtui.ui.draw.words import partly_done
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
 
@@ -110,8 +111,9 @@ class Stepping:
             if failed:
                 lines = view_texts.outcome_lines(result)
                 self._told = (chosen.key, lines)
-                good = len(result.outcomes) - len(failed)
-                screen.host.say(f"done {good}, failed {len(failed)}: {lines[3].removeprefix('- ')}", "warning")
+                count, why = len(result.outcomes), lines[3].removeprefix("- ")
+                words = partly_done("took back", count - len(failed), count, str(failed[0].address), why)
+                screen.host.say(words, "warning")
                 screen.read_row()
             else:
                 screen.host.say(f"Took back: {name}. {view_texts.brings_back(result)}.", "good")

@@ -18,7 +18,7 @@ from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
-from memtui.ui.draw.words import count_words, end_of_line, fit, size_words
+from memtui.ui.draw.words import count_words, end_of_line, fit, partly_done, size_words
 from memtui.ui.keys.fence import fence_of
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
@@ -216,9 +216,9 @@ def _failed_words(done: Done, failed: Sequence[Outcome], why: str) -> str:
     """Say what did not come back, and what helps."""
     if len(done.outcomes) == 1:
         return f"Not restored: {why}" + (" r asks for another name." if _any_taken(failed) else "")
-    good = len(done.outcomes) - len(failed)
+    count = len(done.outcomes)
     named = " r on each of them asks for another name." if _any_taken(failed) else ""
-    return f"done {good}, failed {len(failed)}: {failed[0].address}: {why}{named}"
+    return partly_done("restored", count - len(failed), count, str(failed[0].address), why) + named
 
 
 def _any_taken(failed: Sequence[Outcome]) -> bool:

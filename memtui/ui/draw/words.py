@@ -47,6 +47,21 @@ def reach(width: int) -> int:
     return max(width, 0) * 4 + 16
 
 
+def partly_done(past: str, good: int, count: int, failed: str, why: str) -> str:
+    """Say how much of an operation was done, and why not all of it: `Moved 2 of 3 to the trash. a.md failed: ...`.
+
+    Args:
+        past: the verb in the past and what belongs to it, such as `moved to the trash`.
+        good: how many succeeded.
+        count: how many there were.
+        failed: the name of the first that failed.
+        why: its reason, a sentence.
+    """
+    verb, space, rest = past.partition(" ")
+    reason = why if why.startswith(failed) else f"{failed} failed: {why}"
+    return f"{verb.capitalize()} {good} of {count}{space}{rest}. {reason}"
+
+
 def count_words(count: int, word: str) -> str:
     """Say `1 file`, `9 files`, `2 memories`."""
     plural = word[:-1] + "ies" if word.endswith("y") else word + "s"

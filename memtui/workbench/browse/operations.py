@@ -17,7 +17,7 @@ from memtui.features.transfer.plan import translates
 from memtui.features.typed_address import Target, rename_target
 from memtui.pointers import carry
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.words import count_words, partly_done
 from memtui.ui.keys.fence import MOMENT
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.tree.nodes import MEMORY, Node
@@ -367,7 +367,8 @@ class MemoryOperations:
         elif failed:
             self._screen.memories.leave_marked(outcome.address for outcome in failed)
             why = failed[0].error.message if failed[0].error is not None else "it changed meanwhile"
-            self._screen.say(f"done {len(good)}, failed {len(failed)}: {failed[0].address}: {why}", "warning")
+            words = partly_done(past, len(good), len(done.outcomes), str(failed[0].address), why)
+            self._screen.say(words, "warning")
         if failed:
             return
         name = self.name(tuple(outcome.address for outcome in good))

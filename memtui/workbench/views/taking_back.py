@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import take_back
 from memtui.engine.model import Change, Conflict, Done, Saved, Unchanged
-from memtui.ui.draw.words import count_words
+from memtui.ui.draw.words import count_words, partly_done
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.views import inbox_jobs
 
@@ -112,8 +112,9 @@ class TakingBack:
             self._screen.say(f"Took back the change of {name}. u brings it back.", "good")
             return
         why = failed[0].error.message if failed[0].error is not None else "it changed again meanwhile"
-        good = len(done.outcomes) - len(failed)
-        self._screen.say(f"done {good}, failed {len(failed)}: {failed[0].address}: {why}", "warning")
+        count = len(done.outcomes)
+        words = partly_done("took back", count - len(failed), count, str(failed[0].address), why)
+        self._screen.say(words, "warning")
 
     def _refused(self, refused: Refused) -> None:
         """Let the merge decide, or say what to do."""

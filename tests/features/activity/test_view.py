@@ -132,7 +132,7 @@ async def test_what_could_not_be_taken_back_is_said_for_each_memory(world: World
         view = await activity(screen)
         await to(screen, view, "delete 3 memories")
         await screen.press("d", "s")
-        await screen.until_text("done 2, failed 1: notes/b.md is there again, with another text.")
+        await screen.until_text("Took 2 of 3 back. notes/b.md is there again, with another text.")
         await screen.until_text("Left as they are: 1 memory.")
         assert world.disk()["b.md"] == b"again\n"
         await screen.press("j", "k")

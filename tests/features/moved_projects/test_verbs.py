@@ -99,7 +99,7 @@ def test_undo_reaches_it_also_after_something_was_done_in_another_project(
     result = cli("undo")
     assert result.status == 0
     assert not new_file(home).exists()
-    assert "Newer, and left alone: create claude-code:project" in result.err
+    assert "Skipped a newer change (create claude-code:project" in result.err
     assert cli("redo").status == 0
     assert new_file(home).exists()
 

@@ -228,7 +228,7 @@ async def test_in_bulk_what_stands_in_the_way_is_said_and_stays_marked(world: Wo
     async with real(world) as screen:
         view = await trash(screen)
         await screen.press("*", "r")
-        await screen.until_text("done 2, failed 1: notes/a.md:")
+        await screen.until_text("Restored 2 of 3. notes/a.md ")
         await screen.until(lambda: len(view.rows.shown) == 1)
         assert len(view.rows.marks) == 1
         assert world.disk()["a.md"] == b"somebody else's\n"

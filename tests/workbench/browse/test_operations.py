@@ -86,7 +86,7 @@ async def test_a_partial_failure_is_told_with_the_reason() -> None:
         await screen.go(str(AUTH))
         with failing(errno.EACCES, "link", "rename", "rename_noreplace", "unlink", of="retry.md"):
             await screen.press("space", "space", "d", "t")
-            await screen.until_text(f"done 1, failed 1: {RETRY}: ")
+            await screen.until_text(f"Moved 1 of 2 to the trash. {RETRY} failed: ")
         assert screen.browser.memories.marks == {RETRY}, "what failed stays marked"
 
 
