@@ -121,6 +121,9 @@ class Destinations(Protocol):
     def describe(self, address: Address) -> None:
         """Show the front matter of a memory as a form."""
 
+    def repoint(self, root: str) -> None:
+        """Ask where the project of a root is now, at its row in the tree."""
+
 
 class Operations(Protocol):
     """What views and the tree do in the same way, with the same words."""
@@ -179,6 +182,10 @@ class Host(Protocol):
     @property
     def unread_projects(self) -> frozenset[str]:
         """The folders of other projects that were found and are not read."""
+
+    @property
+    def index_health(self) -> Any:
+        """What is known of the health of indexes, as `IndexHealth` of that feature has it."""
 
     def now(self) -> int:
         """Milliseconds since the epoch."""

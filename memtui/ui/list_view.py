@@ -187,7 +187,7 @@ class ListView(ViewScreen, Generic[T]):
     def list_words(self) -> tuple[str, Line]:
         """The title of the list, and its notes: how many rows there are, the filter, how many are marked."""
         rows = self.rows
-        notes: Line = [(f"{len(rows.shown):,} of {len(rows.all):,}" if rows.words else f"{len(rows.all):,}", "title")]
+        notes: Line = [(rows.of_all if rows.words else f"{len(rows.all):,}", "title")]
         if rows.words:
             notes.append((f" | /{' '.join(rows.words)}", "agent"))
         if rows.marks:
@@ -319,7 +319,7 @@ class ListView(ViewScreen, Generic[T]):
         def typed(text: str) -> None:
             self.change(lambda: self.rows.filter(text.split()))
             if self.prompt is not None:
-                self.prompt.note = [(f"{len(self.rows.shown):,} of {len(self.rows.all):,}", "dim")]
+                self.prompt.note = [(self.rows.of_all, "dim")]
 
         def cancelled() -> None:
             self.close_prompt()

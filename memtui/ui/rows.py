@@ -40,6 +40,11 @@ class ListRows(Generic[T]):
         text = text.casefold() if self.words else ""
         return all(word in text for word in self.words)
 
+    @property
+    def of_all(self) -> str:
+        """How many rows the filter leaves: `3 of 1,200`."""
+        return f"{len(self.shown):,} of {len(self.all):,}"
+
     def targets(self, index: int) -> tuple[T, ...]:
         """What an operation works on: everything marked, also what the filter hides, else the row."""
         if self.marks:

@@ -30,7 +30,7 @@ DEPTH: Mapping[str, int] = {
 """Classes of ours a class stands on."""
 
 FOLDERS: Mapping[str, int] = {
-    "memtui/workbench/views": 27,
+    "memtui/workbench/views": 24,
 }
 """Modules of a folder."""
 
@@ -104,7 +104,6 @@ ARROWS_UP: Collection[str] = (
     "memtui.workbench.browse.browser -> memtui.workbench.views.switching",
     "memtui.workbench.browse.commands -> memtui.workbench.views.help",
     "memtui.workbench.browse.commands -> memtui.workbench.views.picker",
-    "memtui.workbench.browse.health -> memtui.workbench.views.health_rows",
     "memtui.workbench.browse.operations -> memtui.workbench.edit.merge.cases",
     "memtui.workbench.edit.host -> memtui.workbench.app",
 )

@@ -56,7 +56,7 @@ FEATURE = Feature(
         "7",
         "Health",
         "Show what is wrong with the indexes agents load, and fix it.",
-        "memtui.workbench.views.health:HealthScreen",
+        "memtui.features.health.view:HealthView",
         (
             *("health_open", "fix_finding", "fix_kind", "fix_root", "edit", "filter", "next_folder", "previous_folder"),
             *("repoint", "reload"),

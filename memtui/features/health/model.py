@@ -41,6 +41,12 @@ BY_NAME = (*BULK, CUT)
 ONE_BY_ONE = (OUTSIDE, BELOW)
 """Kinds for which there is an offer at most, for a person to take one by one."""
 
+QUIET = (BELOW, LONG)
+"""Kinds that are counted apart: a long line loses nothing yet, and below a cut the cut itself is counted."""
+
+ORPHAN = "orphan"
+"""The kind of a project that is gone."""
+
 
 class Edit(NamedTuple):
     """Bytes that are replaced by others."""
@@ -134,6 +140,20 @@ class Preview(NamedTuple):
     """How many findings it takes away; none in a file that only takes in a part of an index."""
     notes: tuple[str, ...] = ()
     """What follows from it besides, in sentences. May hold hostile text."""
+
+
+class Stray(NamedTuple):
+    """Memories that are not where their project is."""
+
+    kind: str
+    """`orphan`, `shared` or `split`."""
+    root: str
+    """Where to go."""
+    path: str
+    """The project, as far as it is known."""
+    text: str
+    lines: tuple[str, ...]
+    """What is known, in sentences."""
 
 
 _BOM = b"\xef\xbb\xbf"

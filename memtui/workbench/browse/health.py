@@ -14,7 +14,7 @@ from memtui.agents.layout import names_in, short_path, slug
 from memtui.agents.projects import ORPHANED
 from memtui.engine.model import Address, Listing
 from memtui.errors import MemtuiError
-from memtui.features.health.model import IndexReport
+from memtui.features.health.model import ORPHAN, QUIET, IndexReport, Stray
 from memtui.features.health.survey import Looker, has_index
 from memtui.features.moved_projects.orphans import (
     SPLIT,
@@ -27,7 +27,6 @@ from memtui.features.moved_projects.orphans import (
     survey,
     where,
 )
-from memtui.workbench.views.health_rows import ORPHAN, QUIET, Stray
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memtui.config.surroundings import Surroundings
     from memtui.engine.model import Address, Change, Root
     from memtui.errors import MemtuiError
+    from memtui.features.health.view import IndexHealth
     from memtui.ui.action import Action, View
     from memtui.ui.draw.spans import Line
     from memtui.ui.keys.palette import Command
@@ -127,6 +128,9 @@ class _Places(Destinations):
     def describe(self, address: Address) -> None:
         self._screen.host.describe(address)
 
+    def repoint(self, root: str) -> None:
+        self._screen.repointing.start(root)
+
 
 class _Operations(Operations):
     """What the main screen does for views."""
@@ -193,6 +197,10 @@ class WorkbenchHost(Host):
     @property
     def unread_projects(self) -> frozenset[str]:
         return frozenset(root.path for root in self.screen.projects.found)
+
+    @property
+    def index_health(self) -> IndexHealth:
+        return self.screen.checkup
 
     def now(self) -> int:
         return self.screen.now()

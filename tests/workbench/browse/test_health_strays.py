@@ -8,8 +8,8 @@ import pytest
 
 from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
+from memtui.features.health.model import Stray
 from memtui.workbench.browse.health import stayed, strays
-from memtui.workbench.views.health_rows import Stray
 from tests.agents.machine import Machine
 
 

@@ -14,13 +14,13 @@ from memtui.agents.layout import slug
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
+from memtui.features.health.view import HealthView
 from memtui.features.moved_projects.orphans import Orphan, where
 from memtui.features.moved_projects.repoint import apply, plan
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse import projects as projects_file
 from memtui.workbench.browse.browser import Facts
-from memtui.workbench.views.health import HealthScreen
 from tests.agents.machine import Machine
 from tests.workbench.memories import Memories
 from tests.workbench.shown import DIRECTORIES, Shown
@@ -146,9 +146,9 @@ async def test_memories_that_stayed_behind_are_told_of_where_the_project_is_now_
         await running.press("7")
         await running.until_text("gone; perhaps ~/n")
         view = running.app.screen
-        assert isinstance(view, HealthScreen)
+        assert isinstance(view, HealthView)
         await running.until(lambda: view.row is not None)
-        index = next(index for index, row in enumerate(view.board.rows) if row.stray is not None)
+        index = next(index for index, row in enumerate(view.rows.shown) if row.stray is not None)
         view.list.go(index)
         await running.press("g", "p")
         await running.until_text("now at ~/new/web")
@@ -159,7 +159,7 @@ async def test_memories_that_stayed_behind_are_told_of_where_the_project_is_now_
         await running.until(lambda: Address(new, "a.md") in running.browser.forest.nodes)
         await running.until(lambda: not running.browser.checkup.stayed)
         await running.press("7")
-        await running.until(lambda: not view.board.strays)
+        await running.until(lambda: not view.rows.strays)
         await running.press("g", "p")
         await running.until_text("put the cursor on a project that is gone first")
 

@@ -8,6 +8,7 @@ from memtui.agents.loaded_text import CUT, DROPPED, Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Address, Memory, Problem, Root
 from memtui.features.cost.start_cost import Item
+from memtui.features.health import view_rows as health_rows
 from memtui.features.health.model import DANGLING, Fix
 from memtui.features.hot_set import view_rows as hot_rows
 from memtui.ui.draw import bars
@@ -24,12 +25,12 @@ from memtui.workbench.tree import cells
 from memtui.workbench.tree.cells import columns_for, row_runs
 from memtui.workbench.tree.nodes import Signs
 from memtui.workbench.tree.rows import Forest
-from memtui.workbench.views import cost_rows, health_rows
+from memtui.workbench.views import cost_rows
 from memtui.workbench.views.help import SIGNS_TITLE, help_page
+from tests.features.health.test_view_rows import board, finding
 from tests.features.hot_set.test_view_rows import context, item, left
 from tests.workbench.views.test_cost_jobs import drawn
 from tests.workbench.views.test_cost_rows import AROUND, COST
-from tests.workbench.views.test_health_rows import board, finding
 
 WORDS = frozenset({"title", "name", "dim", "description", "key", "rule", "folder", "scope", "strong", "missing"})
 """Styles of what is no sign."""
@@ -82,7 +83,7 @@ def in_texts() -> set[str]:
 def in_views() -> set[str]:
     fixes = (None, Fix("move it", ()), Fix("move it", (), offered=True))
     made = board(*(finding(DANGLING, f"{at}.md")._replace(fix=fix) for at, fix in enumerate(fixes)))
-    found = {health_rows.row_runs(row, made, 80, plain=False)[0][0].strip() for row in made.rows if row.finding}
+    found = {health_rows.row_runs(row, made, 80, plain=False)[0][0].strip() for row in made.shown if row.finding}
     given = context(item(), left_out=(left("no-place"),), unreviewed=("memtui:project",))
     for row in hot_rows.rows_of(given):
         if row.kind != hot_rows.CUT:

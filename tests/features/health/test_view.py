@@ -12,13 +12,13 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Root
+from memtui.features.health import view as health_view
+from memtui.features.health.model import Stray
 from memtui.features.health.survey import Looker
+from memtui.features.health.view import HealthView
 from memtui.ui.action import MOVES
 from memtui.workbench.actions import BY_ID, VIEW
 from memtui.workbench.browse.place import Place
-from memtui.workbench.views import health as health_view
-from memtui.workbench.views.health import HealthScreen
-from memtui.workbench.views.health_rows import Stray
 from tests.features.health.folders import LINKS, entry, memory
 from tests.workbench.views.real import ME, Real, World, at, real
 
@@ -48,17 +48,17 @@ def world(tmp_path: Path) -> Indexed:
     return world
 
 
-async def health(screen: Real) -> HealthScreen:
+async def health(screen: Real) -> HealthView:
     await screen.press("7")
     top = screen.app.screen
-    assert isinstance(top, HealthScreen)
-    await screen.until(lambda: screen.browser.checkup.done and bool(top.page.page or not top.board.rows))
+    assert isinstance(top, HealthView)
+    await screen.until(lambda: screen.browser.checkup.done and bool(top.page.page or not top.rows.shown))
     return top
 
 
-def shown(view: HealthScreen) -> list[tuple[str, str]]:
+def shown(view: HealthView) -> list[tuple[str, str]]:
     """Kind and path of the findings."""
-    return [(row.finding.kind, row.finding.path) for row in view.board.rows if row.finding is not None and not row.over]
+    return [(row.finding.kind, row.finding.path) for row in view.rows.shown if row.finding is not None and not row.over]
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
@@ -134,7 +134,7 @@ async def test_all_of_a_root_after_showing_what(world: Indexed) -> None:
         await screen.until_text("D r fixes 4 findings at once:")
         await screen.press("r")
         await screen.until_text("The index is sound.")
-        assert not view.board.rows
+        assert not view.rows.shown
         assert world.disk()["MEMORY.md"] == ("# Memory\n\n" + entry("a.md") + entry("b.md", "About b")).encode()
         await screen.press("u")
         await screen.until(lambda: world.disk() == before)
@@ -153,10 +153,11 @@ async def test_the_summary_goes_when_it_is_cancelled(world: Indexed) -> None:
 async def test_an_index_that_changed_meanwhile_is_left_alone(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
     async with real(world) as screen:
         view = await health(screen)
-        report = view.board.rows[1].report
+        report = view.rows.shown[1].report
         assert report is not None
         stale = report._replace(sha256="0" * 64)
-        view.board.rows[1] = view.board.rows[1]._replace(report=stale)
+        first, row, *others = view.rows.shown
+        view.rows.shown = (first, row._replace(report=stale), *others)
         before = world.disk()
         await screen.press("d", "f")
         await screen.until_text("notes/MEMORY.md changed meanwhile. Nothing was written.")
@@ -176,7 +177,7 @@ async def test_what_an_agent_fixes_stays_under_the_cursor_until_it_leaves(world:
         await screen.press("d", "f")
         await screen.until_text("It is no longer so.")
         await screen.press("j")
-        await screen.until(lambda: not view.board.has_over)
+        await screen.until(lambda: not view.rows.has_over)
         row = view.row
         assert row is not None
         assert row.finding is not None
@@ -189,7 +190,7 @@ async def test_coming_back_shows_what_is_so_now(world: Indexed) -> None:
         await screen.press("1")
         world.lay(MEMORY_md="# Memory\n\n" + entry("a.md") + entry("b.md"))
         await screen.press("R")
-        await screen.until(lambda: view.board.has_over)
+        await screen.until(lambda: view.rows.has_over)
         await screen.press("7")
         await screen.until_text("The index is sound.")
         assert "It is looked at again whenever it changes." in screen.text
@@ -220,7 +221,7 @@ async def test_keys_that_are_typed_ahead_wait_for_the_first_look(
             await screen.until_text("looking...")
             await screen.until(lambda: len(screen.app.fence.waiting) == 1)
             view = screen.app.screen
-            assert isinstance(view, HealthScreen)
+            assert isinstance(view, HealthView)
             go.set()
             await screen.until(lambda: view.list.cursor == 2)
 
@@ -235,10 +236,10 @@ async def test_it_begins_at_the_first_finding_also_when_projects_are_known_befor
             await screen.until_text("orphan")
             await screen.until(lambda: len(screen.app.fence.waiting) == 1)
             view = screen.app.screen
-            assert isinstance(view, HealthScreen)
+            assert isinstance(view, HealthView)
             go.set()
             await screen.until(lambda: view.list.cursor == 2)
-            assert len(view.board.rows) == 7
+            assert len(view.rows.shown) == 7
 
 
 async def test_they_wait_no_longer_than_a_while(world: Indexed, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -286,8 +287,8 @@ async def test_after_a_restart_the_cursor_is_at_its_row_again(world: Indexed, do
     async with real(world, place=Place(view="health", row=row)) as screen:
         await screen.until(lambda: screen.browser.views.current == "health")
         again = screen.app.screen
-        assert isinstance(again, HealthScreen)
-        await screen.until(lambda: bool(again.board.rows) and bool(again.page.page))
+        assert isinstance(again, HealthView)
+        await screen.until(lambda: bool(again.rows.shown) and bool(again.page.page))
         assert (again.list.cursor, again.row_key(again.list.cursor)) == (down, key)
 
 
@@ -295,7 +296,7 @@ async def test_after_a_restart_without_its_row_it_begins_at_the_first_finding(wo
     async with real(world, place=Place(view="health", row="('dangling', 'notes', 'x.md')")) as screen:
         await screen.until(lambda: screen.browser.views.current == "health")
         view = screen.app.screen
-        assert isinstance(view, HealthScreen)
+        assert isinstance(view, HealthView)
         await screen.until(lambda: view.list.cursor == 1)
 
 
@@ -357,6 +358,7 @@ async def test_the_filter(world: Indexed) -> None:
         await screen.press("slash")
         await screen.type("dupl")
         await screen.until(lambda: shown(view) == [("duplicate", "a.md")])
+        await screen.until(lambda: screen.footer.endswith("1 of 4"))
         await screen.press("enter", "escape")
         await screen.until(lambda: len(shown(view)) == 4)
         await screen.press("slash")
@@ -486,7 +488,7 @@ async def test_a_project_that_is_gone_is_shown_and_enter_goes_to_its_row(world: 
         stray = Stray("orphan", "notes", "~/code/harbour", "gone; one candidate", ("It is gone.", "Perhaps elsewhere."))
         screen.browser.checkup.strays = (stray,)
         view = await health(screen)
-        assert view.board.rows[-1].stray == stray
+        assert view.rows.shown[-1].stray == stray
         await screen.press("G")
         await screen.until_text("Perhaps elsewhere.")
         before = world.disk()

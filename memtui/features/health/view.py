@@ -6,31 +6,28 @@ undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from textual import on
 
 from memtui.errors import MemtuiError
-from memtui.features.health.apply import Applied, Chosen, choose
-from memtui.features.health.model import BY_NAME, TOGETHER
+from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare
+from memtui.features.health.model import BY_NAME, ORPHAN, TOGETHER, Stray
+from memtui.features.health.view_rows import HealthRows, Reports, Row, page, row_runs
+from memtui.features.host import WRITE, Host
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words
 from memtui.ui.list_view import ListView
-from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.bridge import WRITE
-from memtui.workbench.views import health_jobs
-from memtui.workbench.views.health_rows import ORPHAN, Board, Row, row_runs
 
 if TYPE_CHECKING:
+    from memtui.engine import Engine
     from memtui.ui.keys.fence import Hold
     from memtui.ui.view_screen import Within
-    from memtui.workbench.bridge import Engine
-    from memtui.workbench.views.host import WorkbenchHost
 
 BESIDE = "health-page"
 NO_FINDING = "There is no finding here."
@@ -38,7 +35,25 @@ PATIENCE = 3.0
 """Seconds that keys wait for the first look at every index."""
 
 
-class HealthScreen(ListView[Any]):
+class IndexHealth(Protocol):
+    """What is known of the indexes, to tree, tabs and view alike."""
+
+    done: bool
+    """Whether everything was looked at once."""
+    looked: int
+    """How many indexes there are."""
+    strays: tuple[Stray, ...]
+    """Memories that are not where their project is."""
+
+    @property
+    def reports(self) -> Reports:
+        """What was found."""
+
+    def look_around(self) -> None:
+        """Look for projects that moved or share memories, unless that was done for the same folders."""
+
+
+class HealthView(ListView[Row]):
     """What is wrong with indexes."""
 
     ID = "health"
@@ -47,10 +62,13 @@ does not name, lines twice or too long, pointers that lead out of the folder, an
 because the index is too long. f stands before what d f can fix, ? before what it can offer. Beside the list is what
 would be written. D fixes all of a kind or of a root, after saying what. u takes each of these back."""
 
-    def __init__(self, host: WorkbenchHost) -> None:
-        super().__init__(host.shell)
+    NO_MATCH = "No finding has these words"
+    rows: HealthRows
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host.shell, HealthRows())
         self.host, self.jobs = host, host.jobs
-        self.board = Board()
+        self.known: IndexHealth = host.index_health
         self._hold: Hold | None = None
         """The first look, while keys wait for it."""
         self._asked: Row | None = None
@@ -63,11 +81,9 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             "fix_finding": self._fix_one,
             "fix_kind": lambda: self._fix_many(self._kinds()),
             "fix_root": lambda: self._fix_many(TOGETHER),
-            "filter": self._filter,
             "next_folder": lambda: self._jump(1),
             "previous_folder": lambda: self._jump(-1),
             "repoint": self._repoint,
-            "reload": self._reload,
         }
 
     # What is known
@@ -75,17 +91,22 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
     @property
     def row(self) -> Row | None:
         """The row under the cursor."""
-        return self.board.rows[self.list.cursor] if self.list.cursor < len(self.board.rows) else None
+        return super().item
+
+    @property
+    def item(self) -> Row | None:
+        """The row whose text is shown: while it is asked about a whole root, that root."""
+        return self._asked or super().item
 
     def entered(self, within: Within | None) -> None:
         """The cursor stays where it was left."""
         del within
         self.prompt = None
-        if self.board.has_over:
-            self.list.change_rows(lambda: self.board.drop_over(-1))
-        self.host.screen.checkup.look_around()
+        if self.rows.has_over:
+            self.list.change_rows(lambda: self.rows.drop_over(-1))
+        self.known.look_around()
         self._end_waiting()
-        if not self.host.screen.checkup.done:
+        if not self.known.done:
             self._hold = self.jobs.hold("look at the indexes", PATIENCE, optional=False)
         self.load()
 
@@ -104,65 +125,51 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
     def news(self) -> None:
         """Take in what was found."""
-        self.host.screen.checkup.look_around()
+        self.known.look_around()
         self.load()
 
-    def load(self, *, awaited: bool = False) -> None:
-        """Show what the checkup knows."""
+    def read_rows(self, *, awaited: bool) -> None:
+        """Show what is known."""
         del awaited
-        checkup = self.host.screen.checkup
         stay = None if self._mine else self.row
-        if self._mine and self.board.reports != checkup.reports:
+        if self._mine and self.rows.reports != self.known.reports:
             self._mine = False
-        first = not self.loaded and checkup.done
-        self.loaded = self.loaded or checkup.done
+        first = not self.loaded and self.known.done
+        self.loaded = self.loaded or self.known.done
 
         def change() -> None:
-            self.board.strays = checkup.strays
-            self.board.shown = self.host.shown
-            self.board.load(checkup.reports, self.host.roots, stay)
+            self.rows.strays = self.known.strays
+            self.rows.name_of = self.host.shown
+            self.rows.update(self.known.reports, self.host.roots, stay)
 
         untouched = self.list.cursor == 0
-        back = self._change(change)
-        if first and untouched and not back and len(self.board.rows) > 1:
+        back = self.list.change_rows(change)
+        self.rows_changed()
+        if first and untouched and not back and len(self.rows.shown) > 1:
             self.list.scroll_to_row(0)
             self.list.go(1)
         if self.loaded:
             self._end_waiting()
 
-    def _change(self, change: Callable[[], object]) -> bool:
-        """Change the rows; says whether the cursor is back at the row of the last run."""
-        back = self.list.change_rows(change)
-        self.rows_changed()
-        return back
-
     def row_moved(self) -> None:
         """What is over goes when the cursor leaves it."""
-        if self.board.has_over:
+        if self.rows.has_over:
             here = self.list.cursor
-            self.list.change_rows(lambda: self.board.drop_over(here))
+            self.list.change_rows(lambda: self.rows.drop_over(here))
 
     # The list
 
-    def row_count(self) -> int:
-        """How many rows there are."""
-        return len(self.board.rows)
-
-    def row_key(self, index: int) -> Hashable:
-        """What a row is."""
-        return self.board.rows[index].key
-
-    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+    def draw(self, item: Row, width: int) -> Sequence[Run]:
         """How a row looks."""
-        return row_runs(self.board.rows[index], self.board, width, plain=self.ascii)
+        return row_runs(item, self.rows, width, plain=self.ascii)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is shown when there are no rows."""
         if not self.loaded:
             return [[("  looking...", "dim")]]
-        if self.board.words:
-            return [[("  No finding has these words; ", "name"), ("esc", "key"), (" shows all", "name")]]
-        looked = self.host.screen.checkup.looked
+        if self.rows.words:
+            return super().empty_lines()
+        looked = self.known.looked
         if not looked:
             return [[("  No agent keeps an index here.", "strong")]]
         if looked == 1:
@@ -172,43 +179,32 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
     def list_words(self) -> tuple[str, Line]:
         """How many there are."""
-        notes: Line = [(self.board.counts, "title")] if self.loaded else []
-        if self.board.words:
-            notes.append((f" | /{' '.join(self.board.words)}", "agent"))
+        notes: Line = [(self.rows.counts, "title")] if self.loaded else []
+        if self.rows.words:
+            notes.append((f" | /{' '.join(self.rows.words)}", "agent"))
         return "Health", notes
 
     # The text
 
-    def read_row(self) -> None:
-        """Draw the fix of the finding under the cursor."""
-        row = self._asked or self.row
-        if row is None or not self.is_mounted:
-            self._shown = None
-            self.give(())
-            return
-        look, reports = Look(self.page.text_width, plain=self.ascii), self.board.reports.get(row.root, ())
-        name = self.board.shown(row.finding.address) if row.finding is not None else ""
-
-        def give(page: Page) -> None:
-            now = self._asked or self.row
-            if now is not None and now.key == row.key:
-                same, self._shown = self._shown == row.key, row.key
-                self.give(page, keep_place=same)
+    def read_text(self, item: Row) -> None:
+        """Draw the fix of a finding."""
+        look, reports = Look(self.page.text_width, plain=self.ascii), self.rows.reports.get(item.root, ())
+        name = self.rows.name_of(item.finding.address) if item.finding is not None else ""
 
         def job(engine: Engine) -> Page:
-            return health_jobs.page(engine, row, reports, look, name)
+            return page(engine, item, reports, look, name)
 
-        self.jobs.run(job, give, what="draw a finding", latest=BESIDE)
+        self.jobs.run(job, lambda drawn: self.show_text(item, drawn), what="draw a finding", latest=BESIDE)
 
     def page_words(self) -> tuple[str, Line]:
         """What is shown beside the list."""
-        row = self._asked or self.row
+        row = self.item
         if row is None:
             return "Fix", []
         if row.stray is not None:
             return "Project", [(row.stray.kind, "title")]
         if row.finding is None or row.report is None:
-            return self.board.label(row.root), []
+            return self.rows.label(row.root), []
         return ("Fix" if row.finding.fix is not None and not row.over else "Finding"), [(row.finding.kind, "title")]
 
     # Keys
@@ -230,9 +226,9 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             if row.over:
                 return "It is no longer so."
             return "" if row.finding.fix is not None else f"It cannot be fixed here. {row.finding.why}".strip()
-        if action.id == "fix_kind" and not self.board.fixable(row.root, self._kinds()):
+        if action.id == "fix_kind" and not self.rows.fixable(row.root, self._kinds()):
             return "There is nothing of this kind that can be fixed at once."
-        if action.id == "fix_root" and not self.board.fixable(row.root, TOGETHER):
+        if action.id == "fix_root" and not self.rows.fixable(row.root, TOGETHER):
             return "There is nothing in this root that can be fixed at once."
         if action.id == "edit" and (row.report is None or row.report.sha256 is None):
             return "There is no index to edit." if row.report is not None else "Put the cursor on a finding first."
@@ -257,7 +253,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             ("fix_kind", kinds, "".join(kinds)),
             ("fix_root", TOGETHER, "in this root"),
         ):
-            found = self.board.fixable(row.root, wanted) if id_ in after else ()
+            found = self.rows.fixable(row.root, wanted) if id_ in after else ()
             if found:
                 line += [
                     (", " if line else "", "name"),
@@ -281,37 +277,13 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             self._asked = asked
             self.read_row()
 
-    def step_back(self) -> bool:
-        """From the text to the list, then without filter."""
-        if super().step_back():
-            return True
-        if self.board.words:
-            self._change(lambda: self.board.filter(()))
-            return True
-        return False
-
-    def _filter(self) -> None:
-        def typed(text: str) -> None:
-            self._change(lambda: self.board.filter(tuple(text.casefold().split())))
-
-        def cancelled() -> None:
-            self.close_prompt()
-            self._change(lambda: self.board.filter(()))
-
-        start = " ".join(self.board.words)
-        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, over=True))
-
     def _jump(self, step: int) -> None:
-        rows, index = self.board.rows, self.list.cursor + step
+        rows, index = self.rows.shown, self.list.cursor + step
         while 0 <= index < len(rows):
             if rows[index].heads:
                 self.list.go(index)
                 return
             index += step
-
-    def _reload(self) -> None:
-        self.say("Reading every folder again.")
-        self.jobs.reload()
 
     # Elsewhere
 
@@ -346,7 +318,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         row = self.row
         if row is not None and row.stray is not None:
             self._leave_to_root(row.stray.root)
-            self.host.screen.repointing.start(row.stray.root)
+            self.host.places.repoint(row.stray.root)
 
     def _leave_to_root(self, root_id: str) -> None:
         """Go to the row of a root, which may lie in a closed group."""
@@ -364,10 +336,10 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
     def _fix_many(self, kinds: tuple[str, ...]) -> None:
         row = self.row
         if row is not None:
-            self._run(choose(self.board.reports.get(row.root, ()), kinds), self.board.label(row.root))
+            self._run(choose(self.rows.reports.get(row.root, ()), kinds), self.rows.label(row.root))
 
     def _run(self, chosen: Sequence[Chosen], name: str) -> None:
-        bridge = self.jobs
+        jobs = self.jobs
         count = sum(len(one.findings) for one in chosen)
 
         def done(_: Applied) -> None:
@@ -377,10 +349,10 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
 
         def failed(error: MemtuiError) -> None:
             self.say(f"{error.message} {error.unharmed} {error.hint}".strip(), "warning")
-            bridge.refresh([one.report.address for one in chosen])
+            jobs.refresh([one.report.address for one in chosen])
 
-        bridge.run(
-            lambda engine: health_jobs.fix(engine, chosen, bridge.actor),
+        jobs.run(
+            lambda engine: apply(engine, prepare(engine, chosen), actor=jobs.actor),
             done,
             what=f"fix {name}",
             otherwise=failed,

@@ -17,10 +17,11 @@ from memtui.features.health.model import (
     Fix,
     IndexFinding,
     IndexReport,
+    Stray,
 )
+from memtui.features.health.view_rows import HealthRows, Reports, Row, found_words, kind_words, row_runs
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import cell_width
-from memtui.workbench.views.health_rows import Board, Reports, Row, Stray, found_words, kind_words, row_runs
 
 ROOTS = {"notes": Root("notes", "/x", label="Notes"), "other": Root("other", "/y")}
 INDEX = Address("notes", "MEMORY.md")
@@ -39,14 +40,14 @@ def reports(*findings: IndexFinding) -> Reports:
     return found
 
 
-def board(*findings: IndexFinding) -> Board:
-    made = Board()
-    made.load(reports(*findings), ROOTS)
+def board(*findings: IndexFinding) -> HealthRows:
+    made = HealthRows()
+    made.update(reports(*findings), ROOTS)
     return made
 
 
-def paths(made: Board) -> list[str]:
-    return [row.finding.path if row.finding is not None else f"[{row.root}]" for row in made.rows]
+def paths(made: HealthRows) -> list[str]:
+    return [row.finding.path if row.finding is not None else f"[{row.root}]" for row in made.shown]
 
 
 def test_each_root_has_a_row_above_its_findings() -> None:
@@ -60,49 +61,49 @@ def test_what_the_tab_does_not_count_is_counted_apart() -> None:
     some = [finding(CUT, "MEMORY.md"), finding(DANGLING, "a.md"), finding(BELOW, "b.md"), finding(BELOW, "c.md")]
     made = board(*some, finding(LONG, "d.md"))
     assert made.counts == "2 findings, 2 below, 1 long"
-    assert "2 findings, 2 below, 1 long" in "".join(text for text, _ in row_runs(made.rows[0], made, 80, plain=False))
+    assert "2 findings, 2 below, 1 long" in "".join(text for text, _ in row_runs(made.shown[0], made, 80, plain=False))
     assert found_words([finding(LONG, "d.md")], 2) == "1 long, 2 projects"
     assert found_words(()) == "0 findings"
 
 
 def test_what_no_agent_loads_is_said_in_the_row_of_its_root() -> None:
     (report,) = reports(finding(CUT, "MEMORY.md"))["notes"]
-    made = Board()
-    made.load({"notes": (report._replace(off="Nothing is loaded."),)}, ROOTS)
-    assert "switched off | 1 finding" in "".join(text for text, _ in row_runs(made.rows[0], made, 80, plain=False))
+    made = HealthRows()
+    made.update({"notes": (report._replace(off="Nothing is loaded."),)}, ROOTS)
+    assert "switched off | 1 finding" in "".join(text for text, _ in row_runs(made.shown[0], made, 80, plain=False))
 
 
 def test_a_root_goes_by_its_short_name() -> None:
     made = board(finding(DANGLING, "a.md"))
-    made.shown = lambda address: f"short/{address.path}"
-    assert "Notes  short " in "".join(text for text, _ in row_runs(made.rows[0], made, 80, plain=False))
-    made.shown = lambda address: f"~/src/web: {address.path}"
-    assert "Notes  ~/src/web " in "".join(text for text, _ in row_runs(made.rows[0], made, 80, plain=False))
+    made.name_of = lambda address: f"short/{address.path}"
+    assert "Notes  short " in "".join(text for text, _ in row_runs(made.shown[0], made, 80, plain=False))
+    made.name_of = lambda address: f"~/src/web: {address.path}"
+    assert "Notes  ~/src/web " in "".join(text for text, _ in row_runs(made.shown[0], made, 80, plain=False))
 
 
 def test_a_root_without_findings_has_no_row() -> None:
-    made = Board()
-    made.load({"notes": (IndexReport(INDEX, None, Measure(0, 0, 0), Policy()),)}, ROOTS)
-    assert made.rows == []
+    made = HealthRows()
+    made.update({"notes": (IndexReport(INDEX, None, Measure(0, 0, 0), Policy()),)}, ROOTS)
+    assert made.shown == ()
 
 
 def test_an_index_that_could_not_be_read_has_one() -> None:
-    made = Board()
-    made.load({"notes": (IndexReport(INDEX, None, Measure(0, 0, 0), Policy(), problem="It is too big."),)}, ROOTS)
-    assert "It is too big." in "".join(text for text, _ in row_runs(made.rows[1], made, 60, plain=False))
+    made = HealthRows()
+    made.update({"notes": (IndexReport(INDEX, None, Measure(0, 0, 0), Policy(), problem="It is too big."),)}, ROOTS)
+    assert "It is too big." in "".join(text for text, _ in row_runs(made.shown[1], made, 60, plain=False))
 
 
 def test_what_is_twice_has_keys_of_its_own() -> None:
     made = board(finding(DUPLICATE, "a.md"), finding(DUPLICATE, "a.md"))
-    assert len({row.key for row in made.rows}) == 3
+    assert len({row.key for row in made.shown}) == 3
 
 
 def test_the_row_under_the_cursor_stays_when_it_is_over() -> None:
     first = [finding(DANGLING, name) for name in ("a.md", "b.md", "c.md")]
     made = board(*first)
-    made.load(reports(first[0], first[2]), ROOTS, made.rows[2])
+    made.update(reports(first[0], first[2]), ROOTS, made.shown[2])
     assert paths(made) == ["[notes]", "a.md", "b.md", "c.md"]
-    assert [row.over for row in made.rows] == [False, False, True, False]
+    assert [row.over for row in made.shown] == [False, False, True, False]
     made.drop_over(2)
     assert made.has_over
     made.drop_over(3)
@@ -111,7 +112,7 @@ def test_the_row_under_the_cursor_stays_when_it_is_over() -> None:
 
 def test_it_stays_when_everything_else_goes() -> None:
     made = board(finding(DANGLING, "a.md"))
-    made.load({}, ROOTS, made.rows[1])
+    made.update({}, ROOTS, made.shown[1])
     assert paths(made) == ["a.md"]
 
 
@@ -139,7 +140,7 @@ def test_rows_are_as_wide_as_they_should_be(width: int, plain: bool) -> None:
         finding(UNNAMED, "日本語の記憶.md", line=None),
         finding(DANGLING, "\x1b[31m.md"),
     )
-    for row in made.rows:
+    for row in made.shown:
         line = "".join(text for text, _ in row_runs(row, made, width, plain=plain))
         assert cell_width(line) <= max(width, 30)
         assert "\x1b" not in line
@@ -147,18 +148,18 @@ def test_rows_are_as_wide_as_they_should_be(width: int, plain: bool) -> None:
 
 def test_signs_say_what_can_be_fixed() -> None:
     made = board(finding(DANGLING, "a.md"), finding(DANGLING, "b.md", fix=False))
-    signs = [row_runs(row, made, 80, plain=False)[0][0] for row in made.rows[1:]]
+    signs = [row_runs(row, made, 80, plain=False)[0][0] for row in made.shown[1:]]
     assert signs == ["f ", "  "]
 
 
 def test_ten_thousand_findings_are_listed_quickly() -> None:
     def taken(size: int) -> float:
         found = reports(*(finding(DANGLING, f"gone{number}.md") for number in range(size)))
-        made, best = Board(), 9.0
+        made, best = HealthRows(), 9.0
         for _ in range(3):
             start = time.perf_counter()
-            made.load(found, ROOTS, Row(("gone",), "notes"))
-            for row in made.rows[:60]:
+            made.update(found, ROOTS, Row(("gone",), "notes"))
+            for row in made.shown[:60]:
                 row_runs(row, made, 100, plain=False)
             best = min(best, time.perf_counter() - start)
         return best
@@ -169,12 +170,12 @@ def test_ten_thousand_findings_are_listed_quickly() -> None:
 def test_projects_that_moved_stand_below() -> None:
     made = board(finding(DANGLING, "a.md"))
     made.strays = (Stray("orphan", "claude-code:project:x", "~/code/harbour", "gone; one candidate", ("What.",)),)
-    made.load(made.reports, ROOTS)
-    assert [row.heads for row in made.rows] == [True, False, True, False]
+    made.update(made.reports, ROOTS)
+    assert [row.heads for row in made.shown] == [True, False, True, False]
     for width in (40, 80, 120):
-        line = "".join(text for text, _ in row_runs(made.rows[3], made, width, plain=False))
+        line = "".join(text for text, _ in row_runs(made.shown[3], made, width, plain=False))
         assert cell_width(line) <= width
         assert "harbour" in line
-    assert "Projects that moved" in "".join(text for text, _ in row_runs(made.rows[2], made, 80, plain=False))
+    assert "Projects that moved" in "".join(text for text, _ in row_runs(made.shown[2], made, 80, plain=False))
     made.filter(("harbour",))
-    assert len(made.rows) == 2
+    assert len(made.shown) == 2

@@ -1,0 +1,449 @@
+"""The rows of the health view, and the text beside each: roots with findings, and their findings, worst first.
+
+A row that somebody else's change takes away stays under the cursor, and says that it is over, until the cursor leaves.
+The text comes from the same preview that is written, so that no key does something else than was shown.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.model import Address, Policy, Root
+from memtui.errors import ConflictError, MemtuiError
+from memtui.features.health.apply import Chosen, choose, prepare
+from memtui.features.health.model import (
+    CUT,
+    KINDS,
+    LONG,
+    QUIET,
+    TOGETHER,
+    IndexFinding,
+    IndexReport,
+    Preview,
+    Stray,
+)
+from memtui.pointers.cutline import Measure
+from memtui.safe_text import cell_width, visible
+from memtui.ui.draw import bars
+from memtui.ui.draw.difference import Look, compare, fold_runs
+from memtui.ui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
+from memtui.ui.draw.spans import Run
+from memtui.ui.draw.words import count_words, end_of_line, fit
+from memtui.ui.rows import ListRows
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+Reports = Mapping[str, tuple[IndexReport, ...]]
+"""What was found, by root, in the order of roots."""
+
+WORDS = {
+    "broken": ("broken index", "broken indexes"),
+    "dangling": ("dangling pointer", "dangling pointers"),
+    "unnamed": ("unnamed memory", "unnamed memories"),
+    "duplicate": ("duplicate", "duplicates"),
+    "long": ("long line", "long lines"),
+    "outside": ("pointer out of the folder", "pointers out of the folder"),
+    "cut": ("cut line", "cut lines"),
+    "below": ("memory below the cut", "memories below the cut"),
+}
+"""Kinds as nouns: one, and several."""
+
+AROUND = 2
+"""Lines shown before the one a finding is about."""
+SHOWN = 300
+"""Lines shown from there on."""
+ABOUT_STRAYS = (
+    "Some agents name a folder of memories by its project's path: they stay behind when the project moves.",
+    "Two projects can also end in one folder, when their paths make the same name.",
+    "g p on one that is gone moves its memories to where the project is now; enter goes to the folder in the tree.",
+    "memtui orphans lists the same.",
+)
+OLD = "It changed a moment ago, and is being looked at again."
+
+LEAST_PATH, MOST_PATH = 12, 60
+"""Cells of the column of paths."""
+LEAST_TEXT = 20
+"""Cells below which the path has the room of the words: the page beside the list says them as well."""
+
+STRAYS = "projects"
+"""The row above those about projects."""
+
+
+class Row(NamedTuple):
+    """One row."""
+
+    key: tuple[object, ...]
+    root: str
+    report: IndexReport | None = None
+    """The index it is about; None for a root."""
+    finding: IndexFinding | None = None
+    over: bool = False
+    """It is not so any more."""
+    stray: Stray | None = None
+    """What it is about instead."""
+
+    @property
+    def heads(self) -> bool:
+        """Whether it stands above the rows it is about."""
+        return self.report is None and self.stray is None
+
+    @property
+    def group(self) -> str:
+        """The root of the row above it."""
+        return self.root if self.stray is None else STRAYS
+
+
+class HealthRows(ListRows[Row]):
+    """All rows, those of the filter, and the one that is over."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda row: row.key, self._text)
+        self.reports: Reports = {}
+        self.strays: tuple[Stray, ...] = ()
+        self.name_of: Callable[[Address], str] = str
+        """Names a memory for the eye."""
+        self._roots: Mapping[str, Root] = {}
+        self.counts = ""
+        """How many findings there are, in words."""
+        self.widest = LEAST_PATH
+        """Cells of the longest path."""
+
+    def update(self, reports: Reports, roots: Mapping[str, Root], stay: Row | None = None) -> None:
+        """Take in what was found.
+
+        Args:
+            reports: by root.
+            roots: every root by its id.
+            stay: the row under the cursor; it stays where it is, also when it is over.
+        """
+        before = self.shown
+        self.counts = found_words(every(reports), len(self.strays))
+        self.reports, self._roots = reports, roots
+        paths = (finding.path for finding in every(reports))
+        self.widest = max((cell_width(path) if path.isascii() else 2 * len(path) for path in paths), default=0)
+        self.widest = max(min(self.widest, MOST_PATH), LEAST_PATH)
+        self.load(self._listed())
+        if stay is not None and stay.finding is not None:
+            self._keep(stay, before)
+
+    def filter(self, words: Iterable[str]) -> None:
+        """Show only findings that have all of these words, each below its root."""
+        super().filter(words)
+        if self.words:
+            kept = {("root", row.group) for row in self.shown} | {row.key for row in self.shown}
+            self.shown = tuple(row for row in self.all if row.key in kept)
+
+    @property
+    def of_all(self) -> str:
+        """How many rows the filter leaves, without those above others."""
+        shown, rows = (sum(not row.heads for row in some) for some in (self.shown, self.all))
+        return f"{shown:,} of {rows:,}"
+
+    def _text(self, row: Row) -> str:
+        if row.heads:
+            return ""
+        label = self._roots[row.root].label if row.root in self._roots else ""
+        texts: tuple[str, ...] = ()
+        if row.stray is not None:
+            texts = row.stray.kind, row.stray.path, row.stray.text
+        elif row.finding is not None:
+            texts = row.finding.kind, row.finding.path, row.finding.text
+        elif row.report is not None:
+            texts = row.report.address.path, row.report.problem
+        return "\n".join((row.root, label, *texts))
+
+    def _keep(self, stay: Row, before: Sequence[Row]) -> None:
+        there = {row.key: place for place, row in enumerate(self.shown)}
+        if stay.key in there:
+            return
+        place = next((place for place, row in enumerate(before) if row.key == stay.key), 0)
+        above = next((there[row.key] + 1 for row in reversed(before[:place]) if row.key in there), 0)
+        self.shown = (*self.shown[:above], stay._replace(over=True), *self.shown[above:])
+
+    def drop_over(self, but: int) -> None:
+        """Forget rows that are over, except the one at a place."""
+        self.shown = tuple(row for place, row in enumerate(self.shown) if not row.over or place == but)
+
+    @property
+    def has_over(self) -> bool:
+        """Whether there is a row that is over."""
+        return any(row.over for row in self.shown)
+
+    def _listed(self) -> Iterator[Row]:
+        for root, reports in self.reports.items():
+            seen: Counter[tuple[object, ...]] = Counter()
+            found = []
+            for report in reports:
+                if report.problem:
+                    found.append(Row(("problem", *report.address), root, report))
+                for finding in report.findings:
+                    what = (finding.kind, *finding.address, finding.path)
+                    seen[what] += 1
+                    found.append(Row((*what, seen[what]), root, report, finding))
+            if found:
+                yield Row(("root", root), root)
+                yield from found
+        if self.strays:
+            yield Row(("root", STRAYS), STRAYS)
+        for stray in self.strays:
+            yield Row((stray.kind, stray.root, stray.path), stray.root, stray=stray)
+
+    def label(self, root: str) -> str:
+        """What a root is called."""
+        if root == STRAYS:
+            return "Projects"
+        found = self._roots.get(root)
+        return found.label or root if found is not None else root
+
+    def name(self, root: str) -> str:
+        """The short name of a root."""
+        return self.name_of(Address(root, "")).rstrip("/: ")
+
+    def fixable(self, root: str, kinds: Iterable[str]) -> tuple[IndexFinding, ...]:
+        """What can be fixed together in a root."""
+        wanted = frozenset(kinds)
+        return tuple(
+            finding
+            for report in self.reports.get(root, ())
+            for finding in report.findings
+            if finding.kind in wanted and finding.fix is not None and not finding.fix.offered
+        )
+
+
+def every(reports: Reports) -> tuple[IndexFinding, ...]:
+    """All findings of all roots."""
+    return tuple(finding for some in reports.values() for report in some for finding in report.findings)
+
+
+def found_words(findings: Iterable[IndexFinding], projects: int = 0) -> str:
+    """Count findings as the tab does, then the others: `4 findings, 9 below, 2 long`.
+
+    Args:
+        findings: of indexes.
+        projects: findings about projects.
+    """
+    counts = Counter(finding.kind for finding in findings)
+    loud = sum(count for kind, count in counts.items() if kind not in QUIET)
+    said = [f"{counts[kind]:,} {kind}" for kind in QUIET if counts[kind]]
+    said += [count_words(projects, "project")] if projects else []
+    return ", ".join([count_words(loud, "finding"), *said] if loud or not said else said)
+
+
+def kind_words(findings: Iterable[IndexFinding]) -> str:
+    """Count findings by kind: `4 dangling pointers, 2 duplicates`."""
+    counts = Counter(finding.kind for finding in findings)
+    return ", ".join(f"{counts[kind]:,} {WORDS[kind][counts[kind] > 1]}" for kind in KINDS if counts[kind])
+
+
+def row_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
+    """Draw a row, exactly so many cells wide."""
+    if row.stray is not None:
+        return _stray_runs(row.stray, rows, width, plain=plain)
+    if row.report is None:
+        return _root_runs(row, rows, width, plain=plain)
+    if row.finding is None:
+        return [(fit(f" ?          {row.report.address.path}  {row.report.problem}", width, plain=plain), "problem")]
+    finding = row.finding
+    sign = " " if finding.fix is None or row.over else "?" if finding.fix.offered else "f"
+    kind = "over" if row.over else finding.kind
+    style = "dim" if row.over else "conflict" if finding.kind == CUT else "warning"
+    line = f"{finding.line:,}" if finding.line is not None else ""
+    room = max(width - 20, 8)
+    path_room = min(rows.widest, room * 3 // 5)
+    if room - path_room < LEAST_TEXT:
+        path_room = min(rows.widest, room)
+    path = end_of_line(finding.path, path_room, plain=plain)
+    return [
+        (f"{sign} ", "key"),
+        (f"{kind:<10}", style),
+        (path + " " * (path_room - cell_width(path)), "dim" if row.over else "name"),
+        (f"{line:>6}  ", "number"),
+        (fit(finding.text, room - path_room, plain=plain), "dim" if row.over else "description"),
+    ]
+
+
+def _stray_runs(stray: Stray, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
+    room = max(width - 12, 8)
+    path_room = min(max(rows.widest, 30), room * 3 // 5)
+    path = end_of_line(stray.path, path_room, plain=plain)
+    return [
+        ("  ", "key"),
+        (f"{stray.kind:<10}", "warning"),
+        (path + " " * (path_room - cell_width(path)), "name"),
+        (fit(f"  {stray.text}", room - path_room, plain=plain), "description"),
+    ]
+
+
+def _root_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
+    if row.root == STRAYS:
+        tail = count_words(len(rows.strays), "finding")
+        return bars.spread([("Projects that moved, or share memories", "scope")], [(tail, "dim")], width)
+    reports = rows.reports.get(row.root, ())
+    findings = [finding for report in reports for finding in report.findings]
+    tail = found_words(findings) if findings else "not looked at"
+    if any(report.rebuilt for report in reports):
+        tail = f"made anew by the agent | {tail}"
+    if any(report.off for report in reports):
+        tail = f"switched off | {tail}"
+    room = max(width - cell_width(tail) - 2, 8)
+    label, name = rows.label(row.root), rows.name(row.root)
+    words = label if label in (name, row.root) else f"{label}  {name}"
+    return bars.spread([(fit(words, room, plain=plain).rstrip(), "scope")], [(tail, "dim")], width)
+
+
+# The text beside a row
+
+
+def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look, name: str = "") -> Page:
+    """Draw what belongs to a row.
+
+    Args:
+        engine: reads the index.
+        row: which.
+        reports: those of the row's root.
+        look: how it is drawn.
+        name: of the index the row is about, for the eye.
+    """
+    if row.stray is not None:
+        return words_page(*row.stray.lines, style="name", width=look.width)
+    if row.root == STRAYS:
+        return words_page(*ABOUT_STRAYS, width=look.width)
+    if row.report is None:
+        return _root_page(engine, reports, look, row.finding.kind if row.finding is not None else "")
+    if row.finding is None:
+        return words_page(row.report.problem, style="problem", width=look.width)
+    finding = row.finding
+    top = _heading(finding, row, name or str(finding.address), look.width)
+    if row.over:
+        return top
+    try:
+        if finding.fix is None:
+            return (*top, PageLine(()), *_context(engine, finding, row.report, look))
+        if finding.kind == CUT:
+            top = (*top, PageLine(()), *_context(engine, finding, row.report, look, shown=2 * AROUND))
+        return (*top, *_difference(prepare(engine, [Chosen(row.report, (finding,))]), look, [row.report.off]))
+    except ConflictError:
+        return (*top, *words_page(OLD, style="problem", width=look.width))
+    except MemtuiError as error:
+        return (*top, *words_page(error.message, error.hint, style="problem", width=look.width))
+
+
+def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
+    where = f"line {finding.line:,} of {name}" if finding.line is not None else name
+    lines = [f"{finding.path}: {finding.text}." if finding.kind != CUT else finding.text[:1].upper() + finding.text[1:]]
+    said = [*words_page(*lines, style="name", width=width), *words_page(f"In {where}.", width=width)]
+    if row.over:
+        return (*said, *words_page("It is no longer so: the files changed.", style="good", width=width))
+    if row.report is not None and row.report.off:
+        said += words_page(row.report.off, style="problem", width=width)
+    if finding.fix is None:
+        return (*said, *words_page(finding.why or KINDS[finding.kind], style="dim", width=width))
+    how = "d f can " if finding.fix.offered else "d f: "
+    return (*said, *words_page(f"{how}{finding.fix.label}.", style="good", width=width))
+
+
+def _difference(previews: Sequence[Preview], look: Look, said: Collection[str] = ()) -> Page:
+    """What would be written, index by index; what is said above already is not said again."""
+    lines: list[PageLine] = []
+    for shown in previews:
+        if len(previews) > 1:
+            lines += [PageLine(()), *words_page(shown.address.path, style="heading", width=look.width)]
+        notes = [note for note in shown.notes if note not in said]
+        if notes:
+            lines += words_page(*notes, style="problem", width=look.width)
+        lines += compare(shown.before, shown.after, look)[1]
+    return tuple(lines)
+
+
+def _root_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind: str = "") -> Page:
+    """How full each index is, what is wrong in all, and what would be fixed at once.
+
+    Args:
+        engine: reads the indexes.
+        reports: those of the root.
+        look: how it is drawn.
+        kind: what is asked about besides; of a kind that is fixed with no other, what would be done comes first.
+    """
+    width = look.width
+    off = dict.fromkeys(report.off for report in reports if report.off)
+    lines = [*words_page(*off, style="problem", width=width)] if off else []
+    lines += () if kind in TOGETHER else _kind_page(engine, reports, look, kind)
+    for report in reports:
+        if report.findings or len(reports) == 1:
+            lines += words_page(
+                f"{report.address.path}: {_full(report.measure, report.policy)}.", style="name", width=width
+            )
+    found = [finding for report in reports for finding in report.findings]
+    lines += words_page(f"{kind_words(found)}.", width=width)
+    chosen = choose(reports, TOGETHER)
+    count = sum(len(one.findings) for one in chosen)
+    if count:
+        lines += words_page(f"D r fixes {count_words(count, 'finding')} at once:", style="good", width=width)
+    else:
+        lines += words_page("There is nothing that can be fixed all at once.", style="dim", width=width)
+    long = sum(len(one.findings) for one in choose(reports, (LONG,)))
+    if long:
+        words = f"Long lines are left as they are ({long:,}); with the cursor on one, D k shortens them."
+        lines += words_page(words, style="dim", width=width)
+    if choose(reports, (CUT,)):
+        words = "What is not loaded stays where it is; with the cursor on cut, d f moves it to a second file."
+        lines += words_page(words, style="dim", width=width)
+    try:
+        return (*lines, *_difference(prepare(engine, chosen), look, off))
+    except ConflictError:
+        return (*lines, *words_page(OLD, style="problem", width=width))
+
+
+def _kind_page(engine: Engine, reports: Sequence[IndexReport], look: Look, kind: str) -> Page:
+    """What would be done to all of one kind."""
+    chosen = choose(reports, (kind,))
+    if not chosen:
+        return ()
+    count = sum(len(one.findings) for one in chosen)
+    words = f"D k fixes {count_words(count, 'finding')} of the kind {kind}:"
+    try:
+        shown = _difference(prepare(engine, chosen), look, [report.off for report in reports])
+    except ConflictError:
+        shown = words_page(OLD, style="problem", width=look.width)
+    return (*words_page(words, style="good", width=look.width), *shown, PageLine(()))
+
+
+def _full(found: Measure, policy: Policy) -> str:
+    """How full an index is: `215 of 200 lines, 12,345 of 25,000 bytes`."""
+    limits = (
+        (found.lines, policy.index_lines, "lines"),
+        (found.bytes, policy.index_bytes, "bytes"),
+        (found.units, policy.index_units, "characters"),
+    )
+    said = [f"{used:,} of {most:,} {word}" for used, most, word in limits if most is not None]
+    return ", ".join(said) if said else count_words(found.lines, "line")
+
+
+def _context(engine: Engine, finding: IndexFinding, report: IndexReport, look: Look, *, shown: int = SHOWN) -> Page:
+    """The index around the line a finding is about, with the cut line where it is in sight."""
+    if report.sha256 is None or finding.line is None:
+        return ()
+    data = engine.read_bytes(finding.address)
+    lines = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
+    start = max(finding.line - 1 - AROUND, 0)
+    cut = report.measure.cut
+    found: list[PageLine] = []
+    for number in range(start, min(len(lines), start + shown)):
+        if number == cut:
+            rule = ("-" if look.plain else "─") * 2
+            words = f" {rule} not loaded from here on "
+            found.append(PageLine(((words + rule[0] * max(look.width - len(words) - 1, 0), "rule"),)))
+        found += _numbered(lines[number], number + 1, marked=number + 1 == finding.line, look=look)
+    return tuple(found)
+
+
+def _numbered(text: str, number: int, *, marked: bool, look: Look) -> list[PageLine]:
+    shown = visible(text[:LINE_CHARACTERS].removesuffix("\r"), keep_tabs=True, ascii_tokens=look.plain)
+    style = "name" if marked else "description"
+    sign: Run = (">" if marked else " ", "agent")
+    parts = fold_runs([(shown, style)], max(look.width - 8, 8), plain=look.plain)
+    first = PageLine((sign, (f"{number:>5}  ", "number"), *parts[0]), number)
+    return [first, *(PageLine(((" " * 8, "number"), *part), number) for part in parts[1:])]
