@@ -30,7 +30,7 @@ DEPTH: Mapping[str, int] = {
 """Classes of ours a class stands on."""
 
 FOLDERS: Mapping[str, int] = {
-    "memtui/workbench/views": 24,
+    "memtui/workbench/views": 20,
 }
 """Modules of a folder."""
 
@@ -39,15 +39,11 @@ ONE_IMPORTER: Mapping[str, int] = {}
 
 GERUNDS: Collection[str] = (
     "memtui.ui.draw.marking",
-    "memtui.workbench.views.redacting",
     "memtui.workbench.views.switching",
 )
 """Modules named by a bare gerund."""
 
 NAMES: Mapping[str, int] = {
-    "Drawn": 2,
-    "Entry": 2,
-    "Facts": 2,
     "Found": 2,
     "Group": 2,
     "Item": 5,
@@ -90,9 +86,7 @@ CIRCLES: Collection[str] = (
     "memtui.workbench.edit.merge.flow",
     "memtui.workbench.edit.merge.kept",
     "memtui.workbench.views.changes",
-    "memtui.workbench.views.history",
     "memtui.workbench.views.host",
-    "memtui.workbench.views.redacting",
     "memtui.workbench.views.switching",
     "memtui.workbench.views.taking_back",
 )

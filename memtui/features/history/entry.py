@@ -64,7 +64,7 @@ FEATURE = Feature(
         "",
         "History",
         "Show every version of one memory.",
-        "memtui.workbench.views.history:HistoryScreen",
+        "memtui.features.history.view:HistoryView",
         (
             *("restore", "read_text", "compare_with", "mark", "whole_text", "inline_words", "next_hunk"),
             *("previous_hunk", "next_aside", "previous_aside", "redact", "copy_contents", "copy_sha", "edit"),

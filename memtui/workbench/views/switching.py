@@ -76,31 +76,32 @@ class Views:
 
     def history(self, address: Address, *, at: str | None = None) -> None:
         """Show the history of a memory over what is shown now, beginning at the version with this sha-256."""
-        app = self._screen.app
-        from memtui.workbench.views.history import HistoryScreen
+        from memtui.features.history.view import HistoryView
 
         made = self._make("history")
-        assert isinstance(made, HistoryScreen)
+        assert isinstance(made, HistoryView)
         made.about(address, at)
-        while made in app.screen_stack and app.screen is not made:
-            app.pop_screen()
-        if app.screen is not made:
-            app.push_screen(made)
+        self._lay_over(made)
 
     def entries(self, address: Address | None = None) -> None:
         """Show the entries of a memory, or of the one under the cursor, over what is shown now."""
         from memtui.features.entries.view import EntriesView
 
-        node, app = self._screen.memories.current, self._screen.app
+        node = self._screen.memories.current
         found = address or (node.memory.address if node is not None and node.memory is not None else None)
         made = self._make("entries")
         if found is None or not isinstance(made, EntriesView):
             return
         made.about(found)
-        while made in app.screen_stack and app.screen is not made:
+        self._lay_over(made)
+
+    def _lay_over(self, view: ViewScreen) -> None:
+        """Show a view over what is shown now; where it lies further down, what lies over it goes away."""
+        app = self._screen.app
+        while view in app.screen_stack and app.screen is not view:
             app.pop_screen()
-        if app.screen is not made:
-            app.push_screen(made)
+        if app.screen is not view:
+            app.push_screen(view)
 
     def leave(self, view: ViewScreen) -> None:
         """Leave a view: for what it lies over, or for the main screen."""

@@ -11,10 +11,10 @@ from textual import events
 from textual.widgets import Input
 
 from memtui.engine.model import Address, Draft
+from memtui.features.history.view import HistoryView
 from memtui.ui.keys import fence
 from memtui.ui.keys.palette import Palette
 from memtui.workbench.edit.form import FormScreen
-from memtui.workbench.views.history import HistoryScreen
 from memtui.workbench.views.search import SearchScreen
 from tests.workbench.memories import failing, stalled
 from tests.workbench.shown import Shown, shown
@@ -215,7 +215,7 @@ async def test_a_letter_after_h_is_for_the_history() -> None:
     async with shown() as screen:
         await screen.go(NAME)
         screen.burst("H", "d", "t")
-        await screen.until(lambda: isinstance(screen.app.screen, HistoryScreen) and screen.settled)
+        await screen.until(lambda: isinstance(screen.app.screen, HistoryView) and screen.settled)
         assert not deleted(screen)
 
 

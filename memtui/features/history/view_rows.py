@@ -1,19 +1,27 @@
-"""The time line of one memory as values and runs: versions, draft and deletions, which is current, what it was called.
+"""The time line of one memory: versions, draft and deletions, which is current, what it was called, what each changed.
 
-Nothing here draws or asks the engine, so that what a row says about a text is tested without a screen.
+It is apart from the view because it needs no screen: redacted, binary, huge and lost versions are tested without one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, AuditRecord, Draft, Version, is_person
+from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.actors import who_words
 from memtui.safe_text import one_line, visible
+from memtui.ui.draw.difference import Look as Lines
+from memtui.ui.draw.difference import compare
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
 from memtui.ui.draw.words import fit, size_words
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
 
 VERSION, DRAFT, DISK, GONE = "version", "draft", "disk", "gone"
 """What a row is: a text in history; unsaved text; a text on disk that is not in history yet; a deletion."""
@@ -21,9 +29,13 @@ VERSION, DRAFT, DISK, GONE = "version", "draft", "disk", "gone"
 OPERATIONS = {"created": "created", "modified": "changed", "renamed": "renamed", "restored": "restored"}
 WIDE = 84
 """Cells from which on a row says more."""
+MOST_NAMES = 20
+"""So many earlier names are followed."""
+MOST_RECORDS = 1_000
+"""So many records of one name are looked at."""
 
 
-class Entry(NamedTuple):
+class PastEntry(NamedTuple):
     """One row."""
 
     kind: str
@@ -67,7 +79,7 @@ class Past(NamedTuple):
     """Everything known of one memory's past."""
 
     address: Address
-    entries: tuple[Entry, ...]
+    entries: tuple[PastEntry, ...]
     """Newest first."""
     current: str | None
     """The version on disk; None when there is no file."""
@@ -77,7 +89,7 @@ class Past(NamedTuple):
     """The name it was asked for, when it has another one now."""
 
 
-class Facts(NamedTuple):
+class PastFacts(NamedTuple):
     """What a time line is made of."""
 
     versions: Sequence[Version] = ()
@@ -90,23 +102,24 @@ class Facts(NamedTuple):
     draft: Draft | None = None
 
 
-def time_line(address: Address, facts: Facts) -> tuple[Entry, ...]:
+def time_line(address: Address, facts: PastFacts) -> tuple[PastEntry, ...]:
     """Put everything in order, newest first."""
     entries = _versions(address, facts)
     if facts.current is not None and all(one.sha256 != facts.current for one in entries):
-        disk = Entry(DISK, facts.modified_at, "outside", "on disk", facts.size, None, facts.current, current=True)
+        disk = PastEntry(DISK, facts.modified_at, "outside", "on disk", facts.size, None, facts.current, current=True)
         entries.insert(0, disk)
     for record in facts.records:
         if record.address == address and record.state == "done" and _is_deletion(record):
             at = next((index for index, one in enumerate(entries) if one.at <= record.at), len(entries))
-            entries.insert(at, Entry(GONE, record.at, record.actor, "deleted", sha256=record.before))
+            entries.insert(at, PastEntry(GONE, record.at, record.actor, "deleted", sha256=record.before))
     if facts.draft is not None:
         size = len(facts.draft.text.encode("utf-8", "surrogatepass"))
-        entries.insert(0, Entry(DRAFT, facts.draft.at, "tui", "draft", size, size - facts.size, note="not saved yet"))
+        change = size - facts.size
+        entries.insert(0, PastEntry(DRAFT, facts.draft.at, "tui", "draft", size, change, note="not saved yet"))
     return tuple(entries)
 
 
-def _versions(address: Address, facts: Facts) -> list[Entry]:
+def _versions(address: Address, facts: PastFacts) -> list[PastEntry]:
     count = len(facts.versions)
     current = _place(facts.versions, facts.current)
     seen = _place(facts.versions, facts.seen)
@@ -116,7 +129,7 @@ def _versions(address: Address, facts: Facts) -> list[Entry]:
         before = facts.versions[index + 1] if index + 1 < count else None
         name, was = _named(version, names)
         renamed = version.operation == "renamed"  # its note is the name before
-        entry = Entry(
+        entry = PastEntry(
             VERSION,
             version.at,
             version.actor,
@@ -181,7 +194,7 @@ def _named(version: Version, names: Names) -> tuple[str, str]:
     return ("" if names and then == names[0][2] else then), was
 
 
-def before(entries: Sequence[Entry], index: int) -> Entry | None:
+def before(entries: Sequence[PastEntry], index: int) -> PastEntry | None:
     """The text a row is compared with unless another one is asked for: the newest older one that was under the name."""
     older = [one for one in entries[index + 1 :] if one.kind in (VERSION, DISK)]
     if entries[index].kind == DRAFT:
@@ -198,7 +211,7 @@ def change_words(change: int | None) -> str:
     return ("+" if change > 0 else "-") + size_words(abs(change)).replace(" ", "")
 
 
-def notes(entry: Entry) -> str:
+def notes(entry: PastEntry) -> str:
     """Say in a few words what is special about a row, the most important first."""
     words = [word for word, on in (("current", entry.current), ("seen", entry.seen)) if on]
     words += ["redacted"] if entry.redacted else []
@@ -207,7 +220,7 @@ def notes(entry: Entry) -> str:
     return ", ".join(words)
 
 
-def entry_runs(entry: Entry, width: int, look: Look, *, marked: bool) -> list[Run]:
+def entry_runs(entry: PastEntry, width: int, look: Look, *, marked: bool) -> list[Run]:
     """Draw a row, without the sign of the cursor."""
     plain = look.ascii
     mine = is_person(entry.actor)
@@ -232,7 +245,7 @@ def entry_runs(entry: Entry, width: int, look: Look, *, marked: bool) -> list[Ru
     return [*runs, (one_line(said, max(width - used, 1), ascii_tokens=plain), level)]
 
 
-def heading(entry: Entry, other: Entry | None, now: int) -> list[str]:
+def heading(entry: PastEntry, other: PastEntry | None, now: int) -> list[str]:
     """Say above a text what it is.
 
     Args:
@@ -264,3 +277,140 @@ def heading(entry: Entry, other: Entry | None, now: int) -> list[str]:
     if other is not None:
         lines.append(f"Compared with {other.title}:")
     return lines
+
+
+# What the engine is asked, in a thread
+
+
+def load(engine: Engine, asked: Address) -> Past:
+    """Read everything known of a memory's past, under the name it has now."""
+    address = follow(engine, asked)
+    current: str | None = None
+    size = at = 0
+    problem = ""
+    try:
+        snapshot = engine.read(address)
+        current, size, at = snapshot.sha256, snapshot.size, snapshot.modified_at
+    except NotFoundError:
+        pass  # deleted: what is left of it is in history
+    except MemtuiError as error:
+        problem = error.message
+    draft = next((one for one in engine.drafts.all() if one.address == address), None)
+    facts = PastFacts(
+        engine.history.of(address),
+        _records(engine, address),
+        current,
+        size,
+        at,
+        engine.changes.seen_version(address),
+        draft,
+    )
+    moved = asked if asked != address else None
+    return Past(address, time_line(address, facts), current, problem, moved)
+
+
+def follow(engine: Engine, asked: Address) -> Address:
+    """Find the name a memory has now, when nothing is left under the one that was asked for."""
+    address = asked
+    for _ in range(MOST_NAMES):
+        if engine.history.of(address):
+            return address
+        records = engine.history.audit(address=address, limit=MOST_RECORDS)
+        after = [one.new_address for one in records if one.address == address and one.state == "done"]
+        new = next((one for one in after if one is not None and one != address), None)
+        if new is None:
+            return asked
+        address = new
+    return asked
+
+
+def _records(engine: Engine, address: Address) -> tuple[AuditRecord, ...]:
+    """The records of a memory under all its names, newest first."""
+    found: list[AuditRecord] = []
+    now, before = address, 2**63
+    for _ in range(MOST_NAMES):
+        records = [one for one in engine.history.audit(address=now, limit=MOST_RECORDS) if one.seq < before]
+        renamed = next(
+            (one for one in records if one.new_address == now and one.state == "done" and one.address != now), None
+        )
+        if renamed is None:
+            return (*found, *records)
+        found += [one for one in records if one.seq >= renamed.seq]
+        now, before = renamed.address, renamed.seq
+    return tuple(found)
+
+
+def show(
+    engine: Engine, past: Past, entry: PastEntry, other: PastEntry | None, now: int, look: Lines, *, whole: bool = False
+) -> tuple[Page, tuple[int, ...]]:
+    """Draw a row: what it is, and how it differs from another one, or its whole text.
+
+    Args:
+        engine: where the texts are.
+        past: the time line.
+        entry: the row.
+        other: what it is compared with; the older of the two counts as before.
+        now: the clock.
+        look: how it is drawn.
+        whole: the text instead of the difference.
+
+    Returns:
+        The page, and the lines at which the places that differ begin.
+    """
+    whole = whole or other is None or entry.kind == GONE
+    top = words_page(*heading(entry, None if whole else other, now), style="description", width=look.width)
+    if entry.kind == GONE:
+        return top, ()
+    try:
+        text = text_of(engine, past.address, entry)
+    except MemtuiError as error:
+        return (*top, PageLine(()), *_refused(error, look.width)), ()
+    if whole or other is None:
+        return (*top, PageLine(()), *_text(text, look)), ()
+    try:
+        beside = text_of(engine, past.address, other)
+    except MemtuiError as error:
+        return (*top, PageLine(()), *_refused(error, look.width), PageLine(()), *_text(text, look)), ()
+    first, second = (beside, text) if is_older(past, other, entry) else (text, beside)
+    body, starts = _difference(first, second, look)
+    return (*top, *body), tuple(start + len(top) for start in starts)
+
+
+def is_older(past: Past, one: PastEntry, other: PastEntry) -> bool:
+    """Whether the first of two rows is further down the time line."""
+    return past.entries.index(one) > past.entries.index(other)
+
+
+def text_of(engine: Engine, address: Address, entry: PastEntry) -> bytes:
+    """Read the text of a row; raises the `MemtuiError` that says why there is none."""
+    if entry.kind == DISK:
+        return engine.read(address).bytes
+    if entry.kind == DRAFT:
+        draft = next((one for one in engine.drafts.all() if one.address == address), None)
+        if draft is None:
+            raise NotFoundError("The draft is not there any more.", hint="It was saved, or dropped.")
+        return draft.text.encode("utf-8", "surrogatepass")
+    return engine.history.read(address, entry.sha256 or "")
+
+
+def _refused(error: MemtuiError, width: int) -> Page:
+    return words_page(error.message, error.hint, style="problem", width=width)
+
+
+def _text(data: bytes, look: Lines) -> Page:
+    why = why_not_text(data, SHOWN_BYTES)
+    if why:
+        return words_page(f"It cannot be shown as text: {why}.", "r restores it byte for byte.", width=look.width)
+    return text_page(data, look.width, plain=look.plain)
+
+
+def _difference(first: bytes, second: bytes, look: Lines) -> tuple[Page, tuple[int, ...]]:
+    if first == second:
+        return (PageLine(()), *words_page("Both have the same text.", style="name", width=look.width)), ()
+    sides = (("The older one", why_not_text(first, SHOWN_BYTES)), ("The newer one", why_not_text(second, SHOWN_BYTES)))
+    said = [f"{name}: {why}." for name, why in sides if why]
+    if said:
+        more = "They cannot be compared line by line; r restores a version byte for byte."
+        return (PageLine(()), *words_page(*said, more, width=look.width)), ()
+    _, page, starts = compare(first, second, look)
+    return page, starts

@@ -9,10 +9,9 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Draft
+from memtui.features.history.view_rows import DISK, DRAFT, GONE, before, load, show
 from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import SHOWN_BYTES, Page
-from memtui.workbench.views.history_jobs import load, show
-from memtui.workbench.views.history_rows import DISK, DRAFT, GONE, before
 from tests.workbench.views.real import CLAUDE, ME, World, at, write
 
 LOOK = Look(70)
@@ -37,7 +36,8 @@ def text(page: Page) -> str:
 def shown(engine: Engine, name: str, index: int = 0, *, whole: bool = False) -> str:
     past = load(engine, at(name))
     entry = past.entries[index]
-    return text(show(engine, past, entry, before(past.entries, index), past.entries[0].at, LOOK, whole=whole).page)
+    page, _ = show(engine, past, entry, before(past.entries, index), past.entries[0].at, LOOK, whole=whole)
+    return text(page)
 
 
 def test_a_version_shows_who_when_and_the_words_that_differ(engine: Engine) -> None:

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.model import Address, Draft, Policy
+from memtui.engine.model import Address, Draft, Policy, Version
+from memtui.features.history.view import WORD, HistoryView, explanation
+from memtui.features.history.view_rows import Past, PastFacts, time_line
 from memtui.pointers import carry
 from memtui.ui.action import MOVES
 from memtui.workbench.actions import BY_ID, VIEW
-from memtui.workbench.views.history import HistoryScreen
 from tests.workbench.views.real import ME, Real, World, at, real
 
 TEXTS = ("# Retry\n\n- three\n", "# Retry\n\n- four\n", "# Retry\n\n- five times\n")
@@ -23,13 +24,13 @@ def world(tmp_path: Path) -> World:
     return world
 
 
-async def history(screen: Real, name: str = "a.md") -> HistoryScreen:
+async def history(screen: Real, name: str = "a.md") -> HistoryView:
     """Open the history of a memory, and wait for its first text."""
     assert screen.browser.memories.reveal(at(name))
     await screen.press("H")
     await screen.until_text(f"History of notes/{name}")
     top = screen.app.screen
-    assert isinstance(top, HistoryScreen)
+    assert isinstance(top, HistoryView)
     await screen.until(lambda: top.loaded and bool(top.page.page))
     return top
 
@@ -80,9 +81,9 @@ async def test_r_restores_at_once_and_u_takes_it_back(world: World) -> None:
         await screen.press("r")
         await screen.until_text("Restored version 1 (by you, just now) of notes/a.md. u takes it back.")
         assert world.disk()["a.md"] == TEXTS[0].encode()
-        await screen.until(lambda: len(view.past.entries) == 4)
-        assert view.entry is not None
-        assert view.entry.number == 1
+        await screen.until(lambda: len(view.rows.all) == 4)
+        assert view.item is not None
+        assert view.item.number == 1
         await screen.press("u")
         await screen.until(lambda: world.disk()["a.md"] == TEXTS[2].encode())
 
@@ -175,8 +176,8 @@ async def test_texts_that_were_kept_aside_are_found(world: World) -> None:
         engine.drafts.save(Draft(at("a.md"), engine.read(at("a.md")).sha256, "a draft\n", (0, 0), world.clock()))
     async with real(world) as screen:
         view = await history(screen)
-        assert view.entry is not None
-        assert view.entry.kind == "draft"
+        assert view.item is not None
+        assert view.item.kind == "draft"
         await screen.until_text("your draft")
         await screen.press("n")
         await screen.until_text("mine in conflict")
@@ -184,7 +185,7 @@ async def test_texts_that_were_kept_aside_are_found(world: World) -> None:
         await screen.press("n")
         await screen.until_text("No other text was kept aside in this direction.")
         await screen.press("N")
-        await screen.until(lambda: view.entry is not None and view.entry.kind == "draft")
+        await screen.until(lambda: view.item is not None and view.item.kind == "draft")
         await screen.press("r")
         await screen.until_text("A draft is not in history")
 
@@ -197,8 +198,8 @@ async def test_what_is_copied_is_the_version_under_the_cursor(world: World) -> N
         assert screen.app.clipboard == TEXTS[1]
         await screen.press("y", "s")
         await screen.until_text("Copied the sha-256")
-        assert view.entry is not None
-        assert screen.app.clipboard == view.entry.sha256
+        assert view.item is not None
+        assert screen.app.clipboard == view.item.sha256
 
 
 async def test_the_history_of_what_cannot_be_asked_for_says_why(world: World) -> None:
@@ -254,7 +255,7 @@ async def test_two_thousand_versions_open_and_scroll(world: World) -> None:
         view = await history(screen)
         assert "2,003 versions" in screen.text
         await screen.press("G")
-        await screen.until(lambda: view.entry is not None and view.entry.number == 1)
+        await screen.until(lambda: view.item is not None and view.item.number == 1)
         await screen.until_text("Version 1, created by you")
 
 
@@ -295,10 +296,33 @@ async def test_a_deleted_memory_comes_back_with_the_line_of_its_index(tmp_path: 
         await screen.press("H")
         await screen.until_text("History of notes/a.md")
         top = screen.app.screen
-        assert isinstance(top, HistoryScreen)
+        assert isinstance(top, HistoryView)
         await screen.until(lambda: top.loaded and bool(top.page.page))
         await screen.press("j")
         await screen.until_text("version 2 -> version 3")
         await screen.press("r")
         await screen.until_text("of notes/a.md, 1 pointer brought back. u takes it back.")
         assert world.disk() == {"a.md": TEXTS[2].encode(), "MEMORY.md": b"- [A](a.md)\n- [B](b.md)\n"}
+
+
+def past(*shas: str) -> Past:
+    versions = [Version(sha * 64, 3, "tui", 10 - number, "modified") for number, sha in enumerate(shas)]
+    return Past(at("a.md"), time_line(at("a.md"), PastFacts(versions, current="c" * 64, seen=None)), "c" * 64)
+
+
+def test_it_says_what_goes_what_stays_and_how_to_stop() -> None:
+    said = " ".join(explanation(past("c", "a"), past("c", "a").entries[1]))
+    for words in (
+        "Redact version 1 of notes/a.md?",
+        "cannot be undone",
+        "Its record stays",
+        f"Type {WORD}",
+        "esc leaves",
+    ):
+        assert words in said
+    assert "same text" not in said
+
+
+def test_other_versions_with_the_same_text_are_counted() -> None:
+    found = past("c", "a", "b", "a", "a")
+    assert "2 other versions of the same text: it is cleared there too." in explanation(found, found.entries[1])
