@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memtui.ui.action import COMMON, Action, in_room, keymap, shown_keys
-from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, ROOMS, SIGNS, TEXT_ROOMS, VIEW, VIEWS
+from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, CASE_ROOMS, ROOMS, SIGNS, TEXT_ROOMS, VIEW, VIEWS
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -113,15 +113,8 @@ def _every_name() -> list[str]:
 
 def _clashes(actions: tuple[Action, ...]) -> list[tuple[str, tuple[str, ...], tuple[str, ...]]]:
     """Find keys that two actions of one screen share, or that hide a two-key sequence: key, actions, free keys."""
-    by_id = {action.id: action for action in actions}
-    screens = [in_room(*BROWSER_ROOMS, actions=actions), in_room("picker", actions=actions)]
+    screens = [*list_panes(actions).values(), in_room("picker", actions=actions)]
     screens += [in_room(room, actions=actions) for room in TEXT_ROOMS]
-    views = [view.action for view in VIEWS]
-    screens += [
-        tuple(by_id[id_] for id_ in dict.fromkeys((*view.actions, *COMMON, *views)))
-        for view in VIEW.values()
-        if view.screen
-    ]
     found: dict[tuple[str, tuple[str, ...]], tuple[str, ...]] = {}
     for here in screens:
         prefixes = {key.split(" ")[0]: action.id for action in here for key in action.keys if " " in key}
@@ -136,6 +129,41 @@ def _clashes(actions: tuple[Action, ...]) -> list[tuple[str, tuple[str, ...], tu
             if len(ids) > 1:
                 found.setdefault((key, tuple(ids)), free[:SUGGESTED])
     return [(key, ids, free) for (key, ids), free in found.items()]
+
+
+def list_panes(actions: Iterable[Action]) -> dict[str, tuple[Action, ...]]:
+    """Return the actions that work in the main screen and in each view, where letters are keys, by the pane's name."""
+    actions = tuple(actions)
+    by_id = {action.id: action for action in actions}
+    common = (*COMMON, *(view.action for view in VIEWS))
+    panes = {}
+    for view in VIEW.values():
+        ids = dict.fromkeys((*view.actions, *common))
+        own = tuple(by_id[id_] for id_ in ids if id_ in by_id)
+        panes[view.name] = own if view.screen else in_room(*BROWSER_ROOMS, actions=actions)
+    return panes
+
+
+def _letters(actions: tuple[Action, ...]) -> list[str]:
+    """Make the table of what each letter does in each pane."""
+    panes = list_panes(actions)
+    panes["Conflict"] = in_room("conflict", actions=actions)
+    panes["Other questions about a draft"] = in_room(*CASE_ROOMS, actions=actions)
+    meanings: dict[str, dict[str, list[str]]] = {}
+    for pane, here in panes.items():
+        for action in here:
+            for key in action.keys:
+                if all(len(part) == 1 for part in key.split()) and not key.isdigit():
+                    words = f"**{action.label}**" if action.writes else action.label
+                    told = meanings.setdefault(key, {}).setdefault(pane, [])
+                    told += [] if words in told else [words]
+    lines = ["", "## What a letter does in each pane", ""]
+    lines += ["Bold: it writes. A digit goes to a view everywhere but in a question.", ""]
+    lines += ["| | " + " | ".join(panes) + " |", "| --- |" + " --- |" * len(panes)]
+    for key in sorted(meanings, key=lambda key: (not key[0].isalpha(), key.casefold(), key)):
+        cells = (" or ".join(meanings[key].get(pane, ())) for pane in panes)
+        lines.append(f"| `{key}` | ".replace("`|`", "`\\|`") + " | ".join(cells) + " |")
+    return lines
 
 
 def keys_page(actions: Iterable[Action] = ACTIONS) -> str:
@@ -159,6 +187,7 @@ def keys_page(actions: Iterable[Action] = ACTIONS) -> str:
         for action in here:
             keys = " or ".join(f"`{key}`" for key in action.keys).replace("|", "\\|")
             lines.append(f"| {keys} | {action.help}{' *writes*' if action.writes else ''} | `{action.id}` |")
+    lines += _letters(actions)
     lines += ["", "## Signs", "", "| sign | means |", "| --- | --- |"]
     lines += [f"| `{sign}` | {meaning} |" for sign, meaning in SIGNS]
     return "\n".join(lines) + "\n"
