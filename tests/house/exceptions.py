@@ -30,7 +30,7 @@ DEPTH: Mapping[str, int] = {
 """Classes of ours a class stands on."""
 
 FOLDERS: Mapping[str, int] = {
-    "memtui/workbench/views": 20,
+    "memtui/workbench/views": 17,
 }
 """Modules of a folder."""
 

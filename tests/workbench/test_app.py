@@ -19,10 +19,10 @@ from memtui.ui.view_screen import ViewScreen
 from memtui.ui.widgets.rowlist import RowList
 from memtui.ui.widgets.scroller import Scroller
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, VIEW
+from tests.features.cost.test_view import Start
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
 from tests.workbench.views.real import World, at, real
-from tests.workbench.views.test_cost import Start
 
 NOTES = "memtui:project/notes.md"
 ENTRIES = Address("hermes:global", "MEMORY.md")

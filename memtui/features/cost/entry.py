@@ -33,7 +33,7 @@ FEATURE = Feature(
         "8",
         "Start cost",
         "Show what each agent loads when a session starts, with bytes and tokens.",
-        "memtui.workbench.views.cost:CostScreen",
+        "memtui.features.cost.view:CostView",
         (
             *("cost_go", "cost_agent", "cost_cut", "left", "right", "edit", "versions", "copy_path", "copy_contents"),
             "reload",

@@ -7,6 +7,7 @@ from memtui.agents.agent import CUT_OFF
 from memtui.agents.loaded_text import CUT, DROPPED, Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Address, Memory, Problem, Root
+from memtui.features.cost import view_rows as cost_rows
 from memtui.features.cost.start_cost import Item
 from memtui.features.health import view_rows as health_rows
 from memtui.features.health.model import DANGLING, Fix
@@ -25,12 +26,11 @@ from memtui.workbench.tree import cells
 from memtui.workbench.tree.cells import columns_for, row_runs
 from memtui.workbench.tree.nodes import Signs
 from memtui.workbench.tree.rows import Forest
-from memtui.workbench.views import cost_rows
 from memtui.workbench.views.help import SIGNS_TITLE, help_page
+from tests.features.cost.test_view_rows import AROUND, COST
+from tests.features.cost.test_view_rows_texts import drawn
 from tests.features.health.test_view_rows import board, finding
 from tests.features.hot_set.test_view_rows import context, item, left
-from tests.workbench.views.test_cost_jobs import drawn
-from tests.workbench.views.test_cost_rows import AROUND, COST
 
 WORDS = frozenset({"title", "name", "dim", "description", "key", "rule", "folder", "scope", "strong", "missing"})
 """Styles of what is no sign."""

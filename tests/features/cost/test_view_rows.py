@@ -8,8 +8,7 @@ from memtui.agents.loaded_text import Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.config.surroundings import Surroundings
 from memtui.features.cost.start_cost import Cost, Item
-from memtui.safe_text import cell_width
-from memtui.workbench.views.cost_rows import (
+from memtui.features.cost.view_rows import (
     ALL,
     CUT,
     ITEM,
@@ -20,6 +19,7 @@ from memtui.workbench.views.cost_rows import (
     share,
     summary_lines,
 )
+from memtui.safe_text import cell_width
 
 AROUND = Surroundings("/home/ann", "/p", "/p", "/p", "w", "/d")
 ITEMS = (

@@ -6,12 +6,12 @@ from memtui.agents.agent import CUT_OFF, ON_DEMAND, SKIPPED
 from memtui.agents.loaded_text import CUT, DROPPED, Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Address
+from memtui.features.cost import view_rows
 from memtui.features.cost.start_cost import Cost, Item
+from memtui.features.cost.view_rows import ITEM, Row, item_rows
 from memtui.ui.draw.pages import Page
-from memtui.workbench.views import cost_jobs
-from memtui.workbench.views.cost_rows import ITEM, Row, item_rows
+from tests.features.cost.test_view_rows import AROUND, COST
 from tests.workbench.shown import engine_with
-from tests.workbench.views.test_cost_rows import AROUND, COST
 
 
 def texts(page: Page) -> list[str]:
@@ -21,7 +21,7 @@ def texts(page: Page) -> list[str]:
 def drawn(loaded: LoadedFile, width: int = 60, address: Address | None = None) -> tuple[list[str], tuple[int, ...]]:
     item = Item(loaded, len(loaded.text), 1, address)
     row = Row(ITEM, COST, item)
-    page, starts = cost_jobs.page(engine_with().engine, row, AROUND, width, plain=True)
+    page, starts = view_rows.page(engine_with().engine, row, AROUND, width, plain=True)
     return texts(page), starts
 
 
@@ -79,7 +79,7 @@ def test_hostile_texts_are_safe() -> None:
 
 
 def test_the_sums_say_everything() -> None:
-    page, _ = cost_jobs.page(cast("Any", None), item_rows(COST)[0], AROUND, 100, plain=True)
+    page, _ = view_rows.page(cast("Any", None), item_rows(COST)[0], AROUND, 100, plain=True)
     words = "\n".join(texts(page))
     for said in (
         "100 tokens",
@@ -96,14 +96,14 @@ def test_files_that_are_not_listed_are_counted() -> None:
     more = Item(LoadedFile("memories", "and 8 more", ON_DEMAND, made=True, stands_for=8), 0, 0)
     listed = Item(LoadedFile("memories", "/a", ON_DEMAND), 0, 0)
     cost = Cost("x", "X", "/p", (listed, more), "", "")
-    page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
+    page, _ = view_rows.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
     assert "9 files to be read on demand, not at the start." in "\n".join(texts(page))
 
 
 def test_a_reason_that_all_skipped_files_share_is_said_at_once() -> None:
     off = [Item(LoadedFile("memories", f"/{name}", SKIPPED, "Switched off."), 0, 0) for name in "ab"]
     cost = Cost("x", "X", "/p", tuple(off), "", "")
-    page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
+    page, _ = view_rows.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
     assert "2 files skipped. Switched off." in "\n".join(texts(page))
 
 
@@ -113,19 +113,19 @@ def test_of_several_reasons_those_of_most_files_are_said() -> None:
 
     some = (skipped("Too large.", 1), skipped("Off.", 240), skipped("Off.", 2))
     cost = Cost("x", "X", "/p", some, "", "")
-    page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
+    page, _ = view_rows.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
     said = "\n".join(texts(page))
     assert said.index("242 files skipped. Off.") < said.index("1 file skipped. Too large.")
     assert "other reasons" not in said
     more = cost._replace(items=(*some, skipped("A.", 5), skipped("B.", 4), skipped("C.", 3)))
-    page, _ = cost_jobs.page(cast("Any", None), item_rows(more)[0], AROUND, 100, plain=True)
+    page, _ = view_rows.page(cast("Any", None), item_rows(more)[0], AROUND, 100, plain=True)
     assert "4 files skipped for other reasons." in "\n".join(texts(page))
 
 
 def test_a_long_path_keeps_its_end_and_takes_one_line() -> None:
     loaded = LoadedFile("index", "/p/" + "long/" * 20 + "MEMORY.md", raw=b"one")
     cost = Cost("x", "X", "/q", (Item(loaded, 3, 1),), "", "")
-    page, _ = cost_jobs.page(cast("Any", None), item_rows(cost)[0], AROUND, 60, plain=True)
+    page, _ = view_rows.page(cast("Any", None), item_rows(cost)[0], AROUND, 60, plain=True)
     assert texts(page)[-1].endswith("/MEMORY.md")
     assert len(texts(page)[-1]) <= 60
 
@@ -140,5 +140,5 @@ def test_what_is_copied_is_what_is_loaded() -> None:
         "",
     )
     rows = item_rows(cost)
-    assert cost_jobs.copied(rows, rows[0]) == "one\ntwo"
-    assert cost_jobs.copied(rows, rows[1]) == "one"
+    assert view_rows.copied(rows, rows[0]) == "one\ntwo"
+    assert view_rows.copied(rows, rows[1]) == "one"

@@ -1,6 +1,6 @@
 """The start cost: which agents are used here and what each loads when a session starts, in order, with what is cut off.
 
-It shows what `features/cost/` worked out, and changes nothing. Files that are in no root are followed too:
+It shows what `start_cost` worked out, and changes nothing. Files that are in no root are followed too:
 while the view is open it looks every two seconds whether the agent on screen would load something else.
 """
 
@@ -13,7 +13,19 @@ from textual import on
 from textual.timer import Timer
 from textual.widget import Widget
 
+from memtui.features.cost import view_rows
 from memtui.features.cost.start_cost import Cost, short
+from memtui.features.cost.view_rows import (
+    AGENT,
+    CUT,
+    Row,
+    Worked,
+    agent_rows,
+    agents_words,
+    item_rows,
+    row_runs,
+    summary_lines,
+)
 from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.pages import Page, words_page
 from memtui.ui.draw.spans import Line, Run
@@ -22,23 +34,12 @@ from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.views import cost_jobs
-from memtui.workbench.views.cost_jobs import Worked
-from memtui.workbench.views.cost_rows import (
-    AGENT,
-    CUT,
-    Row,
-    agent_rows,
-    agents_words,
-    item_rows,
-    row_runs,
-    summary_lines,
-)
 
 if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.model import Address
     from memtui.errors import MemtuiError
-    from memtui.workbench.bridge import Engine
-    from memtui.workbench.views.host import WorkbenchHost
+    from memtui.features.host import Host
 
 LOOK = 2.0
 """Seconds between two looks at files that no root holds."""
@@ -50,18 +51,18 @@ WHAT = "work out what agents load"
 NOWHERE = "It is not known here where sessions start."
 
 
-class CostScreen(ListView[Row]):
+class CostView(ListView[Row]):
     """What agents start with."""
 
     ID = "cost"
     QUIET = 0.6
-    DEFAULT_CSS = "CostScreen #cost-summary { height: 2; }"
+    DEFAULT_CSS = "CostView #cost-summary { height: 2; }"
     HELP = """What each agent loads when a session starts in this project: first the agents, then, with enter, one
 agent's files in the order of loading, with bytes, tokens and their share. -- is not loaded at the start, and says when
 or why not. Below a cut line is what the agent's limits leave out: x marks those lines in the text, - those the agent
 drops on purpose. Looking is no use, and what leads out of the project is not read."""
 
-    def __init__(self, host: WorkbenchHost) -> None:
+    def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(lambda row: row.key))
         self.host, self.jobs = host, host.jobs
         self.found: tuple[Cost, ...] | None = None
@@ -78,15 +79,14 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         self.failed = ""
         """Why the last attempt came to nothing; empty after one that did not."""
         self._looks: Timer | None = None
-        self._shown: Hashable = None
         self._does |= {
             "cost_go": self._go,
             "cost_agent": self._next_agent,
             "cost_cut": self._cut,
             "left": self._close,
             "right": self._right,
-            "edit": self._edit,
-            "versions": self._versions,
+            "edit": lambda: self._at_memory(host.places.edit),
+            "versions": lambda: self._at_memory(host.places.history),
             "copy_path": self._copy_path,
             "copy_contents": self._copy,
         }
@@ -100,13 +100,13 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
 
     def off(self, action: Action) -> str:
         """Say why an action is off."""
-        row = self.row
+        row = self.item
         item = row.item if row is not None else None
         if action.id in ("edit", "versions") and (item is None or item.address is None):
             return f"{action.label}: put the cursor on a file that is a memory first."
         if action.id == "copy_path" and (item is None or item.loaded.made):
             return "Put the cursor on a file first."
-        if action.id == "copy_contents" and (row is None or not cost_jobs.copied(self.rows.shown, row)):
+        if action.id == "copy_contents" and (row is None or not view_rows.copied(self.rows.shown, row)):
             return "Nothing is loaded for this row."
         if action.id == "cost_cut" and not self.page.starts and (item is None or not item.below):
             loaded = item.loaded if item is not None else None
@@ -118,11 +118,6 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         return ""
 
     # What is known
-
-    @property
-    def row(self) -> Row | None:
-        """The row under the cursor."""
-        return self.item
 
     @property
     def cost(self) -> Cost | None:
@@ -147,7 +142,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
 
     def _look(self) -> None:
         """See whether the agent on screen, or under the cursor, would load something else by now."""
-        row, around = self.row, self.host.surroundings
+        row, around = self.item, self.host.surroundings
         if row is None or around is None or self.due is not None:
             return
         agent, seen = row.cost.agent, self._seen.get(row.cost.agent, 0)
@@ -157,7 +152,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
                 self.load()
 
         self.jobs.run(
-            lambda engine: cost_jobs.changed(engine, around, agent, seen),
+            lambda engine: view_rows.changed(engine, around, agent, seen),
             told,
             what="look for changes",
             latest=LOOKING,
@@ -172,7 +167,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
 
         def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Worked], None]) -> Worked:
             del tell
-            return cost_jobs.load(engine, around, opened, stop)
+            return view_rows.load(engine, around, opened, stop)
 
         self.jobs.stream(job, self._loaded, what=WHAT, group=GROUP, otherwise=self._could_not, awaited=awaited)
 
@@ -180,8 +175,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         """Say so in the place of what was waited for; what was known before stays."""
         self.failed = f"{error.message} {error.hint}".strip()
         self.host.show_error(WHAT, error)
-        self.list.change_rows(lambda: self._take(self.found or ()))
-        self._tell()
+        self.change(lambda: self._take(self.found or ()))
 
     def _loaded(self, worked: Worked) -> None:
         found = worked.costs
@@ -190,8 +184,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             return
         self.failed = ""
         self._texts_of = worked.texts_of
-        self.list.change_rows(lambda: self._take(found))
-        self._tell()
+        self.change(lambda: self._take(found))
 
     def _take(self, found: tuple[Cost, ...]) -> None:
         self.found, self.loaded = found, True
@@ -199,9 +192,10 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         self.opened = opened.agent if opened is not None else ""
         self.rows.load(item_rows(opened) if opened is not None else agent_rows(found))
 
-    def _tell(self) -> None:
+    def rows_changed(self) -> None:
+        """The rows are others, and so are their sums."""
         self.update("#cost-summary")
-        self.rows_changed()
+        super().rows_changed()
 
     # Agents
 
@@ -212,7 +206,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         rows = enumerate(self.rows.shown)
         at = next((number for number, row in rows if row.kind == AGENT and row.cost.agent == left), 0)
         self.list.go(at)
-        self._tell()
+        self.rows_changed()
         if agent:
             self.load()
 
@@ -228,8 +222,8 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             self.other_pane()
 
     def _right(self) -> None:
-        if self.row is not None and self.row.kind == AGENT:
-            self._open(self.row.cost.agent)
+        if self.item is not None and self.item.kind == AGENT:
+            self._open(self.item.cost.agent)
         elif not self.in_page:
             self.other_pane()
 
@@ -242,18 +236,18 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
         self._open("")
         return True
 
-    # ListRows
+    # The list
 
     def row_name(self, index: int) -> str:
         """The agent that is open, and the row."""
         return f"{self.opened}\n{super().row_name(index)}"
 
-    def draw_row(self, index: int, width: int) -> Sequence[Run]:
+    def draw(self, item: Row, width: int) -> Sequence[Run]:
         """How a row looks."""
         around = self.host.surroundings
         assert around is not None
         most = max((one.tokens for one in self.found or ()), default=0)
-        return row_runs(self.rows.shown[index], most, width, around, plain=self.ascii)
+        return row_runs(item, most, width, around, plain=self.ascii)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is said where there is nothing."""
@@ -275,7 +269,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
 
     def page_words(self) -> tuple[str, Line]:
         """The title of the text."""
-        row = self.row
+        row = self.item
         if row is None:
             return "Text", []
         if row.item is None:
@@ -289,33 +283,25 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             return [[], []]
         return summary_lines(self.found, self.cost, width, self._agents_key, plain=self.ascii)
 
-    def read_row(self) -> None:
-        """Draw the page of the row under the cursor."""
-        row, around = self.row, self.host.surroundings
-        if not self.is_mounted:
-            return
-        if row is None or around is None:
-            self.jobs.drop(BESIDE)
-            self.give(words_page("", width=self.page.text_width))
-            return
-        width, plain, key = self.page.text_width, self.ascii, row.key
+    def read_text(self, item: Row) -> None:
+        """Draw the text of a row."""
+        around, width, plain, key = self.host.surroundings, self.page.text_width, self.ascii, item.key
+        assert around is not None
         if self._to_cut != key:
             self._to_cut = None
-        if row.item is not None and row.cost.agent != self._texts_of:
+        if item.item is not None and item.cost.agent != self._texts_of:
             self.jobs.drop(BESIDE)
             self.give(words_page(self.failed or "reading...", style="problem" if self.failed else "dim", width=width))
             return
 
         def show(found: tuple[Page, tuple[int, ...]]) -> None:
-            if self.row is not None and self.row.key == key:
-                same, self._shown = self._shown == key, key
-                page, cuts = found
-                self.give(page, tuple(max(cut - ABOVE, 0) for cut in cuts), keep_place=same)
-                if self._to_cut == key:
-                    self._cut()
+            page, cuts = found
+            self.show_text(item, page, tuple(max(cut - ABOVE, 0) for cut in cuts))
+            if self.item is not None and self.item.key == key == self._to_cut:
+                self._cut()
 
         self.jobs.run(
-            lambda engine: cost_jobs.page(engine, row, around, width, plain=plain),
+            lambda engine: view_rows.page(engine, item, around, width, plain=plain),
             show,
             what="draw a text",
             otherwise=lambda error: self.give(words_page(error.message, style="problem", width=width)),
@@ -325,7 +311,7 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
     # What the keys do
 
     def _go(self) -> None:
-        row = self.row
+        row = self.item
         if row is None:
             return
         if row.kind == AGENT:
@@ -341,25 +327,20 @@ drops on purpose. Looking is no use, and what leads out of the project is not re
             self._to_cut = None
             self.page.go_to_place(1)
         else:
-            self._to_cut = self.row.key if self.row is not None else None
+            self._to_cut = self.item.key if self.item is not None else None
 
-    def _edit(self) -> None:
-        row = self.row
+    def _at_memory(self, do: Callable[[Address], None]) -> None:
+        row = self.item
         if row is not None and row.item is not None and row.item.address is not None:
-            self.host.places.edit(row.item.address)
-
-    def _versions(self) -> None:
-        row = self.row
-        if row is not None and row.item is not None and row.item.address is not None:
-            self.host.places.history(row.item.address)
+            do(row.item.address)
 
     def _copy_path(self) -> None:
-        if self.row is not None and self.row.item is not None:
-            self.host.copy(self.row.item.loaded.path, "the path")
+        if self.item is not None and self.item.item is not None:
+            self.host.copy(self.item.item.loaded.path, "the path")
 
     def _copy(self) -> None:
-        if self.row is not None:
-            self.host.copy(cost_jobs.copied(self.rows.shown, self.row), "what is loaded")
+        if self.item is not None:
+            self.host.copy(view_rows.copied(self.rows.shown, self.item), "what is loaded")
 
     @on(RowList.Opened)
     def _clicked_twice(self) -> None:

@@ -14,13 +14,13 @@ import pytest
 from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
 from memtui.engine import Engine
+from memtui.features.cost import view as cost_view
+from memtui.features.cost import view_rows
+from memtui.features.cost.view import CostView
+from memtui.features.cost.view_rows import AGENT, CUT, ITEM
 from memtui.ui.action import MOVES
 from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.place import Place
-from memtui.workbench.views import cost as cost_view
-from memtui.workbench.views import cost_jobs
-from memtui.workbench.views.cost import CostScreen
-from memtui.workbench.views.cost_rows import AGENT, CUT, ITEM
 from tests.agents.machine import Machine
 from tests.workbench.shown import engine_with, shown
 from tests.workbench.views.real import Real, World, real
@@ -55,16 +55,16 @@ def start(tmp_path: Path, home: Path) -> Start:
 
 
 @asynccontextmanager
-async def costs(start: Start, size: tuple[int, int] = (160, 40)) -> AsyncIterator[tuple[Real, CostScreen]]:
+async def costs(start: Start, size: tuple[int, int] = (160, 40)) -> AsyncIterator[tuple[Real, CostView]]:
     """Open the view."""
     async with real(start, size=size, surroundings=start.machine.surroundings()) as screen:
         await screen.look("8", "Codex")
         top = screen.app.screen
-        assert isinstance(top, CostScreen)
+        assert isinstance(top, CostView)
         yield screen, top
 
 
-def files(view: CostScreen) -> list[str]:
+def files(view: CostView) -> list[str]:
     """The files of the list, by their last part, with marks."""
     rows = [row.item.loaded for row in view.rows.shown if row.item is not None and row.kind == ITEM]
     return [one.path.rpartition("/")[2] + (f": {one.mark}" if one.mark else "") for one in rows]
@@ -160,18 +160,18 @@ async def test_it_follows_files_in_roots_and_files_in_none(start: Start, monkeyp
 
 
 async def test_keys_that_are_typed_ahead_wait_for_the_agents(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
-    go, work_out = threading.Event(), cost_jobs.load
+    go, work_out = threading.Event(), view_rows.load
 
-    def late(*rest: Any) -> cost_jobs.Worked:
+    def late(*rest: Any) -> view_rows.Worked:
         assert go.wait(100)
         return work_out(*rest)
 
-    monkeypatch.setattr(cost_jobs, "load", late)
+    monkeypatch.setattr(view_rows, "load", late)
     async with real(start, surroundings=start.machine.surroundings()) as screen:
         screen.burst("8", "enter", "j")
-        await screen.until(lambda: isinstance(screen.app.screen, CostScreen))
+        await screen.until(lambda: isinstance(screen.app.screen, CostView))
         view = screen.app.screen
-        assert isinstance(view, CostScreen)
+        assert isinstance(view, CostView)
         await screen.until(lambda: "reading" in screen.text)
         assert view.opened == ""
         go.set()
@@ -181,12 +181,12 @@ async def test_keys_that_are_typed_ahead_wait_for_the_agents(start: Start, monke
 async def test_nothing_is_looked_for_while_it_is_not_shown(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     looks: list[str] = []
     monkeypatch.setattr(cost_view, "LOOK", 0.02)
-    monkeypatch.setattr(CostScreen, "_look", lambda _: looks.append("look"))
+    monkeypatch.setattr(CostView, "_look", lambda _: looks.append("look"))
     async with costs(start) as (screen, _):
         await screen.until(lambda: len(looks) > 2)
         for leave, back in (("escape", "8"), ("question_mark", "escape")):
             await screen.press(leave)
-            await screen.until(lambda: not isinstance(screen.app.screen, CostScreen))
+            await screen.until(lambda: not isinstance(screen.app.screen, CostView))
             looks.clear()
             ticks: list[int] = []
             timer = screen.app.set_interval(0.02, partial(ticks.append, 1))
@@ -226,13 +226,13 @@ async def test_what_is_switched_off_says_so_at_once_and_has_no_cut_line(start: S
 
 async def test_the_cut_line_is_found_before_the_text_is_here(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     async with costs(start) as (screen, view):
-        load, given = cost_jobs.load, threading.Event()
+        load, given = view_rows.load, threading.Event()
 
-        def held(*args: Any) -> cost_jobs.Worked:
+        def held(*args: Any) -> view_rows.Worked:
             assert given.wait(100)
             return load(*args)
 
-        monkeypatch.setattr(cost_jobs, "load", held)
+        monkeypatch.setattr(view_rows, "load", held)
         view.load()  # what is under way is given up
         await screen.press("enter", *"jjjjjj")
         await screen.until_text("reading...")
@@ -247,14 +247,14 @@ async def test_after_a_restart_the_same_agent_is_open_at_the_same_file(start: St
     async with costs(start) as (screen, view):
         await screen.press("enter", "j", "j")
         await screen.until(lambda: view.list.cursor == 2)
-        agent, row, name = view.opened, view.row, view.row_now
+        agent, row, name = view.opened, view.item, view.row_now
         assert row is not None
     around = start.machine.surroundings()
     async with real(start, size=(160, 40), surroundings=around, place=Place(view="cost", row=name)) as screen:
         await screen.until(lambda: screen.browser.views.current == "cost")
         again = screen.app.screen
-        assert isinstance(again, CostScreen)
-        await screen.until(lambda: again.row is not None and again.row.key == row.key)
+        assert isinstance(again, CostView)
+        await screen.until(lambda: again.item is not None and again.item.key == row.key)
         assert again.opened == agent
         await screen.until(lambda: bool(again.page.page) and again._texts_of == agent)
 
@@ -286,8 +286,8 @@ async def test_it_fits(start: Start, size: tuple[int, int]) -> None:
         await screen.until_text("Everything")
         await screen.press(*"jjjjjj")
         await screen.until_text("cut")
-        assert view.row is not None
-        assert view.row.kind == ITEM
+        assert view.item is not None
+        assert view.item.kind == ITEM
         assert "MEMORY.md" in screen.text
         assert ("[8 Start cost]" if size[0] >= 120 else "[8 Cost]") in screen.text
 
@@ -297,28 +297,28 @@ async def test_where_nothing_is_known_it_says_so() -> None:
         await screen.press("8")
         await screen.until_text("It is not known here where sessions start.")
         view = screen.app.screen
-        assert isinstance(view, CostScreen)
+        assert isinstance(view, CostView)
         assert not [row for row in view.rows.shown if row.kind == AGENT]
         await screen.press("c", "enter", "n", "h", "l")
-        assert isinstance(screen.app.screen, CostScreen)
+        assert isinstance(screen.app.screen, CostView)
 
 
 async def test_an_error_ends_the_waiting(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*rest: object, **more: object) -> None:
         raise RuntimeError("the disk is gone")
 
-    load = cost_jobs.load
-    monkeypatch.setattr(cost_jobs, "load", fail)
+    load = view_rows.load
+    monkeypatch.setattr(view_rows, "load", fail)
     async with real(start, size=(160, 40), surroundings=start.machine.surroundings()) as screen:
         await screen.look("8", "the disk is gone")
         assert "reading..." not in screen.text
-        monkeypatch.setattr(cost_jobs, "load", load)
+        monkeypatch.setattr(view_rows, "load", load)
         view = screen.app.screen
-        assert isinstance(view, CostScreen)
+        assert isinstance(view, CostView)
         view.load()
         await screen.until_text("Codex")
         assert "the disk is gone" not in "\n".join(screen.text.splitlines()[:-3])
-        monkeypatch.setattr(cost_jobs, "load", fail)
+        monkeypatch.setattr(view_rows, "load", fail)
         await screen.press("enter")
         await screen.until_text("Everything")
         await screen.until(lambda: bool(view.failed))
