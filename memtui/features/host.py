@@ -112,6 +112,15 @@ class Destinations(Protocol):
             then: `compare`, `outside`, or a place such as `line 12`.
         """
 
+    def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
+        """Go back to the tree and open a memory where a search found something.
+
+        Args:
+            address: which.
+            place: line and column from 1; line 0 for the first place in the text.
+            words: what was searched for.
+        """
+
     def history(self, address: Address, *, at: str | None = None) -> None:
         """Show the history of a memory over what is shown now, beginning at the version with this sha-256."""
 
@@ -142,6 +151,30 @@ class Operations(Protocol):
 
     def touched(self, addresses: Iterable[Address]) -> None:
         """Read what undo changed again, also in a folder that had no memory and so no row."""
+
+
+class ProjectRoots(Protocol):
+    """This project, and the others."""
+
+    @property
+    def own_roots(self) -> Mapping[str, Root]:
+        """The roots of this project alone, by their id."""
+
+    @property
+    def scope_names(self) -> Mapping[str, str]:
+        """What a scope is called here, such as the name of the project."""
+
+    @property
+    def demo(self) -> bool:
+        """Whether the memories are a throw-away copy."""
+
+    @property
+    def more_roots(self) -> Callable[[], tuple[Root, ...]]:
+        """Finds the roots of every project; slow, so it is for a job."""
+
+    @property
+    def unread(self) -> frozenset[str]:
+        """The folders of other projects that were found and are not read."""
 
 
 class Host(Protocol):
@@ -176,12 +209,8 @@ class Host(Protocol):
         """Every root that is shown, by its id."""
 
     @property
-    def more_roots(self) -> Callable[[], tuple[Root, ...]]:
-        """Finds the roots of every project; slow, so it is for a job."""
-
-    @property
-    def unread_projects(self) -> frozenset[str]:
-        """The folders of other projects that were found and are not read."""
+    def projects(self) -> ProjectRoots:
+        """This project, and the others."""
 
     @property
     def index_health(self) -> Any:

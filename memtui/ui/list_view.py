@@ -46,6 +46,8 @@ class ViewList(RowList):
     def __init__(self, view: ListView[T]) -> None:
         super().__init__(id="listed")
         self._view = view
+        self.passes: Callable[[int], bool] = lambda _: False
+        """Whether the cursor passes over a row, as over a heading; the last row is none of them."""
 
     def count(self) -> int:
         """How many rows there are."""
@@ -57,6 +59,19 @@ class ViewList(RowList):
             words = () if self.count() else self._view.empty_lines()
             return words[index] if index < len(words) else ()
         return [(">" if cursor else " ", "cursor"), *self._view.draw_row(index, max(self.room - 1, 10))]
+
+    def go(self, index: int) -> None:
+        """Put the cursor on a row; what it passes over, it passes over in the direction of the move."""
+        count = self.count()
+        index = max(0, min(index, count - 1))
+        step = 1 if index >= self._cursor else -1
+        while 0 <= index < count and self.passes(index):
+            index += step
+        if 0 <= index < count:
+            super().go(index)
+        elif count:
+            super().go(next(place for place in range(count) if not self.passes(place)))
+            self.scroll_to_row(0)  # the heading above the first row comes into sight
 
     def moved(self, *, by_user: bool) -> None:
         """Tell the screen."""

@@ -25,13 +25,10 @@ DEPTH: Mapping[str, int] = {
     "memtui.workbench.tree.tree.MemoryTree": 3,
     "memtui.workbench.views.change_list.ChangeList": 3,
     "memtui.workbench.views.picker.PickList": 3,
-    "memtui.workbench.views.search_rows.HitList": 3,
 }
 """Classes of ours a class stands on."""
 
-FOLDERS: Mapping[str, int] = {
-    "memtui/workbench/views": 17,
-}
+FOLDERS: Mapping[str, int] = {}
 """Modules of a folder."""
 
 ONE_IMPORTER: Mapping[str, int] = {}
@@ -45,7 +42,6 @@ GERUNDS: Collection[str] = (
 
 NAMES: Mapping[str, int] = {
     "Found": 2,
-    "Group": 2,
     "Item": 5,
     "Line": 2,
     "Loaded": 3,

@@ -75,7 +75,7 @@ class Stepping:
         folders = closed_folders(item.records)
         if not folders:
             return ""
-        if folders[0] in self._screen.host.unread_projects:
+        if folders[0] in self._screen.host.projects.unread:
             return "It is of another project, which was not read: A in the memories (1) reads it."
         return f"It is of {visible(folders[0])}, which is not open here: --root NAME=DIR opens it."
 
@@ -102,7 +102,7 @@ class Stepping:
         screen, item = self._screen, self._screen.item
         if item is None:
             return
-        chosen, bridge, roots = item, screen.jobs, screen.host.more_roots
+        chosen, bridge, roots = item, screen.jobs, screen.host.projects.more_roots
         name = view_texts.step_name(chosen, screen.steps.operation(chosen.step))
 
         def done(result: Done) -> None:

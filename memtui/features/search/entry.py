@@ -40,7 +40,7 @@ FEATURE = Feature(
         "2",
         "Search",
         "Search in names, descriptions and texts.",
-        "memtui.workbench.views.search:SearchScreen",
+        "memtui.features.search.view:SearchView",
         (
             *("search_open", "search_texts", "search_versions", "search_projects", "search_type", "search_all"),
             *("search_next", "search_previous"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memtui.features.host import Destinations, Host, Operations
+from memtui.features.host import Destinations, Host, Operations, ProjectRoots
 from memtui.features.typed_address import Target, rename_target
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.ui.view_screen import Shell, ViewScreen
@@ -119,6 +119,9 @@ class _Places(Destinations):
         self.reveal(address)
         self._screen.open_editor(address, then=then)
 
+    def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
+        self._screen.host.open_found(address, place, words)
+
     def history(self, address: Address, *, at: str | None = None) -> None:
         self._screen.views.history(address, at=at)
 
@@ -154,13 +157,41 @@ class _Operations(Operations):
         self._screen.projects.touched(addresses)
 
 
+class _Projects(ProjectRoots):
+    """What is known of this project and of others."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+
+    @property
+    def own_roots(self) -> Mapping[str, Root]:
+        return {root.id: root for root in self._screen.facts.roots}
+
+    @property
+    def scope_names(self) -> Mapping[str, str]:
+        return self._screen.forest.names
+
+    @property
+    def demo(self) -> bool:
+        return self._screen.facts.demo
+
+    @property
+    def more_roots(self) -> Callable[[], tuple[Root, ...]]:
+        return self._screen.facts.more_roots
+
+    @property
+    def unread(self) -> frozenset[str]:
+        return frozenset(root.path for root in self._screen.projects.found)
+
+
 class WorkbenchHost(Host):
     """The workbench, to its views."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self.screen = screen
         """The main screen, for the views that are not their features' yet."""
-        self._shell, self._places, self._operations = _Shell(screen), _Places(screen), _Operations(screen)
+        self._shell, self._places = _Shell(screen), _Places(screen)
+        self._operations, self._projects = _Operations(screen), _Projects(screen)
 
     @property
     def shell(self) -> Shell:
@@ -191,12 +222,8 @@ class WorkbenchHost(Host):
         return self.screen.forest.roots
 
     @property
-    def more_roots(self) -> Callable[[], tuple[Root, ...]]:
-        return self.screen.facts.more_roots
-
-    @property
-    def unread_projects(self) -> frozenset[str]:
-        return frozenset(root.path for root in self.screen.projects.found)
+    def projects(self) -> ProjectRoots:
+        return self._projects
 
     @property
     def index_health(self) -> IndexHealth:

@@ -12,10 +12,10 @@ from textual.widgets import Input
 
 from memtui.engine.model import Address, Draft
 from memtui.features.history.view import HistoryView
+from memtui.features.search.view import SearchView
 from memtui.ui.keys import fence
 from memtui.ui.keys.palette import Palette
 from memtui.workbench.edit.form import FormScreen
-from memtui.workbench.views.search import SearchScreen
 from tests.workbench.memories import failing, stalled
 from tests.workbench.shown import Shown, shown
 
@@ -278,8 +278,8 @@ async def test_a_paste_after_an_opening_key_goes_into_what_opens() -> None:
     async with shown() as screen:
         screen.burst("ctrl+f")
         screen.app.post_message(events.Paste("with\njit\x1bter"))
-        await screen.until(lambda: isinstance(screen.app.screen, SearchScreen) and screen.settled)
+        await screen.until(lambda: isinstance(screen.app.screen, SearchView) and screen.settled)
         here = screen.app.screen
-        assert isinstance(here, SearchScreen)
+        assert isinstance(here, SearchView)
         assert here.line.text == "with jitter"
         assert "ignored" not in screen.text

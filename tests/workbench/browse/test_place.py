@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from memtui.engine.disk.state_file import KeptPlaces
 from memtui.engine.model import Address
+from memtui.features.search.view import SearchView
 from memtui.workbench.browse import place as place_file
 from memtui.workbench.browse.place import NOWHERE, Place, read_place, written
 from memtui.workbench.edit.bars import QuestionBar
 from memtui.workbench.edit.editor import MemoryEditor
 from memtui.workbench.edit.merge.cases import CaseScreen
 from memtui.workbench.views.changes import ChangesScreen
-from memtui.workbench.views.search import SearchScreen
 from tests.workbench.memories import CLAUDE, Memories
 from tests.workbench.shown import Shown, engine_with, make_app, shown
 
@@ -373,17 +373,17 @@ async def test_the_search_comes_back_with_its_words_at_its_hit_and_typing_replac
         await screen.press("ctrl+f")
         await screen.type("o")
         view = screen.app.screen
-        assert isinstance(view, SearchScreen)
-        await screen.until(lambda: len(view.hits.items) > 3)
+        assert isinstance(view, SearchView)
+        await screen.until(lambda: len(view.rows.shown) > 3)
         await screen.press("down", "down")
-        hit = view.hits.name
-        await screen.until(lambda: kept(engine).row == f"o\n{hit}")
+        hit = view.row_now
+        await screen.until(lambda: kept(engine).row == hit)
     async with run(engine, place=kept(engine)) as screen:
         await screen.until(lambda: screen.browser.views.current == "search")
         again = screen.app.screen
-        assert isinstance(again, SearchScreen)
-        await screen.until(lambda: bool(again.hits.items) and bool(again.page.page))
-        assert (again.line.text, again.hits.name) == ("o", hit)
+        assert isinstance(again, SearchView)
+        await screen.until(lambda: bool(again.rows.shown) and bool(again.page.page))
+        assert (again.line.text, again.row_now) == ("o", hit)
         await screen.type("t")
         assert again.line.text == "t"
 

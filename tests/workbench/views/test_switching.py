@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memtui.features.search.view import SearchView
 from memtui.workbench.views.changes import ChangesScreen
-from memtui.workbench.views.search import SearchScreen
 from tests.workbench.shown import Shown, engine_with, shown
 
 RETRY = "memtui:project/decisions/retry.md"
@@ -91,13 +91,13 @@ async def test_leaving_the_editor_goes_back_to_the_search_with_its_words_and_its
         await screen.press("ctrl+f")
         await screen.type("o")
         found = screen.app.screen
-        assert isinstance(found, SearchScreen)
-        await screen.until(lambda: len(found.hits.items) > 3)
+        assert isinstance(found, SearchView)
+        await screen.until(lambda: len(found.rows.shown) > 3)
         await screen.press("down", "down")
-        row = found.hits.current
+        row = found.item
         await edit_and_leave(screen, "search")
         assert found.line.text == "o"
-        await screen.until(lambda: found.hits.current == row)
+        await screen.until(lambda: found.item == row)
         await screen.press("escape")
         await screen.until(lambda: screen.app.screen is screen.browser)
 

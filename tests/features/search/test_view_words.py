@@ -1,16 +1,16 @@
 """What the search says beside its hits."""
 
 from memtui.engine.model import Address, Found, Hit, Memory, Version
-from memtui.matching import typed
-from memtui.ui.draw.spans import Line
-from memtui.workbench.views.search_words import (
+from memtui.features.search.view_rows import (
     Sources,
     count_line,
-    empty_lines,
+    hint_lines,
     nothing_lines,
     page_title,
     state_line,
 )
+from memtui.matching import typed
+from memtui.ui.draw.spans import Line
 
 ROW = Memory(Address("r", "a.md"), "global", "files", 1, 0, "0" * 64)
 HIT = Hit(ROW, "body", 1, "x", places=2)
@@ -47,8 +47,8 @@ def test_what_to_try() -> None:
 
 
 def test_what_can_be_typed() -> None:
-    assert "side by side" in "\n".join(map(words, empty_lines(())))
-    assert "Before: tabs   up repeats it" in "\n".join(map(words, empty_lines(("x", "tabs"))))
+    assert "side by side" in "\n".join(map(words, hint_lines(())))
+    assert "Before: tabs   up repeats it" in "\n".join(map(words, hint_lines(("x", "tabs"))))
 
 
 def test_the_title_of_the_text() -> None:

@@ -4,10 +4,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Found, Hit, Memory, Root, Version
+from memtui.features.search.view_rows import HitGroup, More, hit_runs, items_of, label_of, name_room
 from memtui.matching import typed
 from memtui.safe_text import cell_width
 from memtui.ui.draw.times import Look
-from memtui.workbench.views.search_rows import Group, More, hit_runs, items_of, label_of, name_room
 
 LOOK = Look(1_000_000)
 
@@ -25,7 +25,7 @@ def test_hits_are_grouped_in_the_order_of_their_best_ones() -> None:
     hits = (hit("b", "1"), hit("a", "2"), hit("b", "3"))
     found = Found(hits, 10, (("a", 4), ("b", 6)))
     items = items_of(found, str.upper)
-    assert items == (Group("b", "B", 2, 6), hits[0], hits[2], Group("a", "A", 1, 4), hits[1], More(7))
+    assert items == (HitGroup("b", "B", 2, 6), hits[0], hits[2], HitGroup("a", "A", 1, 4), hits[1], More(7))
     assert items_of(found._replace(complete=False), str.upper)[-1] == hits[1]
     assert items_of(Found((), 0), str) == ()
 

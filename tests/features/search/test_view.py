@@ -11,9 +11,9 @@ from textual import events
 
 from memtui.engine.model import Found, Hit, Root, Wanted
 from memtui.errors import StorageError
+from memtui.features.search.view import FORGET_AFTER, SearchView
+from memtui.features.search.view_rows import HitGroup, More
 from memtui.workbench.edit.bars import FindBar
-from memtui.workbench.views.search import FORGET_AFTER, SearchScreen
-from memtui.workbench.views.search_rows import Group, More
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
 
@@ -27,29 +27,29 @@ TEXTS = {
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
-def screen(running: Shown) -> SearchScreen:
+def screen(running: Shown) -> SearchView:
     found = running.app.screen
-    assert isinstance(found, SearchScreen)
+    assert isinstance(found, SearchView)
     return found
 
 
-async def search(running: Shown, words: str) -> SearchScreen:
+async def search(running: Shown, words: str) -> SearchView:
     """Open the search and type."""
     await running.press("ctrl+f")
-    await running.until(lambda: isinstance(running.app.screen, SearchScreen))
+    await running.until(lambda: isinstance(running.app.screen, SearchView))
     await running.type(words)
     found = screen(running)
     await running.until(lambda: settled(found))
     return found
 
 
-def settled(found: SearchScreen) -> bool:
+def settled(found: SearchView) -> bool:
     """Whether nothing is looked for any more, nor about to be."""
-    return found._due is None and not found._searching and found._found is not None
+    return found.due is None and not found._searching and found._found is not None
 
 
-def rows(found: SearchScreen) -> list[str]:
-    return [str(item.memory.address) for item in found.hits.items if isinstance(item, Hit)]
+def rows(found: SearchView) -> list[str]:
+    return [str(item.memory.address) for item in found.rows.shown if isinstance(item, Hit)]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -61,7 +61,7 @@ async def test_what_is_typed_is_found_grouped_and_marked_with_its_text_beside_it
             "memtui:global/style/code.md",
             "memtui:project/decisions/retry.md",
         ]
-        assert [item.label for item in found.hits.items if isinstance(item, Group)] == [
+        assert [item.label for item in found.rows.shown if isinstance(item, HitGroup)] == [
             "GLOBAL memtui",
             "PROJECT acme-api",
         ]
@@ -102,8 +102,8 @@ async def test_letters_and_digits_are_text_until_tab_leaves_the_line() -> None:
         await running.press("tab")
         await running.press("j")
         assert found.line.text == "tabs"
-        assert isinstance(found.hits.current, Hit)
-        assert found.hits.current.memory.address.name == "code.md"
+        assert isinstance(found.item, Hit)
+        assert found.item.memory.address.name == "code.md"
         await running.press("slash")
         await running.type("x")
         assert found.line.text == "tabsx"
@@ -296,14 +296,14 @@ async def test_more_hits_than_are_shown_are_counted_and_shown_on_request() -> No
     async with shown(engine) as running:
         found = await search(running, "tabs")
         assert "200 of 450 hits" in running.text
-        group = found.hits.items[0]
-        assert isinstance(group, Group)
+        group = found.rows.shown[0]
+        assert isinstance(group, HitGroup)
         assert (group.shown, group.total) == (200, 450)
         await running.press("tab", "G")
-        assert found.hits.current == More(250)
+        assert found.item == More(250)
         await running.press("enter")
         await running.until(lambda: len(rows(found)) == 450)
-        current = found.hits.current
+        current = found.item
         assert isinstance(current, Hit)
 
 
@@ -313,11 +313,11 @@ async def test_changes_on_disk_are_followed_and_the_cursor_stays(monkeypatch: py
     async with shown(engine) as running:
         found = await search(running, "tabs")
         await running.press("down", "down")
-        assert isinstance(found.hits.current, Hit)
+        assert isinstance(found.item, Hit)
         engine.outside("memtui:workspace/todo.md", "tabs here too\n")
         await running.until(lambda: "memtui:workspace/todo.md" in rows(found))
-        assert isinstance(found.hits.current, Hit)
-        assert found.hits.current.memory.address.name == "retry.md"
+        assert isinstance(found.item, Hit)
+        assert found.item.memory.address.name == "retry.md"
         assert not gate.asked[-1].fresh
 
 
@@ -334,8 +334,8 @@ async def test_the_cursor_is_on_its_row_again_after_a_part_of_the_hits_that_lack
         await running.until(lambda: rows(found) == ["memtui:global/tabs.md"])
         gate.open.set()
         await running.until(lambda: "memtui:workspace/todo.md" in rows(found))
-        assert isinstance(found.hits.current, Hit)
-        assert found.hits.current.memory.address.name == "retry.md"
+        assert isinstance(found.item, Hit)
+        assert found.item.memory.address.name == "retry.md"
 
 
 async def test_hostile_text_is_drawn_as_text() -> None:
@@ -354,7 +354,7 @@ async def test_hostile_text_is_drawn_as_text() -> None:
         await running.press("ctrl+u")
         for letter in '["-\\(':
             await running.type(letter)
-        await running.until(lambda: found._due is None and not found._searching)
+        await running.until(lambda: found.due is None and not found._searching)
 
 
 async def test_a_paste_goes_into_the_line() -> None:

@@ -1,6 +1,6 @@
 """The line of words: typing, pastes, what the last visit left, and what was searched for before."""
 
-from memtui.workbench.views.search_line import KEPT_QUERIES, SearchLine
+from memtui.features.search.view import KEPT_QUERIES, SearchLine
 
 
 def make() -> tuple[SearchLine, list[str]]:

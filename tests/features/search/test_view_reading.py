@@ -1,9 +1,9 @@
 """What a hit shows beside the list."""
 
 from memtui.engine.model import Address, Hit, Memory
+from memtui.features.search.view import beside
 from memtui.matching import parse
 from memtui.ui.draw.pages import Page
-from memtui.workbench.views.search_reading import beside
 from tests.workbench.memories import Memories
 
 A = "memtui:global/a.md"

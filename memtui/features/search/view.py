@@ -1,0 +1,564 @@
+"""The search over everything: one line to type in, what was found as it is typed, and each hit's text beside it.
+
+Letters always go to the line until `tab` leaves it; the cursor in the list moves meanwhile. Leaving gives back the main
+screen untouched, and the words are there the next time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
+
+from textual import events, on
+from textual.containers import Container, Vertical
+from textual.geometry import Offset
+from textual.widget import Widget
+
+from memtui.engine.model import Found, Hit, Wanted
+from memtui.errors import MemtuiError
+from memtui.features.host import Host
+from memtui.features.search.view_rows import (
+    HitGroup,
+    Item,
+    More,
+    Sources,
+    count_line,
+    hint_lines,
+    items_of,
+    label_of,
+    name_room,
+    nothing_lines,
+    page_title,
+    row_key,
+    row_runs,
+    state_line,
+)
+from memtui.matching import Query, typed
+from memtui.ui.action import MOVES, Action, beside_text
+from memtui.ui.draw import bars
+from memtui.ui.draw.marking import by_line
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.times import Look
+from memtui.ui.list_view import ListView
+from memtui.ui.rows import ListRows
+from memtui.ui.widgets.lines import Lines
+from memtui.ui.widgets.prompts import Prompt, Question
+from memtui.ui.widgets.rowlist import RowList
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from memtui.engine import Engine
+
+REST = 0.08
+"""Seconds after the last letter before it is looked for."""
+FORGET_AFTER = 60.0
+"""Seconds without this view after which the texts that were read for it are given back."""
+FIRST = 200
+"""Hits that are shown at first."""
+LOOKING: list[Line] = [[], [("  Searching...", "dim")]]
+KEPT_QUERIES = 50
+PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
+"""Keys that are not for a line of text."""
+GROUP, BESIDE = "search", "search-text"
+"""Groups of jobs: the search, and the text of the row under the cursor."""
+
+
+class SearchView(ListView[Item]):
+    """The search."""
+
+    ID: ClassVar[str] = "search"
+    QUIET: ClassVar[float] = 0.5
+    HELP = """Search in everything. Every word must occur somewhere in a memory: in its name, its description or its
+text. Words in "quotes" stand together; -word must be nowhere. Names come first, then descriptions, then texts."""
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host.shell, ListRows(row_key, lambda _: ""))
+        self.host, self.jobs = host, host.jobs
+        self.line = SearchLine(self._typed, self._count, host.shell.row_left(self.ID).partition("\n")[0])
+        self.list.passes = lambda index: isinstance(self.rows.shown[index], HitGroup)
+        self.sources = Sources()
+        self._in_line = True
+        self._found: Found | None = None
+        self._query: Query | None = None
+        """What the rows were found with."""
+        self._names = (0, 0)
+        """For which width how many cells the paths have."""
+        self._searching = False
+        self._fresh = True
+        """Whether the next search lists the folders first."""
+        self._limit = FIRST
+        self._idle: Timer | None = None
+        self._kept: tuple[object, ...] | None = None
+        """The hit the user moved to, which stays under the cursor when more is found."""
+        self._beside: Beside | None = None
+        self._does |= {
+            "search_open": self._open,
+            "search_all": self.type_words,
+            "search_type": self.type_words,
+            "search_texts": lambda: self._toggle("bodies"),
+            "search_versions": lambda: self._toggle("versions"),
+            "search_projects": self._toggle_projects,
+            "search_next": lambda: self._step(1),
+            "search_previous": lambda: self._step(-1),
+            "next_pane": lambda: self._pane(1),
+            "previous_pane": lambda: self._pane(-1),
+        }
+
+    def body(self) -> Iterable[Widget]:
+        """The line, what is looked in, the hits, and the text of one."""
+        yield Lines(self._line, id="search-line")
+        yield Lines(self._state, id="search-state")
+        right = Vertical(Lines(self._page_title, id="listed-page-title"), self.page, id="listed-right")
+        yield Container(Vertical(self.list, id="listed-left"), right, id="listed-body")
+
+    def off(self, action: Action) -> str:
+        """Say why an action is off."""
+        if action.id == "search_open" and self.item is None:
+            return "There is nothing to open."
+        if action.id == "search_projects" and self.host.projects.demo:
+            return "The demo has one project."
+        return ""
+
+    def _footer(self, width: int) -> list[Line]:
+        """Leave out the keys that are letters while letters are text."""
+        if self._said or self.shell.progress or not self._in_line:
+            return super()._footer(width)
+        by_id = {action.id: beside_text(action) for action in self.actions}
+        able = [by_id[id_]._replace(footer=rank) for rank, id_ in enumerate(("search_open", "next_pane"), 1)]
+        return [bars.footer(able, width, end=[by_id["back"], by_id["help"]])]
+
+    # Coming and going
+
+    @property
+    def row_now(self) -> str:
+        """The words and the hit under the cursor, or the one that is still looked for."""
+        return super().row_now or self.line.text
+
+    def row_name(self, index: int) -> str:
+        """The words, and the hit they found."""
+        item = self.rows.shown[index]
+        return f"{self.line.text}\n{row_key(item)}" if isinstance(item, Hit) else ""
+
+    def on_screen_resume(self) -> None:
+        """Begin in the line, with the words of the last time."""
+        if self._idle is not None:
+            self._idle.stop()
+        self.line.selected = bool(self.line.text)
+        self.type_words()
+
+    def on_screen_suspend(self) -> None:
+        """Keep the words; give back the memory after a while."""
+        self.app.cursor_position = Offset(0, 0)
+        self._fresh = True
+        self.line.remember()
+        self._idle = self.set_timer(FORGET_AFTER, self._forget)
+
+    def _forget(self) -> None:
+        if self.app.screen is not self:
+            self.jobs.run(lambda engine: engine.search.forget(), what="forget what was searched", lane=GROUP)
+
+    def step_back(self) -> bool:
+        """Nothing: esc leaves the search at once."""
+        return False
+
+    def type_words(self) -> None:
+        """Put the cursor into the line."""
+        self._in_line = True
+        self.list.focus()
+        self._draw_bars()
+
+    # Typing
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to the line."""
+        used = self._in_line and self.line.feed(key, character)
+        if used:
+            self._draw_bars()
+        return used
+
+    def take_paste(self, text: str) -> bool:
+        """Give a paste to the line."""
+        if self._in_line:
+            self.line.paste(text)
+            self._draw_bars()
+        return self._in_line
+
+    @property
+    def letters_are_text(self) -> bool:
+        """Whether letters go into the line."""
+        return self._in_line
+
+    def not_yet(self, event: events.Key | events.Paste) -> bool:
+        """Whether a key has to wait: enter is for what is found with all the words."""
+        waits = self._in_line and (self.due is not None or self._searching)
+        return waits and isinstance(event, events.Key) and event.key == "enter"
+
+    def _typed(self) -> None:
+        """Look for it when no other letter follows."""
+        self._limit, self._kept = FIRST, None
+        self._draw_bars()
+        if self.due is not None:
+            self.due.stop()
+        self.due = self.set_timer(REST, self._search)
+
+    # Searching
+
+    def news(self) -> None:
+        """Look again after something changed; what is under the cursor stays there."""
+        if self._found is not None and self.line.query is not None:
+            super().news()
+
+    def read_rows(self, *, awaited: bool) -> None:
+        """Search again; what is under the cursor stays there. Only enter waits for hits."""
+        del awaited
+        if not (self._searching and self._kept is not None):
+            self._keep()
+        self._search()
+
+    def _search(self) -> None:
+        if self.due is not None:
+            self.due.stop()
+            self.due = None
+        query, sources = self.line.query, self.sources
+        if query is None:
+            self.jobs.drop(GROUP)
+            self._searching, self._found, self._query, self._fresh = False, None, None, True
+            self._show(())
+            return
+        wanted = Wanted(
+            self.line.text,
+            roots=None if sources.everywhere else frozenset(self.host.projects.own_roots),
+            bodies=sources.bodies,
+            versions=sources.versions,
+            limit=self._limit,
+            fresh=self._fresh,
+        )
+
+        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
+            return engine.search.find(wanted, stop=stop, tell=tell)
+
+        self._searching, self._fresh = True, False
+        self.jobs.stream(
+            job, lambda found: self._take(found, query), what="search", group=GROUP, otherwise=self._failed
+        )
+        self.update("#search-line")
+
+    def _failed(self, error: MemtuiError) -> None:
+        self._searching = False
+        self._draw_bars()
+        self.host.show_error("search", error)
+
+    def _take(self, found: Found, query: Query) -> None:
+        self._searching = not found.complete
+        if not found.complete and not found.hits and self._found is not None:
+            return  # the answer to the letter before stays until there is a better one
+        self._found, self._query = found, query
+        roots = {**self.host.projects.own_roots, **self.host.roots}
+        self._show(items_of(found, lambda id_: label_of(roots.get(id_), self.host.projects.scope_names)))
+
+    def _show(self, items: tuple[Item, ...]) -> None:
+        """Show other rows; the cursor goes to the row that is kept, or to the best one where that is not there."""
+        self.loaded, self._names = True, (0, 0)
+        if self.list.change_rows(lambda: self.rows.load(items)):
+            self._keep()
+        else:
+            self.list.go(self._best)
+            if self._kept is None:
+                self.list.scroll_to_row(0)
+        self.rows_changed()
+        self._draw_bars()
+
+    @property
+    def _best(self) -> int:
+        """Where the row that is kept is; else the first hit."""
+        hits = [index for index, item in enumerate(self.rows.shown) if isinstance(item, Hit)]
+        kept = self._kept
+        return next((index for index in hits if row_key(self.rows.shown[index]) == kept), hits[0] if hits else 0)
+
+    def _keep(self) -> None:
+        self._kept = row_key(self.item) if isinstance(self.item, Hit) else None
+
+    def _toggle(self, what: str) -> None:
+        self.sources = self.sources._replace(**{what: not getattr(self.sources, what)})
+        self._limit = FIRST
+        self._draw_bars()
+        self.load()
+
+    def _toggle_projects(self) -> None:
+        self.sources = self.sources._replace(everywhere=not self.sources.everywhere)
+        self._draw_bars()
+        if not self.sources.everywhere:
+            self._search()
+            return
+        more = self.host.projects.more_roots
+        self.say("Looking for every project.")
+
+        def found(_: None) -> None:
+            self.show_hint(None)
+            self._fresh = True
+            self._search()
+
+        self.jobs.run(lambda engine: engine.roots.add(more()), found, what="find other projects")
+
+    # Moving
+
+    def perform(self, action: Action) -> None:
+        """Do it; in the line, `up` and `down` may bring earlier words back."""
+        if self._in_line and self._recall(action.id):
+            self.show_hint(None)
+            return
+        super().perform(action)
+        if action.id in MOVES and not self.in_page:
+            self._keep()
+
+    def _recall(self, what: str) -> bool:
+        """Bring earlier words back: up on the first hit, and down where there is no hit to go to."""
+        if what == "up" and all(isinstance(item, HitGroup) for item in self.rows.shown[: self.list.cursor]):
+            return self.line.recall(1)
+        return what == "down" and not self.rows.shown and self.line.recall(-1)
+
+    def _step(self, by: int) -> None:
+        """Go to the next place in the text beside the list."""
+        lines = self._beside.lines if self._beside is not None else ()
+        if not lines:
+            return
+        top = self.page.page[min(self.page.top + 2, len(self.page.page) - 1)].source or 0
+        later = [line for line in lines if line > top] if by > 0 else [line for line in reversed(lines) if line < top]
+        self.page.go_to_source(later[0] if later else lines[0 if by > 0 else -1])
+
+    def _pane(self, step: int) -> None:
+        places = ["line", "hits", "page"]
+        here = "page" if self.in_page else "line" if self._in_line else "hits"
+        there = places[(places.index(here) + step) % len(places)]
+        self._in_line = there == "line"
+        (self.page if there == "page" else self.list).focus()
+        self._draw_bars()
+
+    def on_descendant_focus(self) -> None:
+        """Show where the keys go; a click on the text leaves the line."""
+        if self.in_page:
+            self._in_line = False
+        self._draw_bars()
+
+    # Opening
+
+    @on(RowList.Opened)
+    def _open(self) -> None:
+        item = self.item
+        if isinstance(item, More):
+            self._limit *= 10
+            self.load()
+        elif isinstance(item, Hit):
+            self.line.remember()
+            if item.version is not None:
+                self.host.places.history(item.memory.address, at=item.version.sha256)
+            else:
+                place = (item.line or 0, item.column or 1)
+                self.host.places.open_found(item.memory.address, place, self.line.text)
+
+    # What is drawn
+
+    def draw(self, item: Item, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        if self._names[0] != width:
+            self._names = (width, name_room(self.rows.shown, width - 1))
+        return row_runs(item, self._query, width, self._names[1], Look(self.host.now(), self.ascii))
+
+    def empty_lines(self) -> Sequence[Line]:
+        """What is shown when there are no rows: what can be typed, or tried."""
+        if self._found is None:
+            return hint_lines(self.line.past)
+        return nothing_lines(self.sources, self._key) if self._found.complete else LOOKING
+
+    def read_row(self) -> None:
+        """Read what the row under the cursor shows."""
+        if isinstance(self.item, Hit):
+            super().read_row()
+            return
+        self.jobs.drop(BESIDE)
+        self._beside = self._shown = None
+        self.give(())
+
+    def read_text(self, item: Item) -> None:
+        """Read what a hit is in."""
+        query, width = self._query, self.page.text_width
+        if isinstance(item, Hit) and query is not None:
+            self.jobs.run(
+                lambda engine: beside(engine, item, query, width, plain=self.ascii),
+                self._show_beside,
+                what=f"read {item.memory.address}",
+                latest=BESIDE,
+            )
+
+    def _show_beside(self, found: Beside) -> None:
+        before, self._beside = self._beside, found
+        self.show_text(found.hit, found.page)
+        line = found.hit.line or (found.lines[0] if found.lines else None)
+        if line is not None and (before is None or before.hit != found.hit):
+            self.page.go_to_source(line)
+
+    def on_resize(self) -> None:
+        """Fold the text anew, and go to the place in it again."""
+        self._beside = None
+
+    def page_words(self) -> tuple[str, Line]:
+        """Whose text it is."""
+        return page_title(self.item if isinstance(self.item, Hit) else None)
+
+    def _draw_bars(self) -> None:
+        self.update("#search-line", "#search-state", "#listed-page-title", "#view-footer")
+
+    def _line(self, width: int) -> list[Line]:
+        line, column = self.line.draw(width, active=self._in_line and self.is_current, plain=self.ascii)
+        if column is not None:
+            self.app.cursor_position = Offset(column, self.query_one("#search-line").region.y)
+        return [line]
+
+    def _count(self) -> Line:
+        """How much was found, at the right end of the line."""
+        return count_line(self._found if self.line.query is not None else None, searching=self._searching)
+
+    def _state(self, width: int) -> list[Line]:
+        return [state_line(self.sources, self.line.query, self._key, width)]
+
+    def _key(self, id_: str) -> str:
+        action = next(action for action in self.table if action.id == id_)
+        return "" if self.unavailable(action) else action.keys[0]
+
+
+class SearchLine:
+    """The line that is searched with: what is typed in it, and what was searched for before.
+
+    It is a text and a cursor, no widget, so that every key of it is tested without a screen.
+    """
+
+    def __init__(self, changed: Callable[[], None], count: Callable[[], Line], words: str = "") -> None:
+        """Begin.
+
+        Args:
+            changed: called after each change of the words.
+            count: gives what is said at the right end.
+            words: what is in it at first.
+        """
+        self._changed = changed
+        self._count = count
+        self._prompt = Prompt(
+            Question("search", words, lambda _: None, changed=lambda _: changed(), hint=lambda _: count())
+        )
+        self.past: list[str] = []
+        """What was searched for before, the newest last."""
+        self.selected = False
+        """The words are from the last visit: the next letter replaces them."""
+        self._back = 0
+        """How far back in the past the words are from."""
+
+    @property
+    def text(self) -> str:
+        """The words as they are typed."""
+        return self._prompt.text
+
+    @property
+    def query(self) -> Query | None:
+        """What they mean; None when there is nothing to look for."""
+        return typed(self.text)
+
+    def write(self, words: str) -> None:
+        """Have these words in the line, as if they were typed."""
+        self._put(words)
+        self._back = 0
+        self._changed()
+
+    def _put(self, words: str) -> None:
+        self._prompt.text, self._prompt.cursor = words, len(words)
+        self.selected = False
+
+    def feed(self, key: str, character: str | None) -> bool:
+        """Take a key; False when it means nothing in a line of text."""
+        if key in PASSED:
+            return False
+        letter = character is not None and character.isprintable()
+        if self.selected:
+            self.selected = False
+            if letter:
+                self._put("")
+        used = self._prompt.feed(key, character)
+        if used:
+            self._back = 0
+        return used or letter
+
+    def paste(self, text: str) -> None:
+        """Take a paste."""
+        if self.selected:
+            self._put("")
+        self._prompt.paste(text)
+
+    # What was searched for before
+
+    def remember(self) -> None:
+        """Keep the words for later."""
+        words = self.text.strip()
+        if words:
+            self.past = [*(one for one in self.past if one != words), words][-KEPT_QUERIES:]
+        self._back = 0
+
+    def recall(self, by: int) -> bool:
+        """Bring back what was searched for before (1) or after (-1) it; False when there is nothing."""
+        past = self.past[:-1] if self.past and self.past[-1] == self.text and not self._back else self.past
+        back = self._back + by
+        if not 0 < back <= len(past):
+            return False
+        self._put(past[-back])
+        self._back = back + len(self.past) - len(past)
+        self._changed()
+        return True
+
+    # Drawing
+
+    def draw(self, width: int, *, active: bool, plain: bool) -> tuple[Line, int | None]:
+        """Draw it: the line, and the cell the cursor is in, when there is one.
+
+        Args:
+            width: cells there are.
+            active: whether letters go into it.
+            plain: draw with ASCII only.
+        """
+        if active and not self.selected:
+            return self._prompt.line(width, plain=plain)
+        label = "key" if active else "dim"
+        shown: Line = [(" search ", label), (self.text, "caret" if active else "strong"), (" ", "dim")]
+        return bars.spread(shown, self._count(), width), None
+
+
+class Beside(NamedTuple):
+    """A page, and where in it to look."""
+
+    hit: Hit
+    page: Page
+    lines: tuple[int, ...] = ()
+    """The lines of the text, from 1, that hold what was looked for."""
+
+
+def beside(engine: Engine, hit: Hit, query: Query, width: int, *, plain: bool = False) -> Beside:
+    """Read what a hit is in, and draw it.
+
+    Args:
+        engine: reads.
+        hit: the hit.
+        query: what was looked for.
+        width: cells there are.
+        plain: show hidden characters in ASCII.
+    """
+    address = hit.memory.address
+    try:
+        data = (
+            engine.history.read(address, hit.version.sha256) if hit.version is not None else engine.read(address).bytes
+        )
+    except MemtuiError as error:
+        return Beside(hit, words_page(error.message, error.hint, style="problem", width=width))
+    if len(data) > SHOWN_BYTES:
+        return Beside(hit, text_page(data, width, plain=plain))
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    places = by_line(text, query.spans(text))
+    return Beside(hit, text_page(data, width, plain=plain, places=places), tuple(sorted(places)))

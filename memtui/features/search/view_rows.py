@@ -1,0 +1,209 @@
+"""What a search shows: hits grouped by root, in the order of their best ones, and the words around them.
+
+It is apart from the view because both together are longer than a module may be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from memtui.engine.model import Address, Found, Hit, Root
+from memtui.matching import Query
+from memtui.safe_text import cell_width
+from memtui.ui.draw import bars
+from memtui.ui.draw.marking import fitted, marked
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.times import Look, ago
+from memtui.ui.draw.words import count_words, end_of_line, fit
+
+WIDE = 76
+"""Cells from which it is said what must not be there."""
+
+
+class HitGroup(NamedTuple):
+    """The line above the hits of a root."""
+
+    root: str
+    label: str
+    shown: int
+    total: int
+
+
+class More(NamedTuple):
+    """The line below everything, when not all hits are shown."""
+
+    left: int
+
+
+Item = HitGroup | Hit | More
+
+
+def items_of(found: Found, label: Callable[[str], str]) -> tuple[Item, ...]:
+    """Arrange hits by root, best first.
+
+    Args:
+        found: what the engine found.
+        label: names a root.
+    """
+    groups: dict[str, list[Hit]] = {}
+    for hit in found.hits:
+        groups.setdefault(hit.memory.address.root, []).append(hit)
+    totals = dict(found.roots)
+    items: list[Item] = []
+    for root, hits in groups.items():
+        items += [HitGroup(root, label(root), len(hits), max(totals.get(root, 0), len(hits))), *hits]
+    left = found.total - len(found.hits)
+    return (*items, More(left)) if left > 0 and found.complete else tuple(items)
+
+
+def label_of(root: Root | None, names: Mapping[str, str]) -> str:
+    """Name a root as a person does: its scope, what that is here, and whose it is.
+
+    Args:
+        root: the root; None when it is not known any more.
+        names: what a scope is called here, such as the name of the project.
+    """
+    if root is None:
+        return "elsewhere"
+    here = names.get(root.scope, "") if root.agent == "memtui" else ""
+    return " ".join(word for word in (root.scope.upper(), here or root.label or root.id) if word)
+
+
+def name_room(items: Iterable[Item], width: int) -> int:
+    """Cells for the paths: as many as the longest needs, and less than half of them."""
+    longest = max((len(item.memory.address.path) for item in items if isinstance(item, Hit)), default=0)
+    return max(min(longest, width * 2 // 5, 60), 12)
+
+
+def hit_runs(hit: Hit, query: Query | None, width: int, room: int, look: Look) -> list[Run]:
+    """Draw a hit: its path, then where it is and what is there, with what was looked for marked.
+
+    Args:
+        hit: the hit.
+        query: what was looked for, to mark it in the path.
+        width: cells there are.
+        room: those of them that are for the path.
+        look: now, and whether only ASCII is drawn.
+    """
+    path = hit.memory.address.path
+    shown = end_of_line(path, room, plain=look.ascii)
+    name = marked(shown, "missing" if hit.memory.missing else "name", query.spans(shown) if query else ())
+    lead: list[Run] = [*name, (" " * (room - cell_width(shown) + 1), "dim")]
+    if hit.version is not None:
+        sign = "gone" if hit.memory.missing else "old"
+        lead.append((f"{sign} {hit.version.sha256[:8]} {ago(hit.version.at, look.now)} ", "agent"))
+    else:
+        lead.append((fit(str(hit.line or ""), 4, right=True) + " ", "number"))
+    left = max(width - sum(cell_width(text) for text, _ in lead), 8)
+    text = hit.snippet if hit.field != "name" else hit.memory.description
+    marks: Sequence[tuple[int, int]] = hit.marks if hit.field != "name" else query.spans(text) if query else ()
+    style = "description" if hit.field == "body" else "dim"
+    return [*lead, *fitted(marked(text, style, marks), left, plain=look.ascii)]
+
+
+def row_key(item: Item) -> tuple[Address | str, str]:
+    """What a row is, across reloads."""
+    match item:
+        case HitGroup():
+            return item.root, "group"
+        case More():
+            return "", "more"
+        case _:
+            return item.memory.address, item.version.sha256 if item.version is not None else ""
+
+
+def row_runs(item: Item, query: Query | None, width: int, room: int, look: Look) -> list[Run]:
+    """Draw a row, without the sign of the cursor; the arguments are those of `hit_runs`."""
+    match item:
+        case HitGroup():
+            of = f"{item.shown:,} of {item.total:,}" if item.total > item.shown else f"{item.total:,}"
+            return [(fit(item.label, max(width - len(of) - 2, 8), plain=look.ascii), "scope"), (f" {of}", "dim")]
+        case More():
+            return [(f" {item.left:,} more: enter shows them, another word leaves fewer", "dim")]
+        case _:
+            return [(" ", "dim"), *hit_runs(item, query, width - 1, room, look)]
+
+
+class Sources(NamedTuple):
+    """What is looked in."""
+
+    bodies: bool = True
+    versions: bool = False
+    everywhere: bool = False
+    """In every project."""
+
+
+def count_line(found: Found | None, *, searching: bool) -> Line:
+    """How much was found."""
+    line: Line = [("searching... ", "dim")] if searching else []
+    if found is None:
+        return line
+    shown = len(found.hits)
+    of = f"{shown:,} of {found.total:,}" if found.total > shown else f"{found.total:,}"
+    words = "1 hit" if found.total == 1 else f"{of} hits"
+    return [*line, (words + " ", "strong" if found.total else "warning")]
+
+
+def state_line(sources: Sources, query: Query | None, key: Callable[[str], str], width: int) -> Line:
+    """What is looked in, each source ticked or not behind the key that changes it; and what must not be there.
+
+    What cannot be changed here, because its key is off, is left out.
+
+    Args:
+        sources: what is looked in.
+        query: what is looked for.
+        key: gives the key of an action.
+        width: cells there are.
+    """
+    parts: Line = []
+    for id_, what, is_on in (
+        ("search_texts", "texts", sources.bodies),
+        ("search_versions", "old versions", sources.versions),
+        ("search_projects", "every project", sources.everywhere),
+    ):
+        if key(id_):
+            parts += [(f" {key(id_)}", "key"), (f" {'[x]' if is_on else '[ ]'} {what} ", "strong" if is_on else "dim")]
+    if query is None or not query.without or width < WIDE:
+        return parts
+    words = ", ".join(term.forms[0] for term in query.without)
+    return bars.spread(parts, [(f"without {words} "[: width // 3], "warning")], width)
+
+
+def hint_lines(past: Sequence[str]) -> list[Line]:
+    """What can be typed."""
+    lines: list[Line] = [
+        [],
+        [("  Type words: memories that hold all of them are listed.", "name")],
+        [('  "two words"', "key"), ("  side by side", "name")],
+        [("  -word", "key"), ("        nowhere in it", "name")],
+    ]
+    if past:
+        lines += [
+            [],
+            [("  Before: ", "dim"), (past[-1], "name"), ("   ", "dim"), ("up", "key"), (" repeats it", "dim")],
+        ]
+    return lines
+
+
+def nothing_lines(sources: Sources, key: Callable[[str], str]) -> list[Line]:
+    """What to try when nothing was found; `key` gives the key of an action, empty when it is off."""
+    lines: list[Line] = [[], [("  Nothing holds these words.", "name")]]
+    for id_, words, done in (
+        ("search_texts", "looks into the texts as well", sources.bodies),
+        ("search_versions", "looks into old versions and deleted memories", sources.versions),
+        ("search_projects", "looks into every project", sources.everywhere),
+    ):
+        if not done and key(id_):
+            lines.append([(f"  {key(id_)}", "key"), (f" {words}", "name")])
+    return lines
+
+
+def page_title(hit: Hit | None) -> tuple[str, Line]:
+    """The title of the text beside the list, and what it says at its right end."""
+    if hit is None:
+        return "Text", []
+    words = str(hit.memory.address)
+    if hit.version is not None:
+        words += f" version {hit.version.sha256[:8]}"
+    return words, [(count_words(hit.places, "place"), "title")] if hit.places else []
