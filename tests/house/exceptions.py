@@ -34,10 +34,7 @@ FOLDERS: Mapping[str, int] = {}
 ONE_IMPORTER: Mapping[str, int] = {}
 """How many modules have one importer and do not say why they are apart."""
 
-GERUNDS: Collection[str] = (
-    "memtui.ui.draw.marking",
-    "memtui.workbench.views.switching",
-)
+GERUNDS: Collection[str] = ("memtui.workbench.views.switching",)
 """Modules named by a bare gerund."""
 
 NAMES: Mapping[str, int] = {

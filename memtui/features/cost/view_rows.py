@@ -19,7 +19,7 @@ from memtui.given.tokens import counter
 from memtui.pointers.cutline import lines_with_text
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
-from memtui.ui.draw.marking import fitted
+from memtui.ui.draw.highlight import fitted
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words, end_of_line, fit, size_words

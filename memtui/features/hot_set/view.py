@@ -31,7 +31,7 @@ from memtui.features.hot_set.view_rows import (
     rows_of,
 )
 from memtui.ui.action import Action, shown_keys
-from memtui.ui.draw.marking import fitted
+from memtui.ui.draw.highlight import fitted
 from memtui.ui.draw.pages import words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words

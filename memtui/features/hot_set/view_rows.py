@@ -20,7 +20,7 @@ from memtui.features.hot_set.model import REASONS, Context, Item, LeftOut
 from memtui.given.mask import BEGIN
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw import bars
-from memtui.ui.draw.marking import by_line, fitted
+from memtui.ui.draw.highlight import by_line, fitted
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words, end_of_line, size_words

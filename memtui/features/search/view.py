@@ -36,7 +36,7 @@ from memtui.features.search.view_rows import (
 from memtui.matching import Query, typed
 from memtui.ui.action import MOVES, Action, beside_text
 from memtui.ui.draw import bars
-from memtui.ui.draw.marking import by_line
+from memtui.ui.draw.highlight import by_line
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look

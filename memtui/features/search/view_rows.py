@@ -12,7 +12,7 @@ from memtui.engine.model import Address, Found, Hit, Root
 from memtui.matching import Query
 from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
-from memtui.ui.draw.marking import fitted, marked
+from memtui.ui.draw.highlight import fitted, marked
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look, ago
 from memtui.ui.draw.words import count_words, end_of_line, fit

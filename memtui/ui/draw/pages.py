@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memtui.matching import Span
 from memtui.safe_text import cell_width, visible
-from memtui.ui.draw.marking import marked
+from memtui.ui.draw.highlight import marked
 from memtui.ui.draw.spans import Run
 
 SHOWN_BYTES = 1_048_576

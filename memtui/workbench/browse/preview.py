@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address, Memory, Snapshot
 from memtui.errors import NotFoundError, RefusedError
 from memtui.matching import Literal
-from memtui.ui.draw.marking import by_line
+from memtui.ui.draw.highlight import by_line
 from memtui.ui.draw.pages import (
     SHOWN_BYTES,
     Page,

@@ -23,7 +23,7 @@ from textual.widgets.text_area import Selection
 from memtui.engine.model import Draft
 from memtui.matching import Literal, Query, Span, typed
 from memtui.safe_text import visible
-from memtui.ui.draw.marking import by_line
+from memtui.ui.draw.highlight import by_line
 from memtui.ui.draw.spans import Run
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import closing
