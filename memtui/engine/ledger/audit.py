@@ -505,7 +505,8 @@ class ActivityTable:
         return tuple(entry for _, _, entry in self._gone(names, " AND m.sha IS NULL"))
 
     def _gone(self, names: dict[int, str], only: str = "") -> list[tuple[int, str | None, TrashEntry]]:
-        """The last deletion of each memory, if its text is still stored, newest first.
+        """The last deletion of each memory, if its text is still stored and did not come back under its name since,
+        newest first.
 
         Args:
             names: see `ActivityTable.audit_records`.
@@ -528,6 +529,8 @@ class ActivityTable:
                 " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
                 "   AND new_path IS NULL GROUP BY root, path)"
                 f" AND coalesce(t.operation, '') != 'rename' AND a.note != ?{only}"
+                " AND NOT EXISTS (SELECT 1 FROM audit back WHERE back.root = a.root AND back.path = a.path"
+                "   AND back.seq > a.seq AND back.state = 'done' AND back.new_path IS NULL AND back.after = a.before)"
                 " ORDER BY a.seq DESC",
                 (MOVED,),
                 kinds="iibbitiIB",

@@ -87,3 +87,13 @@ def test_what_others_deleted_comes_back_too(world: World, engine: Engine) -> Non
     assert entry.actor == "outside"
     engine.trash.restore([Restoring(entry.address, entry.sha256)], actor=ME)
     assert Path(file).read_bytes() == b"x\n"
+
+
+def test_what_came_back_and_was_renamed_since_is_not_in_the_trash(engine: Engine) -> None:
+    engine.memories.create(at("a.md"), "kept\n", actor=ME)
+    engine.memories.delete([at("a.md")], actor=ME)
+    engine.undo.undo(actor=ME)
+    engine.memories.rename(at("a.md"), at("b.md"), actor=ME)
+    assert engine.trash.entries() == engine.trash.entries(taken=True) == ()
+    engine.memories.delete([at("b.md")], actor=ME)
+    assert [entry.address for entry in engine.trash.entries(taken=True)] == [at("b.md")]
