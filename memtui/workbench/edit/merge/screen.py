@@ -135,13 +135,11 @@ The other side is called AGENT, or DISK where no agent is known to have written 
     def take_session(self, parties: Parties, session: MergeSession, words: str) -> None:
         """Go on with a third writer's text; what still fits stays decided, and what is being typed stays open."""
         self.parties, self.session, self.said, self.level = parties, session, words, "conflict"
-        if self.editing:
-            text = self.small.text
+        self.index = self._first_place()
+        if self.editing and session.hunks:
+            session.started.setdefault(self.index, self.small.text)
+        elif self.editing:
             self._close_edit()
-            self.index = self._first_place()
-            session.started.setdefault(self.index, text)
-        else:
-            self.index = self._first_place()
         self.draw(top=True)
         self._host.remember()
 

@@ -347,6 +347,21 @@ async def test_a_writer_that_is_read_half_way_costs_no_decision(tmp_path: Path) 
         assert not screen.session.again
 
 
+async def test_who_types_a_result_goes_on_when_somebody_writes_again(tmp_path: Path) -> None:
+    bench = make(tmp_path, base=THREE_BASE)
+    async with bench.run_test(size=(120, 40)) as pilot:
+        screen = await in_three(bench, pilot)
+        await pilot.press("e")
+        await until(pilot, lambda: screen.editing)
+        await pilot.press("f", "o")
+        bench.path("a.md").write_bytes(THREE_AGENT + b"more\n")
+        bench.flow.look()
+        await until(pilot, partial(reads, screen, THREE_AGENT + b"more\n"))
+        await pilot.press("y", "a", "n", "ctrl+s")
+        assert any("foyan" in str(choice) for choice in screen.session.decided.values())
+        assert disk(bench) == THREE_AGENT + b"more\n"
+
+
 def reads(screen: ConflictScreen, text: bytes) -> bool:
     return "".join(line for chunk in screen.session.chunks for line in chunk.theirs).encode() == text
 
