@@ -275,7 +275,11 @@ class ViewScreen(KeyedScreen[None]):
         shown = sorted((action for action in self.actions if action.id not in skip), key=lambda action: action.moves)
         return [
             Command(
-                action.help.rstrip("."), shown_keys(action), partial(self.attempt, action), self.unavailable(action)
+                action.help.rstrip("."),
+                shown_keys(action),
+                partial(self.attempt, action),
+                self.unavailable(action),
+                name=action.label,
             )
             for action in shown
         ]

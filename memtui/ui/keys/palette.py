@@ -33,13 +33,20 @@ class Command(NamedTuple):
     """Why it cannot be run now."""
     preview: Callable[[], None] | None = None
     """Shows what it would do, as long as the cursor is on it."""
+    name: str = ""
+    """What the footer or a tab calls it."""
 
 
 def matching(commands: Sequence[Command], text: str) -> tuple[Command, ...]:
-    """Return the commands that hold every typed word, those that start with the text first."""
-    words = text.casefold().split()
-    found = [command for command in commands if all(word in command.words.casefold() for word in words)]
-    return tuple(sorted(found, key=lambda command: not command.words.casefold().startswith(text.casefold().strip())))
+    """Return the commands that hold every typed word; those whose name or sentence begins with the text come first."""
+    start = text.casefold().strip()
+    words = start.split()
+
+    def begins(command: Command) -> bool:
+        return any(said.casefold().startswith(start) for said in (command.name, command.words))
+
+    found = [one for one in commands if all(word in f"{one.name} {one.words}".casefold() for word in words)]
+    return tuple(sorted(found, key=lambda command: not begins(command)))
 
 
 class CommandList(RowList):

@@ -388,6 +388,7 @@ class Commands:
                 shown_keys(action),
                 partial(screen.attempt, action),
                 self.unavailable(action),
+                name=action.label,
             )
             for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
             if action.id not in skip and action.id in self.ids
