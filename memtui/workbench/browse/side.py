@@ -118,6 +118,7 @@ class Side:
         if not moved and self._still_true(node):
             self._renew_info()
             self._look_on()
+            self._see_difference()
             return
         kept = self._kept()
         if kept is not None and self.mode == PREVIEW:
@@ -231,9 +232,14 @@ class Side:
             return
         self.difference = difference
         self._screen.page_view.show(difference.page)
-        if self.memory.unseen:
-            self._screen.verbs.mark_seen((difference.address,), quiet=True)
+        self._see_difference()
         self._screen.chrome.update("side-title", "about", "detail")
+
+    def _see_difference(self) -> None:
+        """The user sees what others changed: the row may say that it is unseen only after the text was shown."""
+        memory, shown = self.memory, self.difference
+        if memory is not None and shown is not None and memory.unseen and shown.sha256 == memory.sha256:
+            self._screen.verbs.mark_seen((memory.address,), quiet=True)
 
     def _show_group(self, node: Node | None) -> None:
         self.shown = None

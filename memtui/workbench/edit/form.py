@@ -517,11 +517,11 @@ class OnDisk(Describing):
     def __init__(self, browser: BrowserScreen, address: Address) -> None:
         """Open the form on what is on disk."""
         super().__init__(browser.app, browser.bridge, address, browser.forest.roots.get(address.root))
-        self._browser = browser
+        self._browser, root = browser, self.root
 
         def read(engine: Engine) -> tuple[Form, Snapshot | None]:
             snapshot = engine.read(address)
-            return self.form(snapshot.bytes), snapshot
+            return form_of(snapshot.bytes, root, address.path), snapshot
 
         self.open(read, browser.table, partial(browser.show_error, f"read {address}"))
 

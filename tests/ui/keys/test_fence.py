@@ -120,7 +120,7 @@ async def test_who_waits_is_told_for_what(monkeypatch: pytest.MonkeyPatch) -> No
 
 async def test_keys_that_waited_too_long_are_dropped_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fence, "TELL", 0.02)
-    monkeypatch.setattr(fence, "OLDEST", 0.05)
+    monkeypatch.setattr(fence, "OLDEST", 1.0)
     async with shown() as screen:
         await screen.go(NAME)
         with stalled("open_file"):
