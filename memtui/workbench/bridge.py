@@ -185,6 +185,8 @@ class Bridge:
         self._screen: Target | None = None
         self._lanes = Lanes()
         self._latest: dict[str, int] = {}
+        self._awaited: dict[str, Hold] = {}
+        """How keys wait for the newest job of a `latest` group."""
         self._lock = threading.Lock()
         self._pending: set[Address] = set()
         self._carried: dict[Address, Memory | None] = {}
@@ -230,8 +232,16 @@ class Bridge:
             doing: what is said of a write while it changes many memories: `Moving 5,000 memories to the trash`.
         """
         ticket = self._take_ticket(latest)
-        brief = lane == WRITE and not awaited
-        hold = self.hold(what, MOMENT if brief else OLDEST, optional=lane != WRITE) if awaited or brief else None
+        earlier = self._awaited.get(latest) if latest is not None else None
+        replaces = earlier is not None and earlier.waits
+        brief = lane == WRITE and not awaited and not replaces
+        hold = None
+        if awaited or brief or replaces:
+            hold = self.hold(what, MOMENT if brief else OLDEST, optional=lane != WRITE)
+        if hold is not None and latest is not None:
+            # Keys that wait for a job wait for the one that replaces it, and no longer than they would have.
+            hold.until = earlier.until if earlier is not None and replaces else hold.until
+            self._awaited[latest] = hold
         nothing = Finished(None, None, hold)
 
         def work() -> None:
@@ -315,6 +325,7 @@ class Bridge:
     def drop(self, group: str) -> None:
         """Forget the jobs of a `latest` group: nothing of theirs arrives any more."""
         self._take_ticket(group)
+        self._awaited.pop(group, None)
 
     @property
     def underway(self) -> str:

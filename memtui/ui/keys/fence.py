@@ -127,6 +127,11 @@ class Hold:
         self.dropped = False
         """Whether the user stopped it: it must not come up under later keys."""
 
+    @property
+    def waits(self) -> bool:
+        """Whether keys still wait for it."""
+        return self._fence is not None and self._fence.waits_for(self)
+
     def end(self) -> None:
         """It is there, or will never be."""
         if self._fence is not None:
@@ -201,6 +206,10 @@ class Fence:
         hold = Hold(self, what, self._clock() + seconds, brief=seconds <= MOMENT, optional=optional)
         self._holds.append(hold)
         return hold
+
+    def waits_for(self, hold: Hold) -> bool:
+        """Whether keys still wait for one; see `Hold.waits`."""
+        return hold in self._holds
 
     def ended(self, hold: Hold) -> None:
         """One is there, or will never be; call `Hold.end`."""

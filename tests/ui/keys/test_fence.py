@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import threading
 
 import apsw
 import pytest
@@ -130,6 +131,24 @@ async def test_keys_that_waited_too_long_are_dropped_and_that_is_said(monkeypatc
         form = top_form(screen)
         assert form is not None
         assert form.typed["description"] == ""
+
+
+async def test_keys_that_wait_for_rows_wait_for_the_reading_that_replaces_theirs() -> None:
+    async with shown() as screen:
+        bridge, order = screen.app.bridge, list[str]()
+        first, second = threading.Event(), threading.Event()
+        await screen.go(NAME)
+        bridge.run(lambda _: first.wait(60), what="read the rows", latest="rows", awaited=True)
+        screen.burst("j")
+        await screen.until(lambda: len(screen.app.fence.waiting) == 1)
+        bridge.run(lambda _: second.wait(60), what="read the rows", latest="rows", lane="another")
+        bridge.run(lambda _: None, lambda _: order.append("after the first"), what="look")
+        first.set()
+        await screen.until(lambda: bool(order))
+        await screen.pilot.pause()
+        assert screen.here == NAME
+        second.set()
+        await screen.until(lambda: screen.here != NAME)
 
 
 @pytest.mark.parametrize("key", ["f9", "e", "H", "c", "f4"])
