@@ -1,1 +1,1 @@
-"""What is put before agents: masked, neutral, counted in tokens."""
+"""What is put before agents: neutral, counted in tokens."""

@@ -9,9 +9,10 @@ from typing import NamedTuple
 
 from memtui.engine.model import Address, Memory
 from memtui.features.hot_set.model import AbandonedError, Block, Budgets, Unlisted
-from memtui.given import mask, neutral
+from memtui.given import neutral
 from memtui.given.reach import ScopeListing, openable, reviewed
 from memtui.given.tokens import estimate
+from memtui.mask import mask
 from memtui.virtual_names import listable
 
 HEAD = (
@@ -125,8 +126,9 @@ def _line(shelf: ScopeListing, row: Memory, lines: Lines) -> Line:
     masked = 0
     text = f"- {neutral.line(f'{shelf.place}/{row.address.path}')}"
     if row.description and reviewed(row):
-        description, masked = mask.mask(row.description)
-        text += f' — "{neutral.line(description)}"'
+        shown = mask(row.description)
+        text += f' — "{neutral.line(shown.text)}"'
+        masked = len(shown.secrets)
     text += "\n"
     line = lines[row.address] = Line(row, text, len(text.encode()), estimate(text), masked)
     return line

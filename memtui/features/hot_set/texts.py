@@ -12,9 +12,10 @@ from memtui.engine import Engine
 from memtui.engine.model import Memory
 from memtui.errors import MemtuiError
 from memtui.features.hot_set.model import NOTHING, AbandonedError, Block, Budgets, Item, LeftOut
-from memtui.given import mask, neutral
+from memtui.given import neutral
 from memtui.given.reach import ScopeListing, readable, reviewed
 from memtui.given.tokens import estimate
+from memtui.mask import BEGIN, mask
 
 HEAD = (
     f"<{neutral.HOT_TAG}>\n"
@@ -202,7 +203,7 @@ def _rendered(data: bytes, path: str, limit: int) -> Rendered | None:
         data.decode()
     except UnicodeDecodeError:
         return None
-    masked = mask.mask(head.decode("utf-8", "ignore"))
+    masked = mask(head.decode("utf-8", "ignore"))
     shown = neutral.body(masked.text)
     text, cut = _cut(shown, limit)
     cut = cut or len(head) < len(data)
@@ -213,7 +214,7 @@ def _rendered(data: bytes, path: str, limit: int) -> Rendered | None:
     if cut:
         lines.append(f"[truncated: view {name} with the memory tool for the rest]\n")
     whole = "".join((*lines, _END))
-    shown_masks = min(masked.secrets, text.count(mask.BEGIN))
+    shown_masks = min(len(masked.secrets), text.count(BEGIN))
     return Rendered(whole, len(text.encode()), estimate(whole), cut, shown_masks)
 
 

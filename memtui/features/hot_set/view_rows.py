@@ -17,7 +17,7 @@ from memtui.features.hot_set import fit
 from memtui.features.hot_set.assemble import build, would_be
 from memtui.features.hot_set.fit import HOOK, hook_characters
 from memtui.features.hot_set.model import REASONS, Context, Item, LeftOut
-from memtui.given.mask import BEGIN
+from memtui.mask import BEGIN
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw import bars
 from memtui.ui.draw.highlight import by_line, fitted

@@ -170,12 +170,12 @@ def test_a_line_too_long_for_what_is_left_does_not_end_the_list(world: World, en
 
 
 def test_secrets_in_descriptions_are_masked_and_counted(world: World, engine: Engine) -> None:
-    secret = "AKIA" + "IOSFODNN7EXAMPLE"
+    secret = "AKIA" + "IOSFODNN7QWERTYU"
     path = world.path("global", "a.md")
     world.write("global", "a.md", described(f"The key is {secret}"))
     before = path.read_bytes()
     found = build(engine)
-    assert lines(found) == ['- /memories/global/a.md — "The key is [masked: API key]"']
+    assert lines(found) == ['- /memories/global/a.md — "The key is [masked: AWS key]"']
     assert found.index_block.masked == found.masked == 1
     assert path.read_bytes() == before
 

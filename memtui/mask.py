@@ -1,0 +1,438 @@
+"""Secrets in texts: where they stand, of what kind they are, and the text with `[masked: kind]` in their place.
+
+Rules are data: a number of the catalogue of findings, the kind as people call it, texts one of which is there whenever
+the pattern matches, a pattern, and guards that tell a secret from an example of one. Every pattern takes time in
+proportion to the text: repetitions are possessive or bounded. Prefixes, lengths and alphabets of keys are facts that
+their issuers and the rules of gitleaks (MIT) state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    import re
+
+BEGIN = "[masked: "
+"""What stands where a secret was begins like this."""
+
+
+class Secret(NamedTuple):
+    """One secret in a text; the value itself is not kept."""
+
+    rule: str
+    """`S01` to `S24`, `P03` or `P04`."""
+    kind: str
+    """As the mask names it: `GitHub token`."""
+    start: int
+    end: int
+    """Offsets in characters; `end` is behind the last one."""
+
+
+class Masked(NamedTuple):
+    """A text without its secrets."""
+
+    text: str
+    secrets: tuple[Secret, ...]
+    """What was masked, with offsets in the text as it was given; in order, none over another."""
+
+
+class _Found(NamedTuple):
+    """What a pattern matched, for the guards."""
+
+    text: str
+    start: int
+    end: int
+    key: str
+    """What stands before the value in the match: the name it is assigned to."""
+
+    @property
+    def value(self) -> str:
+        return self.text[self.start : self.end]
+
+    def near(self, *words: str) -> bool:
+        """Whether one of some lower-case words stands within 40 characters."""
+        around = self.text[max(0, self.start - 40) : self.end + 40].lower()
+        return any(word in around for word in words)
+
+
+class _Rule(NamedTuple):
+    """How one kind of secret is recognised."""
+
+    number: str
+    kind: str
+    anchors: tuple[str, ...]
+    """Lower-case texts one of which is there whenever the pattern matches: a plain look is cheaper than a pattern."""
+    pattern: str
+    """Its last group is what is masked, or the whole where it has none."""
+    guard: Callable[[_Found], bool]
+    """Whether what was found is one."""
+
+
+def secrets(text: str) -> tuple[Secret, ...]:
+    """Find every secret in a text.
+
+    Args:
+        text: a memory's text, a message or a name, whole: half a secret is not recognised.
+
+    Returns:
+        In order, none over another; where two meet, one that covers both, called after the one that begins first.
+    """
+    found = _found(text)
+    if "&#" in text or (not text.isascii() and not _HIDDEN.isdisjoint(text)):
+        plain, places = _plain(text)
+        found += [one._replace(start=places[one.start], end=places[one.end]) for one in _found(plain)]
+    merged: list[Secret] = []
+    for one in sorted(found, key=lambda secret: secret.start):
+        if merged and one.start < merged[-1].end:
+            merged[-1] = merged[-1]._replace(end=max(one.end, merged[-1].end))
+        else:
+            merged.append(one)
+    return tuple(merged)
+
+
+def mask(text: str) -> Masked:
+    """Replace every secret in a text by `[masked: kind]`; see `secrets` for what it takes."""
+    found = secrets(text)
+    pieces, end = [], 0
+    for secret in found:
+        pieces += [text[end : secret.start], f"{BEGIN}{secret.kind}]"]
+        end = secret.end
+    return Masked("".join((*pieces, text[end:])) if found else text, found)
+
+
+_WORDS = (
+    "changeme change_me changeit example secret token password passwd pass passphrase apikey api_key none null nil true"
+    " false required optional undefined string value test testing dummy sample placeholder redacted hidden masked unset"
+    " empty todo tbd default username user admin foobar secretkey mypassword mysecret mytoken yourpassword prompt"
+    " disabled enabled"
+)
+_NO_VALUES = frozenset(_WORDS.split())
+"""Words that stand for a value in an example."""
+_LOOKED_UP = ("${", "$(", "{{", "<", "%(", "os.environ", "process.env", "getenv", "env.", "secrets.", "vault:", "op://")
+"""How values begin that are put in later, or read from somewhere."""
+_EXAMPLES = ("your-", "your_", "xxx", "...", "***", "http://", "https://")
+
+
+def _real(found: _Found) -> bool:
+    """Whether a value is no placeholder: no word for one, no look-up, no path, not its own key's name."""
+    value = found.value.strip("\"'`")
+    lowered = value.lower()
+    letters = lowered.strip("_-<>[]{}()$%.,;:!")
+    if lowered.startswith((*_LOOKED_UP, *_EXAMPLES)) or letters in _NO_VALUES or len(set(value[-12:])) <= 2:
+        return False
+    if value == lowered and value.startswith(("/", "./", "~/")):
+        return False
+    return not lowered.endswith(("example", "examplekey", "_here", "-here")) and letters not in found.key.lower()
+
+
+def _entropy(value: str) -> float:
+    """Shannon's, in bits a character."""
+    from math import log2
+
+    counts = [value.count(sign) for sign in set(value)]
+    return -sum(count / len(value) * log2(count / len(value)) for count in counts)
+
+
+def _has_digit(value: str) -> bool:
+    return any(sign.isdigit() for sign in value)
+
+
+def _is_hash(value: str) -> bool:
+    return len(value) in (32, 40, 64, 128) and all(sign in "0123456789abcdefABCDEF" for sign in value)
+
+
+def _random(found: _Found) -> bool:
+    """A value with letters and digits that nobody would type: 3 bits a character, and no hash."""
+    value = found.value
+    mixed = _has_digit(value) and any(sign.isalpha() for sign in value)
+    return mixed and _real(found) and _entropy(value) >= 3 and not _is_hash(value)
+
+
+def _mixed(found: _Found) -> bool:
+    return _random(found) and not found.value.islower()
+
+
+def _key(found: _Found) -> bool:
+    """A key with a prefix of its own and at least one digit."""
+    return _has_digit(found.value) and _real(found)
+
+
+def _bearer(found: _Found) -> bool:
+    return (_has_digit(found.value) or found.value.endswith("=")) and _real(found)
+
+
+def _block(found: _Found) -> bool:
+    """The first line of a key block, when a line of a key follows."""
+    import re
+
+    return re.search(r"[A-Za-z0-9+/]{16}", found.text[found.end : found.end + 400]) is not None
+
+
+def _aws(found: _Found) -> bool:
+    return found.near("aws", "amazon", "secret") and _entropy(found.value) >= 4 and _random(found)
+
+
+def _signed(found: _Found) -> bool:
+    """A JSON web token whose head names how it is signed."""
+    import binascii
+    import json
+
+    head = found.value.partition(".")[0]
+    try:
+        value: object = json.loads(binascii.a2b_base64(head.replace("-", "+").replace("_", "/") + "==="))
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and "alg" in value
+
+
+def _said(found: _Found) -> bool:
+    """What a sentence gives as a password: quoted, or with a sign that neither words nor names of types have."""
+    value = found.value
+    quoted = found.text[found.start - 1 : found.start] in ("`", '"', "'", "“", "「", "«")
+    odd = value.isascii() and any(sign.isdigit() or sign in "!@#$%^&*+=?/~" for sign in value)
+    return _real(found) and (quoted or odd)
+
+
+def _cookie(found: _Found) -> bool:
+    return found.near("cookie") and _entropy(found.value) >= 3.5 and _real(found)
+
+
+_NUMBERS = (
+    "4111111111111111 4242424242424242 4012888888881881 4000056655665556 4000000000000002 5555555555554444"
+    " 5105105105105100 5200828282828210 2223003122003222 378282246310005 371449635398431 378734493671000"
+    " 6011111111111117 6011000990139424"
+)
+_TEST_CARDS = frozenset(_NUMBERS.split())
+"""What payment services give out for tests."""
+
+
+def _card(found: _Found) -> bool:
+    """A number with a check digit (Luhn) that no payment service gives out for tests."""
+    digits = "".join(sign for sign in found.value if sign.isdigit())
+    total = sum(int(digit) if at % 2 == 0 else sum(divmod(2 * int(digit), 10)) for at, digit in enumerate(digits[::-1]))
+    return total % 10 == 0 and digits not in _TEST_CARDS and len(set(digits)) > 3
+
+
+def _iban(found: _Found) -> bool:
+    value = found.value.replace(" ", "")
+    return 15 <= len(value) <= 34 and int("".join(str(int(sign, 36)) for sign in value[4:] + value[:4])) % 97 == 1
+
+
+def _ssn(found: _Found) -> bool:
+    return found.near("ssn", "social security") and found.value[:3] not in ("000", "666") and found.value[0] != "9"
+
+
+def _near(*words: str) -> Callable[[_Found], bool]:
+    return lambda found: found.near(*words) and _real(found)
+
+
+_KEYS = (
+    ("S01", "private key", "age-secret-key-1", r"(?i:AGE-SECRET-KEY-1[a-z0-9]{20,}+)"),
+    ("S02", "AWS key", "akia asia abia acca", r"A(?:KIA|SIA|BIA|CCA)[A-Z0-9]{16}"),
+    ("S04", "GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[oprsu]_[A-Za-z0-9]{30,}+"),
+    ("S04", "GitHub token", "github_pat_", r"github_pat_[A-Za-z0-9_]{36,}+"),
+    ("S05", "GitLab token", "gl", r"gl(?:pat|dt|rt|cbt|ptt|ft|soat|agent|oas|imt)-[A-Za-z0-9_-]{20,}+"),
+    ("S06", "Slack token", "xox xapp-", r"(?:xox[abeoprs]-|xapp-)[A-Za-z0-9-]{10,}+"),
+    ("S08", "Stripe key", "k_live_ k_test_", r"[rs]k_(?:live|test)_[A-Za-z0-9]{16,}+"),
+    ("S10", "Anthropic key", "sk-ant-", r"sk-ant-[a-z]{2,8}[0-9]{2}-[A-Za-z0-9_-]{20,}+"),
+    ("S11", "Google key", "aiza", r"AIza[A-Za-z0-9_-]{30,}+"),
+    ("S11", "Google token", "ya29. gocspx-", r"(?:ya29\.|GOCSPX-)[A-Za-z0-9_-]{20,}+"),
+    ("S13", "npm token", "npm_", r"npm_[A-Za-z0-9]{30,}+"),
+    ("S13", "PyPI token", "pypi-", r"pypi-[A-Za-z0-9_-]{40,}+"),
+    ("S13", "RubyGems key", "rubygems_", r"rubygems_[a-f0-9]{40,}+"),
+    ("S13", "Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}+"),
+    ("S13", "Replicate token", "r8_", r"r8_[A-Za-z0-9]{36,}+"),
+    ("S14", "SendGrid key", "sg.", r"SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}+"),
+    ("S14", "Mailchimp key", "-us", r"[a-f0-9]{32}-us[0-9]{1,2}"),
+    ("S14", "Telegram token", ":aa", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}+"),
+    ("S15", "DigitalOcean token", "o_v1_ p_v1_ r_v1_", r"do[opr]_v1_[a-f0-9]{40,}+"),
+    ("S15", "Shopify token", "shp", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{24,}+"),
+    ("S15", "Databricks token", "dapi", r"dapi[a-f0-9]{32}(?:-[0-9])?+"),
+    ("S15", "Vault token", "hvs. hvb. hvr.", r"hv[sbr]\.[A-Za-z0-9_-]{24,}+"),
+    ("S15", "Grafana token", "glsa_", r"glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}"),
+    ("S15", "Doppler token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.[A-Za-z0-9._-]{40,}+"),
+    ("S15", "Sentry token", "sntrys_ sntryu_", r"sntry[su]_[A-Za-z0-9_=+/-]{40,}+"),
+    ("S15", "Linear key", "lin_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}+"),
+    ("S15", "Notion token", "ntn_ secret_", r"ntn_[A-Za-z0-9]{40,}+|secret_[A-Za-z0-9]{43}"),
+    ("S15", "Atlassian token", "atatt atctt", r"AT(?:ATT|CTT)3[A-Za-z0-9_=-]{24,}+"),
+    ("S15", "Figma token", "figd_ figo_ figr_", r"fig[dor]_[A-Za-z0-9_-]{36,}+"),
+    ("S15", "Heroku key", "hrku-", r"HRKU-[A-Za-z0-9_-]{36,}+"),
+)
+"""Number, kind, anchors and pattern of keys with a prefix of their own."""
+_PASSWORDS = "password passwd passphrase pwd"
+_FIELDS = f"{_PASSWORDS} secret token api_key apikey api-key access_key access-key accesskey"
+_SENTENCES = "passwor passcode passphrase passe contraseña 密码 密碼 パスワード"
+
+
+def _rule(number: str, kind: str, guard: Callable[[_Found], bool], anchors: str, *pattern: str) -> _Rule:
+    return _Rule(number, kind, tuple(anchors.split()), "".join(pattern), guard)
+
+
+_RULES = (
+    _rule("S01", "private key", _block, "-----begin", r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"),
+    _rule(
+        *("S16", "JWT", _signed, "eyj"),
+        r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]{6,}+",
+    ),
+    *(
+        _rule(number, kind, _key, anchors, rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])")
+        for number, kind, anchors, pattern in _KEYS
+    ),
+    _rule("S09", "API key", _mixed, "sk-", r"(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{20,}+"),
+    _rule(
+        *("S03", "AWS secret", _aws, "aws amazon secret"),
+        r"(?<![A-Za-z0-9+/=_.-])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=_.-])",
+    ),
+    _rule(
+        *("S07", "webhook", _real, "hooks.slack webhook"),
+        r"https://(?:hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9_/-]{20,}+)",
+        r"|(?:[a-z]{1,9}\.)?discord(?:app)?\.com/api/webhooks/([0-9]{15,20}/[A-Za-z0-9_-]{40,}+)",
+        r"|[a-z0-9-]{1,40}\.webhook\.office\.com/webhookb2/([A-Za-z0-9@/_-]{60,}+))",
+    ),
+    _rule(
+        *("S12", "Azure key", _real, "accountkey sharedaccesskey"),
+        r"(?i)(?:AccountKey|SharedAccessKey)=([A-Za-z0-9+/=]{16,}+)",
+    ),
+    _rule("S12", "Azure signature", _real, "sig=", r"(?<=[?&;])sig=([A-Za-z0-9%+/]{40,}+={0,2})"),
+    _rule(
+        *("S14", "Twilio key", _near("twilio", "sid", "api", "key"), "sk"),
+        r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])",
+    ),
+    _rule("S14", "Mailgun key", _near("mail", "api"), "key-", r"(?<![A-Za-z0-9])key-[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _rule(
+        *("S14", "Discord token", _random, "discord bot token"),
+        r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+",
+    ),
+    _rule(
+        *("S18", "token", _bearer, "bearer basic"),
+        r"(?i)(?<![a-z])(?:bearer|basic)[ \t]++([A-Za-z0-9._~+/-]{16,}+={0,2})",
+    ),
+    _rule(
+        *("S22", "password", _real, "password"),
+        r"(?m)(?:\bmachine\s++\S++|\bdefault|^[ \t]*+(?=login\s))(?:\s*+\b(?:login|account)\s++\S++){0,2}+",
+        r"\s++password\s++(\S++)",
+    ),
+    _rule(
+        *("S22", "password", _real, ":"),
+        r"(?m)^[A-Za-z0-9.*-]{1,80}+:(?:[0-9]{4,5}|\*):[A-Za-z_*][A-Za-z0-9_-]{0,40}+:[A-Za-z0-9_.-]{1,40}+",
+        r":(\S{4,}+)[ \t]*+$",
+    ),
+    _rule(
+        *("S22", "password hash", _real, "$ {sha}"),
+        r"(?m)^[A-Za-z0-9_.@-]{1,64}+:",
+        r"(\$(?:apr1|2[aby]|5|6)\$[A-Za-z0-9./$]{20,}+|\{SHA\}[A-Za-z0-9+/=]{20,}+)[ \t]*+$",
+    ),
+    _rule(
+        *("S24", "one-time password", _real, "otpauth:"),
+        r"(?i)otpauth://[^\s]{0,200}?[?&]secret=([A-Z2-7]{16,}+=*+)",
+    ),
+    _rule(
+        *("S19", "password", _real, f"{_PASSWORDS} secret token key"),
+        r"(?m)(?i:^[ \t>-]{0,8}+(?:export[ \t]++|set[ \t]++|env[ \t]++)?+",
+        r"[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY)=)",
+        r"(\"[^\"\n]{4,200}+\"|'[^'\n]{4,200}+'|(?![$<{])[^\s\"'()\[\]{}<>$`]{6,}+(?![(\[{]))",
+    ),
+    _rule("S17", "password", _real, "://", r"(?<=://)[^\s:/@]{0,64}+:([^\s/@]{3,128}+)(?=@)"),
+    _rule(
+        *("S20", "secret", _random, _FIELDS),
+        r"(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key)(?:_id|_base)?+",
+        r"[\"'`]?+[ \t]{0,8}+(?::|=>?|:=)[ \t]{0,8}+[\"'`]?+([^\s\"'`,;(){}\[\]<>$|*]{8,}+)(?![(\[{])",
+    ),
+    _rule(
+        *("S21", "password", _said, _SENTENCES),
+        r"(?i)(?:passwor[dt]|passcode|passphrase|mot de passe|contraseña|密码|密碼|パスワード)",
+        r"(?: (?:for|für) [^\s.,;:]{1,40}+)?+[ \t]{0,4}+(?:is|ist|lautet|est|es|是|为|為|は|:|：)[ \t]{0,4}+",
+        r"(?:now |still |jetzt )?+[:：]?+[ \t]{0,4}+",
+        r"(?:[`\"'“「«]([^\s`\"'“”「」«»]{6,64}+)",
+        r"|([^\s`\"'“”「」«»,;，。、()]{5,63}[^\s`\"'“”「」«»,;，。、().:!?]))",
+    ),
+    _rule(
+        *("S23", "session cookie", _cookie, "cookie"),
+        r"(?i)(?:session(?:_?id)?|sessid|phpsessid|jsessionid|connect\.sid|\bsid|auth)=([^;,\s\"'<>]{16,512}+)",
+    ),
+    _rule(
+        *("P03", "card number", _card, "0 1 2 3 4 5 6 7 8 9"),
+        r"(?<![0-9A-Za-z._-])(?:(?:4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0-9]{2}|6(?:011|5[0-9]{2}))(?:[ -]?[0-9]{4}){3}",
+        r"|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?![0-9A-Za-z_-])",
+    ),
+    _rule(
+        *("P04", "IBAN", _iban, "0 1 2 3 4 5 6 7 8 9"),
+        r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}+(?: ?[A-Z0-9]{1,3})?+(?![A-Za-z0-9])",
+    ),
+    _rule("P04", "social security number", _ssn, "ssn security", r"(?<![0-9-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![0-9-])"),
+)
+"""What begins at the same place as another is called after the first of them here."""
+
+_ANCHORS = tuple({anchor: None for rule in _RULES for anchor in rule.anchors})
+_HIDDEN = frozenset(
+    map(chr, (0xAD, 0x34F, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF))
+)
+"""Characters nobody sees, which would keep a secret from being recognised."""
+_compiled: dict[str, re.Pattern[str]] = {}
+
+
+def _pattern(source: str) -> re.Pattern[str]:
+    """Compile a pattern when it is first wanted: most texts hold no anchor at all."""
+    found = _compiled.get(source)
+    if found is None:
+        import re
+
+        found = _compiled[source] = re.compile(source)
+    return found
+
+
+def _plain(text: str) -> tuple[str, list[int]]:
+    """Read a text as its reader sees it: without hidden characters, with numbered entities as their characters.
+
+    Returns:
+        That text, and where each of its characters stands in the given one; one more place for its end.
+    """
+    signs: list[str] = []
+    places: list[int] = []
+    end = 0
+    for match in _pattern(rf"[{''.join(sorted(_HIDDEN))}]|&#(?:[xX]([0-9a-fA-F]{{1,5}})|([0-9]{{1,6}}));").finditer(
+        text
+    ):
+        signs.append(text[end : match.start()])
+        places += range(end, match.start())
+        code = int(match[1], 16) if match[1] else int(match[2] or 0)
+        if code and not 0xD800 <= code < 0xE000:
+            signs.append(chr(code))
+            places.append(match.start())
+        end = match.end()
+    return "".join((*signs, text[end:])), [*places, *range(end, len(text) + 1)]
+
+
+def _found(text: str) -> list[Secret]:
+    lowered = text.lower()
+    here = {anchor for anchor in _ANCHORS if anchor in lowered}
+    return [
+        Secret(rule.number, rule.kind, start, end)
+        for rule in _RULES
+        if not here.isdisjoint(rule.anchors)
+        for start, end in _places(rule, text)
+    ]
+
+
+def _places(rule: _Rule, text: str) -> Iterator[tuple[int, int]]:
+    """Where secrets of one kind begin and end."""
+    end = 0
+    for match in _pattern(rule.pattern).finditer(text):
+        start, stop = match.span(match.lastindex or 0)
+        if start < end or not rule.guard(_Found(text, start, stop, text[match.start() : start])):
+            continue
+        if rule.guard is _block:
+            stop = _end_of_block(text, stop)
+        end = stop
+        yield start, stop
+
+
+def _end_of_block(text: str, start: int) -> int:
+    """Where a key block ends that begins before `start`: behind its last line, or with the text."""
+    last = text.find("-----END ", start)
+    if last < 0:
+        return len(text)
+    dashes = text.find("-----", last + 9, last + 80)
+    return len(text) if dashes < 0 else dashes + 5

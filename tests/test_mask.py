@@ -1,0 +1,115 @@
+"""Secrets are found and masked, each kind of them; what is no secret stays; no text makes the look for them slow."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui import mask as module
+from memtui.mask import BEGIN, Secret, mask, secrets
+from tests import planted
+from tests.growth import growth
+
+KEY = (
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAA\nAAAAB3NzaC1yc2E=\n-----END OPENSSH PRIVATE KEY-----"
+)
+GITHUB = "gh" + "p_" + "a1B2" * 9
+AWS = "AK" + "IA" + "IOSFODNN7QWERTYU"
+
+
+def test_planted_secrets_are_found_and_innocent_lines_are_not() -> None:
+    found, missed, wrong = 0, [], []
+    for seed in range(3):
+        for kind, value, text in planted.secrets(seed):
+            masked = mask(text)
+            whole = any(value in text[one.start : one.end] for one in masked.secrets)
+            found += whole
+            missed += [] if whole else [(kind, text)]
+            assert not whole or (value not in masked.text and any(one.rule == kind[:3] for one in masked.secrets)), kind
+        wrong += [text for text in planted.innocents(seed) if secrets(text)]
+    planted_ones, others = len(planted.PLANTS) * 9, len(planted.INNOCENT) * 9
+    assert len(planted.PLANTS) >= 40
+    assert planted_ones / 3 >= 120
+    assert others / 3 >= 120
+    assert found / planted_ones >= 0.95, missed
+    assert found / (found + len(wrong)) >= 0.97, wrong
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        (
+            "machine api.example.org login ann password hunter2",
+            "machine api.example.org login ann password [masked: password]",
+        ),
+        ("machine h\n  login ann\n  password hunter2\n", "machine h\n  login ann\n  password [masked: password]\n"),
+        ("postgres://ann:hunter2@db/main", "postgres://ann:[masked: password]@db/main"),
+        ('DB_PASSWORD="two words here"', "DB_PASSWORD=[masked: password]"),
+        ("ann:$apr1$abcdefgh$0123456789abcdefghijkl", "ann:[masked: password hash]"),
+        (f"token={GITHUB}", "token=[masked: GitHub token]"),
+        (f"{GITHUB[:4]}\u200b{GITHUB[4:]} and {GITHUB}", "[masked: GitHub token] and [masked: GitHub token]"),
+        (f"&#{ord('g')};&#x68;{GITHUB[2:]}!", "[masked: GitHub token]!"),
+        (f"{AWS} and {AWS}, then {KEY}\n{KEY}\nend", "[masked: AWS key] and [masked: AWS key], then {0}\n{0}\nend"),
+        ("a\n" + KEY[:60], "a\n[masked: private key]"),
+        ("SSN 219-09-9999, not 000-12-3456", "SSN [masked: social security number], not 000-12-3456"),
+        ("", ""),
+        ("plain", "plain"),
+        ("\ud800 the password is `hunter2!`", "\ud800 the password is `[masked: password]`"),
+    ],
+)
+def test_only_the_value_is_masked(text: str, shown: str) -> None:
+    assert mask(text).text == shown.replace("{0}", "[masked: private key]")
+
+
+def test_offsets_are_those_of_the_text_as_given() -> None:
+    text = f"\u200b{AWS[:4]}\u2060{AWS[4:]} and &#x41;{AWS[1:]}."
+    first, second = secrets(text)
+    assert first == Secret("S02", "AWS key", 1, 22)
+    assert text[second.start : second.end] == f"&#x41;{AWS[1:]}"
+
+
+@given(st.text(max_size=80), st.text(max_size=80), st.sampled_from([AWS, KEY, GITHUB]))
+def test_no_text_around_a_secret_saves_it(before: str, after: str, secret: str) -> None:
+    text = f"{before} {secret} {after}"
+    masked = mask(text)
+    assert secret not in masked.text
+    ends = [0, *(place for one in masked.secrets for place in (one.start, one.end)), len(text)]
+    assert ends == sorted(ends)
+    pieces = [text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
+    marks = [f"{BEGIN}{one.kind}]" for one in masked.secrets]
+    assert masked.text == "".join(piece + mark for piece, mark in zip(pieces, [*marks, ""], strict=True))
+
+
+UNITS = (
+    *("eyJ", "QUJD", "a", "login ", "machine ", "machine" + " " * 40, "password=", "password: a1", "://a:", "sk-"),
+    *(
+        "token=''",
+        "-----BEGIN RSA PRIVATE KEY-----\n",
+        "bearer ",
+        "eyJaaaaaaaaa.",
+        "secret\t",
+        "gh",
+        "the password is ",
+    ),
+    *(
+        "otpauth://",
+        "otpauth://?",
+        "a:1234:a:a:",
+        "1",
+        "4111 ",
+        "DE11 ",
+        "sessionid=",
+        "https://discord.com/",
+        "\u200b",
+    ),
+    *("&#65;", "password", "N" * 24 + "." + "a" * 6 + ".", "AccountKey=", "sig=", "&sig="),
+)
+
+
+@pytest.mark.parametrize("unit", [*UNITS, *sorted(module._ANCHORS)])
+def test_time_grows_with_the_text_and_no_faster(unit: str) -> None:
+    lead = " ".join(module._ANCHORS)  # every pattern runs over the text
+
+    def look(size: int) -> None:
+        mask(lead + "\n" + (unit * (size // len(unit) + 1))[:size])
+
+    assert growth(look, 4 * 1024, 32 * 1024) < 24
