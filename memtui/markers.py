@@ -1,0 +1,175 @@
+"""What a person marks as not to be kept: `<private>…</private>`, and `<no-memory>`; one reading for every door.
+
+It fails closed: a tag that is never closed hides all that follows, and tags count in any case, with attributes, with
+look-alike letters and with characters nobody sees. It takes time in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+from unicodedata import category, normalize
+
+PRIVATE = "[private]"
+"""What stands where something was cut out."""
+
+
+class Cut(NamedTuple):
+    """A text without what its writer marked."""
+
+    text: str
+    """Empty when nothing of it may be kept."""
+    spans: tuple[tuple[int, int], ...]
+    """What was cut, tags included: offsets in the text as it was given, in order, none over another."""
+    no_memory: bool = False
+    """Whether nothing of the whole turn, or entry, may be kept."""
+
+
+class _Tag(NamedTuple):
+    """One tag of ours."""
+
+    start: int
+    end: int
+    name: str
+    closes: bool
+    in_code: bool
+
+
+OPENERS = "<＜﹤‹〈⟨\u2329\u3008《≺˂"
+"""Signs that a reader takes for `<`."""
+_MORE = ">＞﹥›〉⟩\u232a\u3009》≻˃"
+_TAG = re.compile(rf"(?<!\\)[{OPENERS}]([^{OPENERS}{_MORE}]{{1,240}}+)[{_MORE}]")
+_NAME = re.compile(r"\s*(/?)\s*([a-z0-9_-]+)\s*(?:/\s*)?(?:\s.*)?", re.DOTALL)
+_LETTERS = str.maketrans("рԁіѵаеоптмуρινατεομ0１1", "pdivaeontmypivateom" + "oii")
+"""Letters of other alphabets, and digits, that look like those of the two names."""
+_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
+_TICKS = re.compile(r"`+")
+_BLANK = re.compile(r"\n[ \t]*\n")
+_QUOTED = re.compile(r"^ {0,3}>.*+", re.MULTILINE)
+
+
+def cut(text: str) -> Cut:
+    """Take out of a message, an entry or a note what its writer marked.
+
+    Args:
+        text: the whole of it: a tag without end hides what follows, and its end is sought in all of it.
+    """
+    if text.isascii() and "<" not in text:
+        return Cut(text, ())
+    tags = list(_tags(text))
+    if not tags:
+        return Cut(text, ())
+    spans, left = _pairs(tag for tag in tags if tag.name == "private")
+    spans += [(tag.start, len(text)) for tag in left if not tag.in_code]
+    quotes = _Ranges(match.span() for match in _QUOTED.finditer(text))
+    meant = [tag for tag in tags if tag.name == "nomemory" and not tag.in_code and tag.start not in quotes]
+    unkept, alone = _pairs(meant)
+    merged = _merged(spans + unkept)
+    if alone:
+        return Cut("", merged, no_memory=True)
+    pieces, end = [], 0
+    for start, stop in merged:
+        pieces += [text[end:start], PRIVATE]
+        end = stop
+    return Cut("".join((*pieces, text[end:])), merged)
+
+
+def _tags(text: str) -> Iterator[_Tag]:
+    """Find the tags of ours, in order."""
+    code: _Ranges | None = None
+    for match in _TAG.finditer(text):
+        found = _NAME.fullmatch(_plain(match[1]))
+        name = found[2].replace("-", "").replace("_", "") if found else ""
+        if found and name in ("private", "nomemory"):
+            code = code or _Ranges(_code(text))
+            yield _Tag(match.start(), match.end(), name, bool(found[1]), match.start() in code)
+
+
+def _plain(text: str) -> str:
+    """The letters a reader sees in a short text, in lower case."""
+    text = "".join(sign for sign in normalize("NFKD", text) if category(sign) not in ("Cf", "Mn", "Me", "Cn"))
+    return text.casefold().translate(_LETTERS)
+
+
+def _pairs(tags: Iterable[_Tag]) -> tuple[list[tuple[int, int]], list[_Tag]]:
+    """Match tags by depth.
+
+    Returns:
+        From the start of each pair to its end; and the opening tags without an end. An opening tag in code is one that
+        is talked about, as long as the end outside of code can belong to another.
+    """
+    spans: list[tuple[int, int]] = []
+    code: list[_Tag] = []
+    plain: list[_Tag] = []
+    for tag in tags:
+        if not tag.closes:
+            (code if tag.in_code else plain).append(tag)
+            continue
+        first, second = (code, plain) if tag.in_code else (plain, code)
+        opened = first or second
+        if opened:
+            opener = opened.pop()
+            spans.append((opener.start, tag.end))
+            while code and code[-1].start > opener.start:
+                code.pop()
+    return spans, plain + code
+
+
+def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start < merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return tuple(merged)
+
+
+class _Ranges:
+    """Parts of a text, in order and none over another."""
+
+    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
+        self._spans = list(spans)
+        self._starts = [start for start, _ in self._spans]
+
+    def __contains__(self, place: object) -> bool:
+        assert isinstance(place, int)
+        at = bisect_right(self._starts, place) - 1
+        return at >= 0 and place < self._spans[at][1]
+
+
+def _code(text: str) -> Iterator[tuple[int, int]]:
+    """Find fenced code and code spans as Markdown has them; a fence without end is none, so that it hides no tag."""
+    at, opened = 0, None
+    for match in _FENCE.finditer(text):
+        fence = match[1]
+        if opened is None:
+            opened = match
+        elif fence[0] == opened[1][0] and len(fence) >= len(opened[1]):
+            yield from _spans(text, at, opened.start())
+            yield opened.start(), match.end()
+            at, opened = match.end(), None
+    yield from _spans(text, at, len(text))
+
+
+def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """Find code spans between two offsets: from a run of backticks to the next of its length in the same paragraph."""
+    while start < end:
+        blank = _BLANK.search(text, start, end)
+        stop = blank.start() if blank else end
+        runs = list(_TICKS.finditer(text, start, stop))
+        nexts: dict[int, int] = {}
+        follows = [0] * len(runs)
+        for at in range(len(runs) - 1, -1, -1):
+            length = len(runs[at][0])
+            follows[at] = nexts.get(length, 0)
+            nexts[length] = at
+        at = 0
+        while at < len(runs):
+            if follows[at]:
+                yield runs[at].start(), runs[follows[at]].end()
+                at = follows[at]
+            at += 1
+        start = blank.end() if blank else end
