@@ -311,14 +311,15 @@ def hook_group(hook: "dict[str, object]", matcher: str | None = _SESSIONS) -> "d
 
 
 class Transcripts(NamedTuple):
-    """Where an agent writes its sessions down: one JSON object a line, in files `*.jsonl`, and some say `cwd`.
-
-    They lie in a folder for each project, which holds the project's memories as well and whose name is the slug of the
-    project's path.
-    """
+    """Where an agent writes its sessions down: one JSON object a line, and some say `cwd`."""
 
     inside: str = ""
-    """The folder below a project's that they lie in; empty: the project's own."""
+    """Where a folder whose name is the slug of a project's path holds the project's memories and sessions: the folder
+    below it that these lie in; empty: the project's own."""
+    files: tuple[str, ...] = ()
+    """Their paths below the agent's folder, each part a shell pattern."""
+    base: "Callable[[Surroundings], tuple[str, ...]] | None" = None
+    """Finds that folder; None: the agent's home."""
 
 
 class KnownAgent(NamedTuple):

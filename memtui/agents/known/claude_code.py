@@ -34,7 +34,7 @@ from memtui.engine.model import TYPES, Policy, Root
 
 ID = "claude-code"
 OWN = agent.AgentHome(("CLAUDE_CONFIG_DIR",), (".claude",))
-TRANSCRIPTS = agent.Transcripts()
+TRANSCRIPTS = agent.Transcripts(files=("projects/*/*.jsonl", "projects/*/*/subagents/agent-*.jsonl"))
 
 AUTO = Policy(
     index_file="MEMORY.md",

@@ -231,4 +231,5 @@ CLIENT = agent.Client(
     ),
     hook_may_not_run=True,
 )
-AGENT = agent.KnownAgent(ID, "Codex", roots, policy=AUTO, home=OWN, loads=LOADS, client=CLIENT)
+TRANSCRIPTS = agent.Transcripts(files=("sessions/*/*/*/rollout-*.jsonl",))
+AGENT = agent.KnownAgent(ID, "Codex", roots, policy=AUTO, home=OWN, loads=LOADS, client=CLIENT, transcripts=TRANSCRIPTS)

@@ -262,6 +262,17 @@ CLIENT = agent.Client(
     _client_files,
     notes=(agent.ClientNote("Gemini CLI warns about a project's hooks until you trust them.", agent.PROJECT),),
 )
+TRANSCRIPTS = agent.Transcripts(
+    files=("tmp/*/chats/session-*.jsonl", "tmp/*/chats/session-*.json", "tmp/*/chats/*/*.jsonl")
+)
 AGENT = agent.KnownAgent(
-    ID, "Gemini CLI", roots, policy=AUTO, home=OWN, loads=LOADS, client=CLIENT, also=("gemini-cli",)
+    ID,
+    "Gemini CLI",
+    roots,
+    policy=AUTO,
+    home=OWN,
+    loads=LOADS,
+    client=CLIENT,
+    transcripts=TRANSCRIPTS,
+    also=("gemini-cli",),
 )

@@ -17,7 +17,6 @@ from memtui.engine.model import TYPES, Policy, Root
 
 ID = "qwen-code"
 OWN = agent.AgentHome(("QWEN_HOME",), (".qwen",))
-TRANSCRIPTS = agent.Transcripts("chats")
 IGNORED = (*BOOKKEEPING, "meta.json", "extract-cursor.json")
 
 AUTO = Policy(
@@ -82,10 +81,15 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 def _base(surroundings: Surroundings, home: str | None) -> str | None:
     """Find where memories are kept, which a runtime folder of its own can move away from the settings."""
-    for variable in ("QWEN_CODE_MEMORY_BASE_DIR", "QWEN_RUNTIME_DIR"):
-        named = surroundings.variable(variable)
-        if named:
-            return surroundings.folder(named)
+    named = surroundings.variable("QWEN_CODE_MEMORY_BASE_DIR")
+    return surroundings.folder(named) if named else _runtime(surroundings, home)
+
+
+def _runtime(surroundings: Surroundings, home: str | None) -> str | None:
+    """Find where it keeps what it writes while it runs."""
+    named = surroundings.variable("QWEN_RUNTIME_DIR")
+    if named:
+        return surroundings.folder(named)
     if home is None:
         return None
     chosen = agent_setting(os.path.join(home, "settings.json"), "advanced", "runtimeOutputDir")
@@ -245,6 +249,12 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
     return (agent.ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
 
 
+def _session_folders(surroundings: Surroundings) -> tuple[str, ...]:
+    folder = _runtime(surroundings, OWN.folder(surroundings))
+    return (folder,) if folder else ()
+
+
+TRANSCRIPTS = agent.Transcripts("chats", ("projects/*/chats/*.jsonl",), _session_folders)
 LOADS = agent.Loads(
     (
         agent.LoadSource("user instructions", agent.HOME, NAMES, imports=IMPORTS),

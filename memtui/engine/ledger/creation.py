@@ -203,6 +203,21 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE versions ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0;
     UPDATE versions SET redacted = 1 WHERE blob IN (SELECT id FROM blobs WHERE redacted_at NOT NULL);
     """,
+    # Where readers of agents' session files stopped.
+    """
+    CREATE TABLE cursors (
+        consumer TEXT NOT NULL,
+        file BLOB NOT NULL,
+        device INTEGER NOT NULL,
+        inode INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        head BLOB NOT NULL,
+        tail BLOB NOT NULL,
+        version INTEGER NOT NULL,
+        leaf TEXT NOT NULL,
+        PRIMARY KEY (consumer, file)
+    ) WITHOUT ROWID;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

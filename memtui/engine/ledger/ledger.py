@@ -11,6 +11,7 @@ import apsw
 from memtui.engine.disk import fsio
 from memtui.engine.ledger.audit import ActivityTable, AuditTable, UndoTable
 from memtui.engine.ledger.creation import ASIDE, backup_time, newest_aside
+from memtui.engine.ledger.cursors import CursorTable
 from memtui.engine.ledger.database import DAY_MS, ERRORS, Database
 from memtui.engine.ledger.drafts import DraftTable
 from memtui.engine.ledger.erasure import ErasureTable
@@ -40,6 +41,7 @@ class Ledger(Database):
         self.activity = ActivityTable(self)
         self.drafts = DraftTable(self, self.memories, self.versions)
         self.reviews = ReviewTable(self, self.repositories)
+        self.cursors = CursorTable(self)
         self.erasure = ErasureTable(self, self.memories)
 
     def _open(self) -> apsw.Connection:

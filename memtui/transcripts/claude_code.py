@@ -1,0 +1,78 @@
+"""Claude Code's sessions: a tree of records; seen in 2.1. It is apart because one agent is one file.
+
+Sources: anthropics/claude-agent-sdk-python, `_internal/sessions.py`, and the shapes in parsers' tests of others.
+"""
+
+from memtui.transcripts.event import AGENT, TOOL, USER, Log, mapping, sequence, string, target_of, words
+
+KNOWN = frozenset(
+    (
+        *("user", "assistant", "system", "attachment", "summary", "progress", "file-history-snapshot", "last-prompt"),
+        *("queue-operation", "custom-title", "ai-title", "agent-name", "mode", "permission-mode", "tag", "pr-link"),
+    )
+)
+_NOT_TYPED = (
+    "<command-",
+    "<local-command",
+    "<system-reminder>",
+    "<task-notification>",
+    "<bash-",
+    "[Request interrupted",
+    "Caveat: ",
+)
+"""How texts begin that stand where the user's do."""
+
+
+def head(log: Log, record: dict[str, object]) -> tuple[str, bool]:
+    """Read what records have in common, Qwen Code's too: the id, and whether it belongs to the main tree."""
+    log.session = string(record.get("sessionId")) or log.session
+    log.cwd = string(record.get("cwd")) or log.cwd
+    log.sidechain = record.get("isSidechain") is True
+    uuid = string(record.get("uuid"))
+    in_tree = bool(uuid) and not log.sidechain
+    if in_tree:
+        log.node(uuid, string(record.get("parentUuid")))
+    return uuid or log.key, in_tree
+
+
+def read(log: Log, record: dict[str, object]) -> bool:
+    """Add what a record says; see `Reader`."""
+    kind = string(record.get("type"))
+    uuid, in_tree = head(log, record)
+    if kind not in KNOWN:
+        return False
+    content = mapping(record.get("message")).get("content")
+    if kind == "system" and record.get("subtype") == "compact_boundary":
+        log.seal(uuid)
+    elif kind == "attachment":
+        attached = mapping(record.get("attachment"))
+        if attached.get("type") == "nested_memory":
+            log.add(uuid, TOOL, tool="nested_memory", target=target_of(attached))
+        elif attached.get("type") == "queued_command" and attached.get("commandMode") == "prompt":
+            by_person = mapping(attached.get("origin")).get("kind") in (None, "human")
+            log.add(uuid, USER, words(attached.get("prompt")), meta=not by_person)
+    elif kind == "assistant":
+        if said := words(content):
+            log.add(uuid, AGENT, said)
+        for call in map(mapping, sequence(content)):
+            if call.get("type") == "tool_use":
+                name, target = string(call.get("name")), target_of(call.get("input"))
+                log.add(string(call.get("id")) or log.key, TOOL, tool=name, target=target)
+    elif kind == "user":
+        _user(log, record, uuid, content, in_tree=in_tree)
+    return True
+
+
+def _user(log: Log, record: dict[str, object], uuid: str, content: object, *, in_tree: bool) -> None:
+    results = [part for part in map(mapping, sequence(content)) if part.get("type") == "tool_result"]
+    for part in results:
+        failed = part.get("is_error") is True
+        log.result(string(part.get("tool_use_id")), words(part.get("content")), failed=failed)
+    said = words(content)
+    if results or not said:
+        return
+    meta = record.get("isMeta") is True or record.get("isCompactSummary") is True or said.startswith(_NOT_TYPED)
+    if in_tree and not meta:
+        log.branch(uuid)
+        log.begin(uuid)
+    log.add(uuid, USER, said, meta=meta)

@@ -1,0 +1,127 @@
+"""Codex's sessions: a list of items, in two formats; seen in 0.169. It is apart because one agent is one file.
+
+Source: openai/codex, `codex-rs/rollout/src/policy.rs`: the older format has events beside the model's items, the newer
+one (`paginated`) only completed items. Nothing in them has an id but calls, so the time of what was said is part of it.
+"""
+
+import json
+import re
+from hashlib import sha256
+
+from memtui.transcripts.event import AGENT, MAYBE, TOOL, USER, Log, mapping, sequence, string, target_of, words
+
+KNOWN = frozenset(
+    (
+        *("session_meta", "turn_context", "event_msg", "response_item", "compacted", "world_state"),
+        "inter_agent_communication",
+    )
+)
+_NOT_TYPED = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>")
+_REQUEST = "## My request for Codex:"
+"""Behind it stands what the user typed, where an editor adds what is open."""
+_EXIT = re.compile(r"(?:exit(?:ed with)? code:?|\"exit_code\":)[ \t]*+(-?[0-9]{1,9})", re.IGNORECASE)
+_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
+
+
+def read(log: Log, record: dict[str, object]) -> bool:
+    """Add what a record says; see `Reader`."""
+    kind, payload = string(record.get("type")), mapping(record.get("payload"))
+    if kind not in KNOWN:
+        return False
+    if kind == "session_meta" and not log.session:
+        log.session = string(payload.get("id"))
+        log.paged = payload.get("history_mode") == "paginated"
+        log.sidechain = "subagent" in mapping(payload.get("source"))
+    if kind in ("session_meta", "turn_context"):
+        log.cwd = string(payload.get("cwd")) or log.cwd
+    elif kind == "event_msg":
+        _event(log, string(payload.get("type")), dict(payload))
+    elif kind == "response_item" and not log.paged:
+        _item(log, string(payload.get("type")), dict(payload))
+    elif kind == "compacted" and (said := string(payload.get("message"))):
+        log.add(log.key, USER, said, meta=True)
+    return True
+
+
+def _event(log: Log, kind: str, payload: dict[str, object]) -> None:
+    if kind == "user_message":
+        _typed(log, string(payload.get("message")))
+    elif kind == "agent_message" and (said := string(payload.get("message"))):
+        log.add(_id(log, said), AGENT, said)
+    elif kind == "thread_rolled_back":
+        turns = payload.get("num_turns")
+        log.roll_back(turns if isinstance(turns, int) and turns > 0 else 0)
+    elif kind == "turn_aborted":
+        log.add(log.key, USER, "[interrupted]", meta=True)
+    elif kind == "patch_apply_end":
+        log.result(
+            string(payload.get("call_id")), string(payload.get("stderr")), failed=payload.get("success") is False
+        )
+    elif kind == "item_completed" and log.paged:
+        _completed(log, dict(mapping(payload.get("item"))))
+
+
+def _typed(log: Log, said: str) -> None:
+    """Add what the user typed, and begin a turn with it."""
+    said = said.rpartition(_REQUEST)[2].strip()
+    if said:
+        log.formal = True
+        uuid = _id(log, said)
+        log.begin(f"{uuid}:{log.key}")
+        log.add(uuid, USER, said, meta=said.startswith(_NOT_TYPED))
+
+
+def _item(log: Log, kind: str, payload: dict[str, object]) -> None:
+    """Read an item as the model has it; what the user typed stands here alone in the oldest sessions."""
+    call = string(payload.get("call_id")) or log.key
+    if kind == "message" and payload.get("role") == "user":
+        said = words(payload.get("content"))
+        if said and not said.startswith(_NOT_TYPED):
+            log.add(f"item {_id(log, said)}", MAYBE, said)
+    elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
+        given = string(payload.get("input")) or string(payload.get("arguments"))
+        patched = "\n".join(_PATCHED.findall(given))
+        target = patched or target_of(_parsed(given)) or target_of(payload.get("action"))
+        log.add(call, TOOL, tool=string(payload.get("name")) or kind, target=target)
+    elif kind in ("function_call_output", "custom_tool_call_output"):
+        output = payload.get("output")
+        told = string(output) or words(output) or words(mapping(output).get("content"))
+        code = _EXIT.search(told[:600])
+        failed = mapping(output).get("success") is False or bool(code and int(code[1]))
+        log.result(call, told, failed=failed)
+
+
+def _completed(log: Log, item: dict[str, object]) -> None:
+    """Read an item of the newer format."""
+    kind, uuid = item.get("type"), string(item.get("id")) or log.key
+    failed = item.get("status") in ("failed", "declined")
+    if kind == "UserMessage":
+        _typed(log, words(item.get("content")))
+    elif kind == "AgentMessage" and (said := words(item.get("content"))):
+        log.add(_id(log, said), AGENT, said)
+    elif kind == "CommandExecution":
+        told = string(item.get("aggregated_output")) or string(item.get("stderr"))
+        command = item.get("command")
+        target = string(command) or string((sequence(command) or [""])[-1])
+        log.add(uuid, TOOL, told if failed else "", tool="shell", target=target, failed=failed)
+    elif kind == "FileChange":
+        target = "\n".join(mapping(item.get("changes")))
+        log.add(
+            uuid, TOOL, string(item.get("stderr")) if failed else "", tool="apply_patch", target=target, failed=failed
+        )
+    elif kind == "McpToolCall":
+        name = f"{string(item.get('server'))}.{string(item.get('tool'))}"
+        told = string(item.get("error")) if failed else ""
+        log.add(uuid, TOOL, told, tool=name, target=target_of(item.get("arguments")), failed=failed)
+
+
+def _id(log: Log, said: str) -> str:
+    """Name what was said by its time and text, which copies of a session share."""
+    return sha256(f"{log.stamp or log.key}\n{said}".encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _parsed(text: str) -> object:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None

@@ -1,0 +1,236 @@
+"""Reading on in session files: from where an earlier look ended, in bounded memory, or from 0 when one was rewritten.
+
+Nothing is written, no link is followed, and no file of another user is read. These files are not documented by those
+who write them: what a reader does not know is counted, never guessed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
+from itertools import islice
+from typing import NamedTuple
+
+from memtui.engine.ledger.cursors import SessionCursor
+from memtui.transcripts.event import Log, Reader, SessionEvent
+
+LINE = 8 * 1_048_576
+"""Bytes; a longer line is passed over, and counted."""
+SLICE = 64 * 1_048_576
+"""Bytes that are read at once, and the rest of the line they end in."""
+LARGEST = 256 * 1_048_576
+"""Bytes; a larger file is not read: all of it may have to be read at once, when a turn was rolled back."""
+_CHUNK = 1_048_576
+_HEAD, _TAIL = 1_024, 256
+_NUMBER = 2**63 - 1
+
+GONE, REFUSED, LINK, SPECIAL, FOREIGN, LARGE = "gone", "refused", "link", "special", "foreign", "large"
+"""Why a file is not read: it is missing, access is denied, it is a link, no regular file, another user's, too large."""
+
+
+class Slice(NamedTuple):
+    """What one look at a file gave."""
+
+    events: tuple[SessionEvent, ...]
+    """Without those of turns that are rolled back in what was read."""
+    cursor: SessionCursor | None
+    """Where to go on; to be kept together with what was made of the events."""
+    whole: bool = False
+    """Whether it was read from the beginning, as a file that was rewritten is, or one in which a turn was rolled back
+    that an earlier look had read: what earlier looks at the file gave counts no longer; what is left of it comes again,
+    in this look or the next ones."""
+    lines: int = 0
+    unknown: int = 0
+    """Lines that the reader does not know."""
+    broken: int = 0
+    """Lines that are too long, not UTF-8, or no object of JSON."""
+    skipped: str = ""
+    """Why nothing was read: `GONE`, `REFUSED`, `LINK`, `SPECIAL`, `FOREIGN` or `LARGE`."""
+
+
+class _RolledBackEarlierError(Exception):
+    """A turn was rolled back that an earlier look had read."""
+
+
+class _Line(NamedTuple):
+    offset: int
+    end: int
+    data: bytes
+    """Empty when it is too long."""
+
+
+def follow(
+    path: str,
+    reader: Reader,
+    cursor: SessionCursor | None = None,
+    *,
+    most: int = SLICE,
+    needles: tuple[bytes, ...] = (),
+) -> Slice:
+    """Read what is new in a session file.
+
+    Args:
+        path: absolute.
+        reader: the agent's.
+        cursor: what an earlier look gave; when it does not fit the file any more, all is read.
+        most: bytes to read at once; the last line is read to its end. A last line without its line feed waits.
+        needles: when none of them is in the new bytes, nothing is read of them; see `needles`.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (FileNotFoundError, NotADirectoryError):
+        return Slice((), cursor, skipped=GONE)
+    except OSError:
+        return Slice((), cursor, skipped=LINK if os.path.islink(path) else REFUSED)
+    try:
+        found = os.fstat(handle)
+        why = _refusal(found)
+        if why:
+            return Slice((), cursor, skipped=why)
+        if cursor is not None and not _fits(handle, found, cursor, reader):
+            cursor = None
+        try:
+            return _read(path, handle, found, reader, cursor, most, needles)
+        except _RolledBackEarlierError:
+            return _read(path, handle, found, reader, None, max(most, found.st_size), ())
+    except OSError:
+        return Slice((), cursor, skipped=REFUSED)
+    finally:
+        os.close(handle)
+
+
+def _refusal(found: os.stat_result) -> str:
+    if not stat.S_ISREG(found.st_mode):
+        return SPECIAL
+    if found.st_uid != os.getuid():
+        return FOREIGN
+    return LARGE if found.st_size > LARGEST else ""
+
+
+def _fits(handle: int, found: os.stat_result, cursor: SessionCursor, reader: Reader) -> bool:
+    """Whether a file still begins with what was read of it."""
+    if (cursor.device, cursor.inode, cursor.version) != (*_identity(found), reader.version):
+        return False
+    return found.st_size >= cursor.offset and _ends(handle, cursor.offset) == (cursor.head, cursor.tail)
+
+
+def _identity(found: os.stat_result) -> tuple[int, int]:
+    """Device and inode, in what a database holds as a number."""
+    return found.st_dev & _NUMBER, found.st_ino & _NUMBER
+
+
+def _ends(handle: int, offset: int) -> tuple[bytes, bytes]:
+    """Digests of the beginning and the end of what was read."""
+    tail = min(_TAIL, offset)
+    head = os.pread(handle, min(_HEAD, offset), 0)
+    return sha256(head).digest(), sha256(os.pread(handle, tail, offset - tail)).digest()
+
+
+def _read(
+    path: str,
+    handle: int,
+    found: os.stat_result,
+    reader: Reader,
+    cursor: SessionCursor | None,
+    most: int,
+    wanted: tuple[bytes, ...],
+) -> Slice:
+    """Read from a cursor, or all."""
+    start = cursor.offset if cursor is not None else 0
+    log = Log(
+        path, whole=not start, leaf=cursor.leaf if cursor is not None else "", latest=found.st_mtime_ns // 1_000_000
+    )
+    lines: Iterable[_Line] = _lines(handle, start, most)
+    if path.endswith(".json"):
+        lines, wanted = _one(handle, start, found.st_size), ()
+    elif start:
+        for line in islice(_lines(handle, 0, 1), 1):  # what it says of the session holds for all of it
+            _take(log, reader, line)
+        log.forget()
+    count = unknown = broken = 0
+    end = _skim(handle, start, most, wanted) if wanted else start
+    if end == start:
+        for line in lines:
+            end = line.end
+            known = _take(log, reader, line)
+            count, unknown, broken = count + 1, unknown + (known is False), broken + (known is None)
+            if log.reaches_back:
+                raise _RolledBackEarlierError
+    at = SessionCursor(*_identity(found), end, *_ends(handle, end), reader.version, log.leaf[:200])
+    return Slice(log.events(), at, not start, count, unknown, broken)
+
+
+def _take(log: Log, reader: Reader, line: _Line) -> bool | None:
+    """Read one line; None when it is broken."""
+    if not line.data.strip():
+        return True if line.data else None
+    try:
+        record = json.loads(line.data.decode())
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict):
+        return None
+    log.record(line.offset, line.end - line.offset, record.get("timestamp"))
+    return reader.read(log, record)
+
+
+def _lines(handle: int, start: int, most: int) -> Iterator[_Line]:
+    """Give the finished lines from an offset on, until so many bytes are read and one line is complete."""
+    at = place = start
+    rest, pending, given = b"", 0, False
+    while (place - start < most or not given) and (chunk := os.pread(handle, _CHUNK, place)):
+        place += len(chunk)
+        *ended, last = chunk.split(b"\n")
+        for part in ended:
+            size = pending + len(part) + 1
+            yield _Line(at, at + size, rest + part + b"\n" if size <= LINE else b"")
+            at, rest, pending, given = at + size, b"", 0, True
+        pending += len(last)
+        rest = rest + last if pending <= LINE else b""
+
+
+def _one(handle: int, start: int, size: int) -> Iterator[_Line]:
+    """Give a file that is one object over many lines, unless it was read before."""
+    if size > start:
+        yield _Line(0, size, os.pread(handle, size, 0) if size <= LINE else b"")
+
+
+def _skim(handle: int, start: int, most: int, wanted: tuple[bytes, ...]) -> int:
+    """Pass over the finished lines of a part of a file that holds no needle.
+
+    Returns:
+        Where they end; `start`, when there are none, or a needle is there.
+    """
+    end = place = start
+    rest, longest = b"", max(map(len, wanted))
+    while place - start < most and (chunk := os.pread(handle, _CHUNK, place)):
+        block = rest + chunk
+        if any(needle in block for needle in wanted):
+            return start
+        if (last := chunk.rfind(b"\n")) >= 0:
+            end = place + last + 1
+        place += len(chunk)
+        rest = block[len(block) - longest + 1 :]
+    return end
+
+
+def needles(paths: Iterable[str], names: Iterable[str] = ()) -> tuple[bytes, ...]:
+    """Say what a session that touches memories must hold.
+
+    Args:
+        paths: folders of memories; a session names them in full, from home or from its own folder, so that only the
+            last two parts are sure.
+        names: of tools that reach memories by other names.
+
+    Returns:
+        As they stand in JSON, whether its writer escapes what is not ASCII, slashes, or neither.
+    """
+    ends = ["/".join(path.rstrip("/").split("/")[-2:]) for path in paths]
+    forms = (json.dumps(text, ensure_ascii=plain)[1:-1] for text in (*ends, *names) for plain in (True, False))
+    found = dict.fromkeys(form for form in forms if form)
+    return tuple(
+        one.encode("utf-8", "replace") for form in found for one in dict.fromkeys((form, form.replace("/", "\\/")))
+    )

@@ -1,0 +1,49 @@
+"""Gemini CLI's sessions: messages, the last with an id counts; seen in 0.61. It is apart because one agent is one file.
+
+Source: google-gemini/gemini-cli, `packages/core/src/services/chatRecordingService.ts`. Older releases write one object
+with all messages.
+"""
+
+from memtui.transcripts.event import AGENT, TOOL, USER, Log, mapping, sequence, string, target_of, words
+
+
+def read(log: Log, record: dict[str, object]) -> bool:
+    """Add what a record says; see `Reader`."""
+    if "$rewindTo" in record:
+        log.rewind(string(record["$rewindTo"]))
+        return True
+    if "$set" in record:
+        return _session(log, dict(mapping(record["$set"])))
+    if "sessionId" in record:
+        return _session(log, record)
+    return _message(log, record)
+
+
+def _session(log: Log, record: dict[str, object]) -> bool:
+    """What holds for the whole session; messages in it take the place of all before."""
+    log.session = string(record.get("sessionId")) or log.session
+    log.sidechain = record.get("kind", "subagent" if log.sidechain else "main") == "subagent"
+    messages = sequence(record.get("messages"))
+    if messages:
+        log.rewind("")
+    for message in messages:
+        log.record(*log.line, mapping(message).get("timestamp"))
+        _message(log, dict(mapping(message)))
+    return True
+
+
+def _message(log: Log, record: dict[str, object]) -> bool:
+    kind, uuid = record.get("type"), string(record.get("id"))
+    if not uuid or kind not in ("user", "gemini", "info", "warning", "error"):
+        return False
+    said = words(record.get("displayContent")) or words(record.get("content"))
+    if kind in ("user", "gemini"):
+        log.begin(uuid)
+        if said:
+            log.add(uuid, USER if kind == "user" else AGENT, said, meta=said.startswith("<session_context>"))
+    for call in map(mapping, sequence(record.get("toolCalls"))):
+        name, target = string(call.get("name")), target_of(call.get("args"))
+        failed = call.get("status") in ("error", "cancelled")
+        told = words(call.get("resultDisplay")) if failed else ""
+        log.add(string(call.get("id")) or uuid, TOOL, told, tool=name, target=target, failed=failed)
+    return True

@@ -1,0 +1,43 @@
+"""Qwen Code's sessions: a tree of Gemini's messages; seen in 0.24. It is apart because one agent is one file.
+
+Source: QwenLM/qwen-code, `packages/core/src/services/chatRecordingService.ts`.
+"""
+
+from memtui.transcripts.claude_code import head
+from memtui.transcripts.event import AGENT, TOOL, USER, Log, mapping, sequence, string, target_of, words
+
+_TYPED = (None, "mid_turn_user_message")
+"""Subtypes of what a person wrote; all others are written by the program."""
+
+
+def read(log: Log, record: dict[str, object]) -> bool:
+    """Add what a record says; see `Reader`."""
+    kind, subtype = record.get("type"), record.get("subtype")
+    uuid, in_tree = head(log, record)
+    if kind not in ("user", "assistant", "tool_result", "system"):
+        return False
+    parts = mapping(record.get("message")).get("parts")
+    payload = mapping(record.get("systemPayload"))
+    if kind == "user":
+        typed = subtype in _TYPED and record.get("provenance") in (None, "real_user")
+        if said := string(payload.get("displayText")) or words(parts):
+            if typed and in_tree:
+                log.branch(uuid)
+                log.begin(uuid)
+            log.add(uuid, USER, said, meta=not typed)
+    elif kind == "assistant":
+        if said := words(parts):
+            log.add(uuid, AGENT, said)
+        for call in (mapping(mapping(part).get("functionCall")) for part in sequence(parts)):
+            if call:
+                name, target = string(call.get("name")), target_of(call.get("args"))
+                log.add(string(call.get("id")) or log.key, TOOL, tool=name, target=target)
+    elif kind == "tool_result":
+        result = mapping(record.get("toolCallResult"))
+        failed = result.get("status") in ("error", "cancelled")
+        log.result(string(result.get("callId")), words(result.get("resultDisplay")), failed=failed)
+    elif subtype == "rewind" and in_tree:
+        log.branch(uuid)
+    elif subtype == "at_command" and (target := target_of(payload)):
+        log.add(uuid, TOOL, tool="at_command", target=target, failed=payload.get("status") == "error")
+    return True

@@ -1,0 +1,1 @@
+"""Sessions of agents, made up in the shapes that their own sources describe."""
