@@ -7,7 +7,6 @@ look-alike letters and with characters nobody sees. It takes time in proportion 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 from unicodedata import category, normalize
@@ -63,8 +62,8 @@ def cut(text: str) -> Cut:
         return Cut(text, ())
     spans, left = _pairs(tag for tag in tags if tag.name == "private")
     spans += [(tag.start, len(text)) for tag in left if not tag.in_code]
-    quotes = _Ranges(match.span() for match in _QUOTED.finditer(text))
-    meant = [tag for tag in tags if tag.name == "nomemory" and not tag.in_code and tag.start not in quotes]
+    quoted = _covered(text, (match.span() for match in _QUOTED.finditer(text)))
+    meant = [tag for tag in tags if tag.name == "nomemory" and not tag.in_code and not quoted[tag.start]]
     unkept, alone = _pairs(meant)
     merged = _merged(spans + unkept)
     if alone:
@@ -78,13 +77,13 @@ def cut(text: str) -> Cut:
 
 def _tags(text: str) -> Iterator[_Tag]:
     """Find the tags of ours, in order."""
-    code: _Ranges | None = None
+    code = bytearray()
     for match in _TAG.finditer(text):
         found = _NAME.fullmatch(_plain(match[1]))
         name = found[2].replace("-", "").replace("_", "") if found else ""
         if found and name in ("private", "nomemory"):
-            code = code or _Ranges(_code(text))
-            yield _Tag(match.start(), match.end(), name, bool(found[1]), match.start() in code)
+            code = code or _covered(text, _code(text))
+            yield _Tag(match.start(), match.end(), name, bool(found[1]), bool(code[match.start()]))
 
 
 def _plain(text: str) -> str:
@@ -127,17 +126,12 @@ def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     return tuple(merged)
 
 
-class _Ranges:
-    """Parts of a text, in order and none over another."""
-
-    def __init__(self, spans: Iterable[tuple[int, int]]) -> None:
-        self._spans = list(spans)
-        self._starts = [start for start, _ in self._spans]
-
-    def __contains__(self, place: object) -> bool:
-        assert isinstance(place, int)
-        at = bisect_right(self._starts, place) - 1
-        return at >= 0 and place < self._spans[at][1]
+def _covered(text: str, spans: Iterable[tuple[int, int]]) -> bytearray:
+    """For each character whether it is in one of some parts of a text."""
+    found = bytearray(len(text))
+    for start, end in spans:
+        found[start:end] = b"\1" * (end - start)
+    return found
 
 
 def _code(text: str) -> Iterator[tuple[int, int]]:
