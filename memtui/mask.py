@@ -8,11 +8,10 @@ their issuers and the rules of gitleaks (MIT) state.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
-
-if TYPE_CHECKING:
-    import re
+from math import log2
+from typing import NamedTuple
 
 BEGIN = "[masked: "
 """What stands where a secret was begins like this."""
@@ -129,8 +128,6 @@ def _real(found: _Found) -> bool:
 
 def _entropy(value: str) -> float:
     """Shannon's, in bits a character."""
-    from math import log2
-
     counts = [value.count(sign) for sign in set(value)]
     return -sum(count / len(value) * log2(count / len(value)) for count in counts)
 
@@ -165,8 +162,6 @@ def _bearer(found: _Found) -> bool:
 
 def _block(found: _Found) -> bool:
     """The first line of a key block, when a line of a key follows."""
-    import re
-
     return re.search(r"[A-Za-z0-9+/]{16}", found.text[found.end : found.end + 400]) is not None
 
 
@@ -370,17 +365,6 @@ _HIDDEN = frozenset(
     map(chr, (0xAD, 0x34F, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF))
 )
 """Characters nobody sees, which would keep a secret from being recognised."""
-_compiled: dict[str, re.Pattern[str]] = {}
-
-
-def _pattern(source: str) -> re.Pattern[str]:
-    """Compile a pattern when it is first wanted: most texts hold no anchor at all."""
-    found = _compiled.get(source)
-    if found is None:
-        import re
-
-        found = _compiled[source] = re.compile(source)
-    return found
 
 
 def _plain(text: str) -> tuple[str, list[int]]:
@@ -392,9 +376,8 @@ def _plain(text: str) -> tuple[str, list[int]]:
     signs: list[str] = []
     places: list[int] = []
     end = 0
-    for match in _pattern(rf"[{''.join(sorted(_HIDDEN))}]|&#(?:[xX]([0-9a-fA-F]{{1,5}})|([0-9]{{1,6}}));").finditer(
-        text
-    ):
+    hidden = "".join(sorted(_HIDDEN))
+    for match in re.finditer(rf"[{hidden}]|&#(?:[xX]([0-9a-fA-F]{{1,5}})|([0-9]{{1,6}}));", text):
         signs.append(text[end : match.start()])
         places += range(end, match.start())
         code = int(match[1], 16) if match[1] else int(match[2] or 0)
@@ -419,7 +402,7 @@ def _found(text: str) -> list[Secret]:
 def _places(rule: _Rule, text: str) -> Iterator[tuple[int, int]]:
     """Where secrets of one kind begin and end."""
     end = 0
-    for match in _pattern(rule.pattern).finditer(text):
+    for match in re.finditer(rule.pattern, text):
         start, stop = match.span(match.lastindex or 0)
         if start < end or not rule.guard(_Found(text, start, stop, text[match.start() : start])):
             continue
