@@ -1,0 +1,219 @@
+"""What a text to remember is, by rules alone: its type, its reasons, its name; nothing is invented.
+
+The types, and the lines `Why:` and `How to apply:`, are those that Claude Code and Qwen Code give their memories
+(`packages/core/src/memory/entries.ts` of the latter). Every pattern takes time in proportion to the text.
+"""
+
+import re
+from typing import NamedTuple
+from unicodedata import category, normalize
+
+from memtui import markers, mask
+from memtui.errors import RefusedError, UsageError
+from memtui.transcripts import phrases
+
+USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
+LIMIT = 65_536
+"""Bytes of a text to remember, without blanks at its ends: the limit of Qwen Code's daemon."""
+_NAME, _SLUG, _DESCRIPTION = 60, 48, 150
+"""Characters."""
+_REASON = re.compile(r"(?:[-*+] )?(?:\*\*)?(why|how[ _]to[ _]apply)(?:\*\*)?: ?(?:\*\*)?(.+)", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<![.\s]\w)[.!?]+(?=\s|$)|[。！？]")
+_CLAUSE = re.compile(r"[,;:]\s|[，；：]|\s[—–-]\s|\sbecause\s|\sso that\s")
+_REFERENCE = re.compile(
+    r"https?://|\b(?:grafana|dashboards?|runbooks?|tickets?|docs|documentation|wiki|notion|jira)\b", re.IGNORECASE
+)
+_USER = re.compile(
+    r"\b[Ii] (?:am|prefer|like|love|hate|need|want|know|use|speak|work|live|have)\b|\bI'm\b"
+    r"|\b[Tt]he user (?:is|prefers|likes|wants)\b"
+    r"|\b(?:[Mm]y|[Mm]eine?) (?:name|role|job|background|preferred|favou?rite|time ?zone|language|editor)\b"
+    r"|\b[Ii]ch (?:bin|mag|bevorzuge|arbeite)\b|\b[Jj]e (?:suis|préfère)\b|\b(?:[Pp]refiero|[Ss]oy)\b"
+    r"|我(?:是|喜欢|偏好)|私は"
+)
+_FEEDBACK = re.compile(
+    r"\b(?:always|never|don'?t|do not|avoid|must|should|instead|stop|make sure|prefer|rather than|first(?=[,.;]|$))\b"
+    r"|\b(?:immer|nie|niemals|toujours|jamais|siempre|nunca)\b|不要|必须|总是|必ず|しないで",
+    re.IGNORECASE,
+)
+_OF_PROJECT = re.compile(r"\b(?:this|the|our) (?:project|repo|repository|codebase)\b", re.IGNORECASE)
+
+
+class CheckedText(NamedTuple):
+    """A text that may be stored."""
+
+    text: str
+    cut: int = 0
+    """How many parts of it were marked as private and left out."""
+
+
+class Fact(NamedTuple):
+    """What is to be remembered."""
+
+    type: str
+    """`user`, `feedback`, `project` or `reference`."""
+    text: str
+    """Without its reasons."""
+    why: str
+    how: str
+    """What stood behind `Why:` and `How to apply:`, on one line; empty where there was none."""
+    name: str
+    description: str
+    """From its first sentence."""
+    slug: str
+    """The name as a part of a path, without an ending."""
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """The lines of its reasons."""
+        named = (("Why", self.why), ("How to apply", self.how))
+        return tuple(f"{name}: {value}" for name, value in named if value)
+
+    @property
+    def body(self) -> str:
+        """The whole text of the memory."""
+        return "\n\n".join((self.text, *self.reasons)) + "\n"
+
+
+def checked(text: str, *, secrets: bool = False) -> CheckedText:
+    """Check a text before anything of it is stored.
+
+    Args:
+        text: as it was typed or sent.
+        secrets: a person looked at it and keeps it, whatever it looks like.
+
+    Returns:
+        The text without blanks at its ends and without what is marked as private.
+
+    Raises:
+        UsageError: there is nothing in it, or it says that nothing of it is to be kept.
+        RefusedError: `E_TOO_BIG`; `E_TEXT`, it cannot be stored; `E_SECRET`, with the kind and never the value.
+    """
+    text = text.strip()
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        size = -1
+    if size < 0 or "\0" in text:
+        what = "a NUL" if size >= 0 else "half a character (a lone surrogate)"
+        raise RefusedError(f"The text holds {what}, which cannot be stored.", code="E_TEXT", hint="Take it out.")
+    if size > LIMIT:
+        raise RefusedError(
+            f"The text has {size:,} bytes; at most {LIMIT:,} are remembered at once.",
+            code="E_TOO_BIG",
+            hint="Write it as a memory: memtui create.",
+            details={"limit": LIMIT},
+        )
+    found = markers.cut(text)
+    pieces, end = [], 0
+    for start, stop in (*found.spans, (len(text), len(text))):
+        pieces.append(text[end:start])
+        end = stop
+    kept = "" if found.no_memory else "".join(pieces).strip()
+    if not any(sign.isalnum() for sign in kept):
+        why = "It is marked as not to be remembered." if found.spans or found.no_memory else "There is nothing in it."
+        raise UsageError(why, hint="Give the text to remember.")
+    secret = () if secrets else mask.secrets(kept)
+    if secret:
+        kinds = ", ".join(dict.fromkeys(one.kind for one in secret))
+        raise RefusedError(
+            f"The text looks as if it holds a secret: {kinds}.",
+            code="E_SECRET",
+            hint="Agents read memories: say where the secret is kept, not what it is.",
+            details={"kind": secret[0].kind},
+        )
+    return CheckedText(kept, len(found.spans))
+
+
+def classify(text: str, wanted: str = "") -> Fact:
+    """Say what a text is.
+
+    Args:
+        text: as `checked` gives it.
+        wanted: the type, where somebody chose one.
+    """
+    plain, why, how = split_reasons(text)
+    sentence = first_sentence(plain)
+    clause = next(
+        (sentence[: found.start()] for found in _CLAUSE.finditer(sentence) if " " in sentence[: found.start()]), ""
+    )
+    name = _shortened(clause or sentence, _NAME)
+    return Fact(wanted or type_of(text), plain, why, how, name, _shortened(sentence, _DESCRIPTION), slug_of(name))
+
+
+def type_of(text: str) -> str:
+    """Give the type of a text: reference, user, feedback or project, the first that fits."""
+    if _REFERENCE.search(text):
+        return REFERENCE
+    if _USER.search(text):
+        return USER
+    if _FEEDBACK.search(text) or phrases.corrects(text):
+        return FEEDBACK
+    return PROJECT
+
+
+def scope_of(fact: Fact, project: str | None) -> str:
+    """Say where a fact holds.
+
+    Args:
+        fact: the fact.
+        project: what the project's folder is called.
+
+    Returns:
+        `global` for what is about the user, and for feedback that does not name the project; else `project`.
+    """
+    if fact.type == USER:
+        return "global"
+    named = bool(project) and re.search(rf"(?<!\w){re.escape(project or '')}(?!\w)", fact.text, re.IGNORECASE)
+    here = named or _OF_PROJECT.search(fact.text)
+    return "global" if fact.type == FEEDBACK and not here else "project"
+
+
+def split_reasons(text: str) -> tuple[str, str, str]:
+    """Take the lines `Why:` and `How to apply:` out of a text.
+
+    Returns:
+        The rest, why, and how to apply. The text as it is where nothing else would be left; of two lines of one kind
+        the first counts, and the other stays.
+    """
+    rest: list[str] = []
+    found: dict[str, str] = {}
+    for line in text.replace("\r\n", "\n").split("\n"):
+        match = _REASON.fullmatch(line.strip())
+        kind = match[1][:3].lower() if match else ""
+        if match is None or kind in found:
+            rest.append(line)
+        else:
+            found[kind] = " ".join(match[2].split())
+    plain = re.sub(r"\n{3,}", "\n\n", "\n".join(rest)).strip()
+    return (plain, found.get("why", ""), found.get("how", "")) if plain else (text, "", "")
+
+
+def first_sentence(text: str) -> str:
+    """Give the first sentence on one line, without what makes it a heading, an item or a quotation."""
+    line = next((line for line in text.splitlines() if any(sign.isalnum() for sign in line)), text)
+    line = " ".join(line.split()).lstrip("#>-*+ ") or text.strip()
+    line = "".join(sign for sign in line if sign.isprintable())
+    end = _SENTENCE.search(line)
+    return line[: end.start()] if end and any(sign.isalnum() for sign in line[: end.start()]) else line
+
+
+def same(text: str) -> str:
+    """Bring a text into the form in which two that say the same are equal: no case, no blanks, no final stop."""
+    return " ".join(normalize("NFKC", text).casefold().split()).rstrip(".!?;:,。！？；，、… ")
+
+
+def slug_of(name: str) -> str:
+    """Make a name fit for a path: letters and digits of any alphabet, and dashes between words."""
+    plain = normalize("NFKC", name).casefold().replace("'", "").replace("’", "")
+    words = "".join(sign if sign.isalnum() or category(sign)[0] == "M" else " " for sign in plain).split()
+    slug = "-".join(words)
+    if len(slug) > _SLUG:
+        slug = slug[: _SLUG + 1].rpartition("-")[0] or slug[:_SLUG]
+    return slug or "note"
+
+
+def _shortened(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text.rstrip(" ,;:")
+    head = text[:most]
+    return (head.rpartition(" ")[0] if " " in head[most // 2 :] else head[:-1]).rstrip(" ,;:—–-") + "…"

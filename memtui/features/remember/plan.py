@@ -1,0 +1,229 @@
+"""Where a fact goes and what is written: planned whole before the first byte, in the shape of the root it goes to.
+
+Nothing is planned where a memory says the same already. Nothing here writes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents.known.memtui_native import ID as OWN
+from memtui.engine.frontmatter import read as frontmatter
+from memtui.engine.frontmatter.edit import set_fields
+from memtui.engine.model import BROUGHT, TYPES, Address, FieldEdit, Memory, Root, Step, Write
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.features.entries import change, guarded
+from memtui.features.entries.formats import FORMATS
+from memtui.features.entries.parse import parse
+from memtui.features.remember.classify import USER, Fact, classify, same, scope_of, split_reasons
+from memtui.features.transfer.fields import Hints, translate
+from memtui.features.transfer.index_lines import Mention, added
+from memtui.features.transfer.model import IndexChange, Item
+from memtui.features.transfer.names import TakenNames, fitted, refusal
+from memtui.features.transfer.remarks import habit
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+SCOPES = {"user": "global", "global": "global", "project": "project", "workspace": "workspace"}
+"""What somebody may give as the scope, and the scope that is meant."""
+
+
+class RememberRequest(NamedTuple):
+    """What is asked for."""
+
+    text: str
+    """As `checked` gives it."""
+    scope: str = ""
+    """A key of `SCOPES`; empty: by its type."""
+    to: str = ""
+    """The id of a root; empty: memtui's own of that scope."""
+    type: str = ""
+    """Empty: by its words."""
+    clean: bool = False
+    """Look at no memory for one that says the same."""
+
+
+class Known(NamedTuple):
+    """A memory says it already."""
+
+    address: Address
+    line: int
+    """From 1."""
+
+
+class RememberPlan(NamedTuple):
+    """A fact, and what is written."""
+
+    fact: Fact
+    address: Address
+    changes: tuple[IndexChange, ...]
+    """The memory first, then the index that names it."""
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """For `Engine.together`."""
+        return tuple(
+            Write(one.address, one.after, one.expected_sha256) for one in self.changes if one.after != one.before
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What else should be known, one sentence each."""
+        return tuple(note for one in self.changes for note in one.notes)
+
+
+def plan_remember(engine: Engine, roots: Sequence[Root], request: RememberRequest) -> RememberPlan | Known:
+    """Work out what is written for a fact; nothing is written.
+
+    Args:
+        engine: an engine.
+        roots: those in which it may already be known, and go to.
+        request: what is asked for.
+
+    Raises:
+        NotFoundError: `E_NO_ROOT`. RefusedError: a memory of its own cannot be made there.
+        MemtuiError: a file it would be added to cannot be read.
+    """
+    fact = classify(request.text, request.type)
+    root = target(engine, roots, request, fact)
+    known = None if request.clean else find_known(engine, (root,) if request.to else roots, fact)
+    return known or _planned(engine, root, fact)
+
+
+def target(engine: Engine, roots: Sequence[Root], request: RememberRequest, fact: Fact) -> Root:
+    """Say which root a fact goes to; see `plan_remember` for what is raised."""
+    if request.to:
+        root = engine.roots.find(request.to)
+        if root.scope == "channel" or (root.policy.index_file or "").startswith("*/"):
+            raise RefusedError(
+                f"{root.id} keeps a folder for each of many, so nothing says where in it this belongs.",
+                hint="Write it with memtui create, or choose another root.",
+            )
+        return root
+    project = next((root.project for root in roots if root.scope == "project" and root.project), None)
+    scope = SCOPES[request.scope] if request.scope else scope_of(fact, project and project.rpartition("/")[2])
+    fitting = [root for root in roots if root.scope == scope and root.kind == "memories" and not root.read_only]
+    fitting.sort(key=lambda root: root.id != f"{OWN}:{scope}")
+    if not fitting:
+        raise NotFoundError(
+            f"No folder for memories of the scope {scope} is open.",
+            code="E_NO_ROOT",
+            hint="Name one with --to: `memtui roots` lists them.",
+        )
+    return fitting[0]
+
+
+# --- what is known already
+
+
+def find_known(engine: Engine, roots: Sequence[Root], fact: Fact) -> Known | None:
+    """Find the memory that says a fact already; what a repository brought and nobody reviewed says nothing."""
+    wanted = {same(fact.body)} | (set() if fact.reasons else {same(fact.text)})
+    by_id = {root.id: root for root in roots}
+    for row in engine.rows.list(list(by_id)).items:
+        root = by_id.get(row.address.root)
+        if root is None or row.missing or row.sha256 is None or row.trust == BROUGHT:
+            continue
+        if root.policy.is_index(row.address.path):
+            continue
+        try:
+            data = engine.read_bytes(row.address)
+        except MemtuiError:
+            continue  # what is not there any more, or cannot be read, says nothing
+        line = _said_at(root, row.address.path, data, wanted)
+        if line:
+            return Known(row.address, line)
+    return None
+
+
+def _said_at(root: Root, path: str, data: bytes, wanted: Collection[str]) -> int:
+    """The line at which a memory says one of some texts; 0 when it does not."""
+    return next((line for line, text in _pieces(root, path, data) if text and same(text) in wanted), 0)
+
+
+def _pieces(root: Root, path: str, data: bytes) -> Iterator[tuple[int, str]]:
+    """What a memory says, with the lines it begins at: its entries; else the whole, without reasons, and each line."""
+    kind = guarded.format_of(root, path)
+    if kind is not None:
+        file = parse(data, kind)
+        for entry in file.entries:
+            text = file.text(entry).decode("utf-8", "replace")
+            lines = text.partition("\n")
+            headed = text.startswith("# ") and bool(lines[2])
+            for said in (text, lines[2]) if headed else (text,):
+                yield entry.line, split_reasons(said.strip())[0]
+                yield entry.line, said
+        return
+    start = frontmatter.split(data).body
+    body = data[start:].decode("utf-8", "replace")
+    before = data.count(b"\n", 0, start)
+    first = before + 1 + body[: len(body) - len(body.lstrip())].count("\n")
+    yield first, body
+    yield first, split_reasons(body.strip())[0]
+    for number, line in enumerate(body.split("\n"), start=before + 1):
+        yield number, line.strip().lstrip("-*+ ")
+
+
+# --- what is written
+
+
+def _planned(engine: Engine, root: Root, fact: Fact) -> RememberPlan:
+    rows = {row.address.path: row for row in engine.rows.list([root.id]).items}
+    if root.policy.entries:
+        return _as_entry(engine, root, fact, rows)
+    path = _path(root, fact, rows)
+    address = Address(root.id, path)
+    why = refusal(address, root)
+    if why:
+        raise RefusedError(
+            f"It cannot become {address}: {why}.", hint="Choose another root with --to, or write it with memtui create."
+        )
+    edits = (("name", fact.name), ("description", fact.description), ("type", fact.type))
+    data = set_fields(f"\n{fact.body}".encode(), [FieldEdit((key,), value) for key, value in edits])
+    data = translate(data, root, path, Hints(nested=habit(engine, rows.values()))).data
+    made = IndexChange(address, b"", data, None, "")
+    item = Item(address, address, b"", data)
+    index = added(engine, root, [item], {address: Mention(hook=fact.description)}, rows, {})
+    return RememberPlan(fact, address, (made, *index))
+
+
+def _path(root: Root, fact: Fact, rows: Mapping[str, Memory]) -> str:
+    """The path of a new memory, beside the others as they are named there."""
+    names = [path for path in rows if not root.policy.is_index(path) and path.endswith(root.policy.suffix or ".md")]
+    folders = any(path.partition("/")[0] in TYPES for path in names if "/" in path)
+    flat = [path for path in names if "/" not in path]
+    stem = f"{fact.type}/{fact.slug}"
+    if root.policy.include is not None:
+        stem = next((one for one in root.policy.include if one.endswith("/")), "") + fact.slug
+    elif root.agent != OWN and flat and not folders:
+        prefixed = sum(path.partition("_")[0] in TYPES for path in flat)
+        stem = f"{fact.type}_{fact.slug}" if prefixed * 2 > len(flat) else fact.slug
+    taken = TakenNames(rows)
+    path = fitted(f"{stem}.md", root)
+    number = 1
+    while taken.clash(path) or path in rows:
+        number += 1
+        path = fitted(f"{stem}-{number}.md", root)
+    return path
+
+
+def _as_entry(engine: Engine, root: Root, fact: Fact, rows: Mapping[str, Memory]) -> RememberPlan:
+    """Add it to a file of entries: the one that is named like its type, where there are several."""
+    files = [path for path, _ in root.policy.entries]
+    fixed = [path for path in files if "*" not in path]
+    named = [path for path in fixed if (path.lower() == "user.md") == (fact.type == USER)]
+    path = (named or fixed or [fitted(f"{fact.type}.md", root)])[0]
+    address = Address(root.id, path)
+    before, sha = b"", None
+    if path in rows:
+        before = engine.read_bytes(address)
+        sha = sha256(before).hexdigest()
+    kind = guarded.need_format(engine, address)
+    chosen = FORMATS[kind]
+    heading = chosen.heading.decode() + fact.name if chosen.heading else f"# {fact.type}" if chosen.tagged else ""
+    text = "\n".join(line for line in (heading, fact.text, *fact.reasons) if line)
+    after = change.add(parse(before, kind), text.encode())
+    return RememberPlan(fact, address, (IndexChange(address, before, after, sha, "1 entry added"),))

@@ -1,0 +1,1 @@
+"""Remembering: what a text is, where it goes, what is known already."""
