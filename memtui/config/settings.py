@@ -71,6 +71,8 @@ class Settings(NamedTuple):
     merge_when_mergeable: str = "ask"
     merge_auto_advance: str = "pause"
     agents_enabled: bool = True
+    transcripts_read: str = "ask"
+    transcripts_keep: str = "places"
     access: tuple[AccessRule, ...] = ()
     """The `[access]` table, in the file's order."""
     keys: tuple[tuple[str, str], ...] = ()
@@ -202,6 +204,19 @@ FIELDS = (
         "yes/no",
         "Whether agents reach memories through memtui at all; `false` shuts every door: the MCP server lists no tool, "
         "and `memtui mcp`, `memtui tool` and `memtui context` answer `E_DISABLED`.",
+    ),
+    SettingField(
+        "transcripts.read",
+        "text",
+        "Whether memtui reads the session files of agents: not before you were asked, those of the project you stand "
+        "in, all, or none; `memtui sessions` changes it.",
+        choices=("ask", "project", "all", "off"),
+    ),
+    SettingField(
+        "transcripts.keep",
+        "text",
+        "What is kept of them: places of reads and writes, and quotes in proposals; or also cards of what happened.",
+        choices=("places", "cards"),
     ),
 )
 """Every simple setting, in the order of the page."""

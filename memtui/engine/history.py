@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import sha256
 
+from memtui.engine.approval import Approver
 from memtui.engine.changes.rules import EnginePart
 from memtui.engine.disk import paths
-from memtui.engine.model import Actor, Address, AuditRecord, Operation, Version
+from memtui.engine.model import OUTSIDE, Actor, Address, AuditRecord, Operation, Version
 from memtui.engine.save.jobs import made_again
 from memtui.errors import NotFoundError, StorageError
 
@@ -161,6 +162,33 @@ class History(EnginePart):
         if count:
             self._events.touched(address for address, _ in asked)
         return count
+
+    def check_settable(self) -> None:
+        """Refuse to change a setting that is the user's alone.
+
+        Raises:
+            RefusedError: `E_PERSON`: an agent runs this process; `E_READ_ONLY`.
+        """
+        self._rules.refuse_read_only()
+        self._rules.approver.require("change this setting")
+
+    @made_again
+    def record_setting(self, root_id: str, said: str, *, known: bool = True) -> None:
+        """Record that a setting has another value, which is the user's alone to choose.
+
+        Args:
+            root_id: memtui's own root that stands for the whole of it.
+            said: the setting and its value.
+            known: whether the person at this process chose it; else somebody did by hand, in the file.
+
+        Raises:
+            RefusedError: as `check_settable`.
+        """
+        if known:
+            self.check_settable()
+        approver = self._rules.approver if known else Approver(OUTSIDE.name)
+        uid = self._roots.uid(self._roots.find(root_id))
+        self._ledger.audit.approve("setting", [(uid, "", None)], approver, said=said)
 
     def trusted_version(self, address: Address) -> str | None:
         """The newest version on a memory's history that was written here or reviewed; None when there is none."""

@@ -30,6 +30,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "pins": ("pin", "unpin", "pins"),
     "tools": ("tool", "mcp"),
     "install": ("install", "uninstall"),
+    "sessions": ("sessions",),
     "setup": ("doctor", "config", "keys", "completion", "demo", "web", "help"),
 }
 """Folder and verbs of each feature. Its `entry.py` has the rest; the order is that of help and docs about keys."""

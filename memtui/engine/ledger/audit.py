@@ -100,19 +100,22 @@ class AuditTable:
                 db.execute("UPDATE txns SET effective = 1 WHERE id = ?", (txn,))
             return number
 
-    def approve(self, operation: str, places: Iterable[tuple[int, str, str | None]], approver: Approver) -> None:
+    def approve(
+        self, operation: str, places: Iterable[tuple[int, str, str | None]], approver: Approver, *, said: str = ""
+    ) -> None:
         """Record what a person approved; nothing when nobody said who approves.
 
         Args:
             operation: one of `APPROVALS`.
             places: root, path (empty: the root itself) and the version that was approved, if it is one.
             approver: who, and where. No undo step, and no text before or after: nothing but the mark has changed.
+            said: what was approved, where it is no version.
         """
         if not approver.actor:
             return
         with self._database.transaction(durable=False) as db:
             for uid, path, sha in places:
-                note = approver.note(f"version {sha}" if sha else "")
+                note = approver.note(f"version {sha}" if sha else said)
                 db.execute(
                     "INSERT INTO audit (root, path, actor, operation, at, state, note)"
                     " VALUES (?, ?, ?, ?, ?, 'done', ?)",

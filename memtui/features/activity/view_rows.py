@@ -213,7 +213,8 @@ def has_texts(record: AuditRecord) -> bool:
 def place_words(record: AuditRecord) -> str:
     """Say where it happened; for a renaming, from where to where; of an approval, what was approved."""
     if record.operation in APPROVALS:
-        return f"{record.operation}: {str(record.address).removesuffix('/')}"
+        what = record.note if record.operation == "setting" else str(record.address).removesuffix("/")
+        return f"{record.operation}: {what}"
     if record.new_address is None:
         return str(record.address)
     new = record.new_address

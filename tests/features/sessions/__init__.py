@@ -1,0 +1,1 @@
+"""Whether agents' sessions are read."""
