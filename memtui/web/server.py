@@ -24,13 +24,33 @@ from aiohttp.http_exceptions import LineTooLong
 from textual_serve.app_service import AppService
 from textual_serve.download_manager import DownloadManager
 
-from memtui.errors import StorageError
-from memtui.web.guard import Codes, Denied, Guard
+from memtui.loopback import Denied, Guard, open_port
 
 LAST_WORDS = 5.0
 """Seconds a workbench has to end after its visitor went."""
 LARGEST = 1000
 """Columns or rows a browser may ask for."""
+CODE_SECONDS = 60
+"""How long the code of a file that opens a browser can be used."""
+
+
+class Codes:
+    """Codes that stand for the token once, so that what is handed to a browser is worth nothing afterwards."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        """Take a clock in seconds that only goes forward."""
+        self._clock = clock
+        self._until: dict[str, float] = {}
+
+    def issue(self) -> str:
+        """Make a code."""
+        code = secrets.token_urlsafe(32)
+        self._until[code] = self._clock() + CODE_SECONDS
+        return code
+
+    def redeem(self, code: str) -> bool:
+        """Whether a code was issued in the last `CODE_SECONDS` and not redeemed before."""
+        return self._until.pop(code, 0.0) > self._clock()
 
 
 class Visitor(AppService):
@@ -276,15 +296,7 @@ def serve(
     Raises:
         StorageError: `E_IO`, when the port cannot be had.
     """
-    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-    with contextlib.closing(listener):
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", port))
-        except OSError as error:
-            raise StorageError(
-                f"Port {port} of this machine cannot be used: {error.strerror}.", hint="Choose another with --port."
-            ) from error
+    with contextlib.closing(open_port(port)) as listener:
         guard = Guard(secrets.token_urlsafe(32), listener.getsockname()[1])
         server, start = Server(words, guard), f"http://{guard.hosts[0]}/?"
 

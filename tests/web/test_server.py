@@ -15,8 +15,8 @@ import aiohttp
 import pytest
 
 from memtui.errors import StorageError
-from memtui.web.guard import Guard
-from memtui.web.server import Server, listening, serve
+from memtui.loopback import Guard
+from memtui.web.server import CODE_SECONDS, Codes, Server, listening, serve
 from tests.web.browser import PROGRAM, browser
 
 TOKEN = "the-token-of-this-test"
@@ -49,6 +49,15 @@ async def test_the_page_gets_the_token_and_no_cookie_is_set() -> None:
             assert answer.status == 200
             assert TOKEN in await answer.text()
             assert "Set-Cookie" not in answer.headers
+
+
+def test_a_code_works_once_and_for_a_minute() -> None:
+    now = [0.0]
+    codes = Codes(lambda: now[0])
+    first, late = codes.issue(), codes.issue()
+    assert [codes.redeem(first), codes.redeem(first), codes.redeem("another")] == [True, False, False]
+    now[0] = CODE_SECONDS
+    assert not codes.redeem(late)
 
 
 async def test_a_code_opens_the_page_once() -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.web.guard import CODE_SECONDS, Codes, Guard
+from memtui.loopback import Guard
 
 GUARD = Guard("s3cret-of-this-run", 8017)
 OURS = "127.0.0.1:8017"
@@ -77,13 +77,23 @@ def test_what_another_page_loads_is_refused_though_it_names_no_origin(site: str)
     assert status(headers={**follow, "Sec-Fetch-Dest": "iframe"}, websocket=False) == 403
 
 
-def test_a_code_works_once_and_for_a_minute() -> None:
-    now = [0.0]
-    codes = Codes(lambda: now[0])
-    first, late = codes.issue(), codes.issue()
-    assert [codes.redeem(first), codes.redeem(first), codes.redeem("another")] == [True, False, False]
-    now[0] = CODE_SECONDS
-    assert not codes.redeem(late)
+@pytest.mark.parametrize("origin", [f"http://{OURS}", "null", "http://evil.example", ""])
+def test_a_server_without_pages_is_reached_by_none(origin: str) -> None:
+    alone = GUARD._replace(pages=False)
+    assert alone.check([OURS], {}, websocket=False) is None
+    assert (refusal := alone.check([OURS], {"Origin": origin}, websocket=False)) is not None
+    assert refusal.status == 403
+    follow = {"Sec-Fetch-Site": "same-origin", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert (refusal := alone.check([OURS], follow, websocket=False)) is not None
+    assert refusal.status == 403
+
+
+@pytest.mark.parametrize(
+    ("hosts", "status"), [(["localhost"], None), (["any.name:1"], None), (["a", "b"], 400), ([], 400)]
+)
+def test_behind_a_file_any_one_host_will_do(hosts: list[str], status: int | None) -> None:
+    refusal = Guard("", None, pages=False).check(hosts, {}, websocket=False)
+    assert (refusal and refusal.status) == status
 
 
 @given(st.text())
@@ -102,6 +112,6 @@ def test_whatever_is_sent_gets_an_answer_that_repeats_nothing(hosts: list[str], 
     assert refusal.text in {
         "A request names its host once.",
         "This server answers to its loopback name only.",
-        "The workbench is driven from its own page only.",
-        "Another page may not reach the workbench.",
+        "A websocket is opened by its own page only.",
+        "Another page may not reach this server.",
     }

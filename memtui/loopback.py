@@ -1,0 +1,100 @@
+"""Who may speak to a server of ours on this machine, by the headers of one request.
+
+A server on the loopback address is reachable by every page the user visits, by every other user of the machine, and
+by names that an attacker points at 127.0.0.1. So the Host must be ours, a foreign Origin is refused, and there is a
+secret to know. There is no cookie: a browser sends those to every port of a host.
+"""
+
+import hmac
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.errors import StorageError
+
+if TYPE_CHECKING:
+    from socket import socket
+
+
+class Denied(NamedTuple):
+    """Why a request is not answered."""
+
+    status: int
+    """400, 401, 403 or 421, as HTTP has them."""
+    text: str
+    """One sentence for whoever looks at the answer; repeats nothing of the request."""
+
+
+class Guard(NamedTuple):
+    """What a server expects of a request."""
+
+    token: str
+    """The secret, printable ASCII."""
+    port: int | None
+    """None: it listens on a file, to which no page and no name on the network leads; any Host will do."""
+    pages: bool = True
+    """Whether it serves pages of its own, which then may reach it; without, no page may."""
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The values of Host that are this server."""
+        return tuple(f"{name}:{self.port}" for name in ("127.0.0.1", "localhost"))
+
+    @property
+    def origins(self) -> tuple[str, ...]:
+        """The pages that may open the websocket."""
+        return tuple(f"http://{host}" for host in self.hosts)
+
+    def knows(self, token: str) -> bool:
+        """Whether a token is the right one; takes as long for any wrong one."""
+        return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self.token.encode())
+
+    def check(self, hosts: Sequence[str], headers: Mapping[str, str], *, websocket: bool) -> Denied | None:
+        """Check where a request comes from and whom it means.
+
+        Args:
+            hosts: every Host header of the request.
+            headers: the other headers.
+            websocket: whether it opens a websocket: then an Origin must be there.
+
+        Returns:
+            Why it is refused; None when it may go on.
+        """
+        if len(hosts) != 1:
+            return Denied(400, "A request names its host once.")
+        if self.port is not None and hosts[0].lower() not in self.hosts:
+            return Denied(421, "This server answers to its loopback name only.")
+        origin = headers.get("Origin")
+        if origin is None and websocket:
+            return Denied(403, "A websocket is opened by its own page only.")
+        if origin is not None and not (self.pages and origin.lower() in self.origins):
+            return Denied(403, "Another page may not reach this server.")
+        site = headers.get("Sec-Fetch-Site", "none")
+        if site != "none" and not (self.pages and (site == "same-origin" or _navigates(headers))):
+            return Denied(403, "Another page may not reach this server.")
+        return None
+
+
+def _navigates(headers: Mapping[str, str]) -> bool:
+    """Whether the user followed a link: harmless, because nothing is changed by loading the page."""
+    return headers.get("Sec-Fetch-Mode") == "navigate" and headers.get("Sec-Fetch-Dest") == "document"
+
+
+def open_port(port: int) -> "socket":
+    """Bind a port of 127.0.0.1, so that no other machine reaches it; 0 takes a free one.
+
+    Raises:
+        StorageError: `E_IO`: it cannot be had.
+    """
+    import socket
+
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except (OSError, OverflowError) as error:
+        listener.close()
+        why = getattr(error, "strerror", None) or "there is no such port"
+        raise StorageError(
+            f"Port {port} of this machine cannot be used: {why}.", hint="Choose another with --port."
+        ) from error
+    return listener
