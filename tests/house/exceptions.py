@@ -23,7 +23,6 @@ DEPTH: Mapping[str, int] = {
     "memtui.ui.list_view.ViewList": 3,
     "memtui.ui.plan_screen.PlanList": 3,
     "memtui.workbench.tree.tree.MemoryTree": 3,
-    "memtui.workbench.views.change_list.ChangeList": 3,
     "memtui.workbench.views.picker.PickList": 3,
 }
 """Classes of ours a class stands on."""
@@ -78,10 +77,8 @@ CIRCLES: Collection[str] = (
     "memtui.workbench.edit.merge.cases",
     "memtui.workbench.edit.merge.flow",
     "memtui.workbench.edit.merge.kept",
-    "memtui.workbench.views.changes",
     "memtui.workbench.views.host",
     "memtui.workbench.views.switching",
-    "memtui.workbench.views.taking_back",
 )
 """Modules in a circle of imports."""
 

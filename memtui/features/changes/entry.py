@@ -53,7 +53,7 @@ FEATURE = Feature(
         "3",
         "Changes",
         "Show everything others changed since you looked, by who and when.",
-        "memtui.workbench.views.changes:ChangesScreen",
+        "memtui.features.changes.view:ChangesView",
         (
             *("seen", "seen_all", "take_back_hunk", "take_back", "open", "edit", "edit_outside", "versions"),
             *("next_hunk", "previous_hunk", "inline_words", "show_in_tree", "mark", "range", "range_down", "range_up"),

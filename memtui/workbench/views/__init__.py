@@ -1,1 +1,1 @@
-"""Lists on top of the main screen: versions, changes of others, trash, messages."""
+"""Which view of a feature lies on top of the main screen, what it may ask, and the lists and help beside them."""

@@ -188,8 +188,7 @@ class WorkbenchHost(Host):
     """The workbench, to its views."""
 
     def __init__(self, screen: BrowserScreen) -> None:
-        self.screen = screen
-        """The main screen, for the views that are not their features' yet."""
+        self._screen = screen
         self._shell, self._places = _Shell(screen), _Places(screen)
         self._operations, self._projects = _Operations(screen), _Projects(screen)
 
@@ -199,7 +198,7 @@ class WorkbenchHost(Host):
 
     @property
     def jobs(self) -> Bridge:
-        return self.screen.bridge
+        return self._screen.bridge
 
     @property
     def places(self) -> Destinations:
@@ -211,15 +210,15 @@ class WorkbenchHost(Host):
 
     @property
     def settings(self) -> Settings:
-        return self.screen.facts.settings
+        return self._screen.facts.settings
 
     @property
     def surroundings(self) -> Surroundings | None:
-        return self.screen.facts.surroundings
+        return self._screen.facts.surroundings
 
     @property
     def roots(self) -> Mapping[str, Root]:
-        return self.screen.forest.roots
+        return self._screen.forest.roots
 
     @property
     def projects(self) -> ProjectRoots:
@@ -227,30 +226,30 @@ class WorkbenchHost(Host):
 
     @property
     def index_health(self) -> IndexHealth:
-        return self.screen.checkup
+        return self._screen.checkup
 
     def now(self) -> int:
-        return self.screen.now()
+        return self._screen.now()
 
     def has_row(self, address: Address) -> bool:
-        return address in self.screen.forest.nodes
+        return address in self._screen.forest.nodes
 
     def shown(self, address: Address) -> str:
-        return self.screen.forest.shown(address)
+        return self._screen.forest.shown(address)
 
     def short(self, path: str) -> str:
-        return self.screen.side.short(path)
+        return self._screen.side.short(path)
 
     def renamed(self, address: Address) -> Target:
         return rename_target((address,), None)
 
     def say(self, text: str, level: str = "name") -> None:
-        self.screen.say(text, level)
+        self._screen.say(text, level)
 
     def show_error(self, what: str, error: MemtuiError) -> None:
-        self.screen.show_error(what, error)
+        self._screen.show_error(what, error)
 
     def copy(self, text: str, what: str) -> None:
         from memtui.workbench.browse.operations import put_on_clipboard
 
-        put_on_clipboard(self.screen, text, what)
+        put_on_clipboard(self._screen, text, what)

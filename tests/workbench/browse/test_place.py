@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 
 from memtui.engine.disk.state_file import KeptPlaces
 from memtui.engine.model import Address
+from memtui.features.changes.view import ChangesView
 from memtui.features.search.view import SearchView
 from memtui.workbench.browse import place as place_file
 from memtui.workbench.browse.place import NOWHERE, Place, read_place, written
 from memtui.workbench.edit.bars import QuestionBar
 from memtui.workbench.edit.editor import MemoryEditor
 from memtui.workbench.edit.merge.cases import CaseScreen
-from memtui.workbench.views.changes import ChangesScreen
 from tests.workbench.memories import CLAUDE, Memories
 from tests.workbench.shown import Shown, engine_with, make_app, shown
 
@@ -350,14 +350,14 @@ async def test_the_changes_come_back_at_their_row_until_the_user_goes_on() -> No
         await screen.press("j", "j")
         await screen.until(lambda: kept(engine).row != "")
         view = screen.app.screen
-        assert isinstance(view, ChangesScreen)
+        assert isinstance(view, ChangesView)
         await screen.until(lambda: kept(engine).row == view.row_now)
         item = view.item
     async with run(engine, place=kept(engine)) as screen:
         await screen.until(lambda: screen.browser.views.current == "changes")
         again = screen.app.screen
-        assert isinstance(again, ChangesScreen)
-        await screen.until(lambda: again.ever_loaded and bool(again.page.page))
+        assert isinstance(again, ChangesView)
+        await screen.until(lambda: again.loaded and bool(again.page.page))
         assert again.item is not None
         assert item is not None
         assert again.item.key == item.key

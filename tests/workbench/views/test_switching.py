@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from memtui.features.changes.view import ChangesView
 from memtui.features.search.view import SearchView
-from memtui.workbench.views.changes import ChangesScreen
 from tests.workbench.shown import Shown, engine_with, shown
 
 RETRY = "memtui:project/decisions/retry.md"
@@ -109,7 +109,7 @@ async def test_leaving_the_editor_goes_back_to_the_inbox_at_its_row() -> None:
             engine.outside(f"memtui:project/{name}", "changed\n")
         await screen.press("3")
         inbox = screen.app.screen
-        assert isinstance(inbox, ChangesScreen)
+        assert isinstance(inbox, ChangesView)
         await screen.until_text("3 in 1 group")
         await screen.press("j", "j")
         await screen.until(lambda: inbox.item is not None and inbox.item.change is not None)

@@ -7,10 +7,9 @@ import pytest
 from memtui.engine.model import Address, Change, Root, Vanished
 from memtui.features.actors import common_place, who_words
 from memtui.features.changes.bursts import MASS
+from memtui.features.changes.view_rows import InboxRows, Item, Loaded, burst_words, heading, row_runs
 from memtui.safe_text import cell_width
 from memtui.ui.draw.times import Look
-from memtui.workbench.views.inbox import Inbox, Item, Loaded
-from memtui.workbench.views.inbox_rows import burst_words, heading, row_runs
 
 T = 1_767_225_600_000
 NOW = T + 60_000
@@ -22,9 +21,9 @@ def change(name: str, *, kind: str = "modified", old: str | None = None, actor: 
 
 
 def items(*changes: Change, agent: str = "codex") -> list[Item]:
-    made = Inbox()
-    made.load(Loaded(changes, {}, {"r": agent}, (Vanished(Root("w", "/gone", label="Work"), 34, T),)))
-    return made.items
+    made = InboxRows()
+    made.update(Loaded(changes, {}, {"r": agent}, (Vanished(Root("w", "/gone", label="Work"), 34, T),)))
+    return list(made.shown)
 
 
 def text(item: Item, width: int, counts: dict[Change, tuple[int, int]] | None = None) -> str:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from memtui.diff.hunks import take_back
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Root, Saved
+from memtui.features.changes import view_rows
 from memtui.features.changes.bursts import bursts
 from memtui.ui.draw.difference import Look
-from memtui.workbench.views import inbox_jobs
 from tests.examples import examples
 
 ME = Actor("tui")
@@ -49,29 +49,29 @@ A = Address("r", "a.md")
 
 
 def test_what_happened_while_memtui_was_closed_is_listed_and_shown(engine: Engine) -> None:
-    loaded = inbox_jobs.load(engine)
+    loaded = view_rows.load(engine)
     (change,) = loaded.changes
     assert (change.address, change.kind) == (A, "modified")
     assert loaded.agents == {"r": "codex"}
     assert loaded.written[A] <= change.at
     (burst,) = bursts(loaded.changes, written=loaded.written, agents=loaded.agents)
     assert burst.end == loaded.written[A]
-    shown = inbox_jobs.show(engine, change, "codex", change.at, change.at, Look(60))
+    shown = view_rows.show(engine, change, "codex", change.at, change.at, Look(60))
     assert (shown.before, shown.after) == (OLD, NEW)
     assert len(shown.hunks) == 2
-    assert inbox_jobs.count(engine, [change]) == {change: (3, 2)}
+    assert view_rows.count(engine, [change]) == {change: (3, 2)}
 
 
 def test_hunks_are_taken_back_one_by_one_to_the_old_bytes(engine: Engine, folder: Path) -> None:
-    (change,) = inbox_jobs.load(engine).changes
+    (change,) = view_rows.load(engine).changes
     for left in (1, 0):
-        shown = inbox_jobs.show(engine, change, "", 0, 0, Look(60))
+        shown = view_rows.show(engine, change, "", 0, 0, Look(60))
         assert shown.before is not None
         assert shown.after is not None
         wanted = take_back(shown.before, shown.after, shown.hunks[-1])
         result = engine.save(A, wanted, expected_sha256=change.after, actor=ME)
         assert isinstance(result, Saved)
-        change = change._replace(after=inbox_jobs.load(engine, [A]).kept[A])
+        change = change._replace(after=view_rows.load(engine, [A]).kept[A])
         assert (change.after == change.before) == (not left)
     assert (folder / "a.md").read_bytes() == OLD
     engine.undo.undo(actor=ME)
@@ -85,15 +85,15 @@ THREE_OLD = b"# Retry\r\n\r\n- three\r\n\r\n- jitter\r\n\r\n- limit\r\n"
 
 def unseen_hunks(engine: Engine) -> int:
     """How many hunks the inbox lists of the memory; 0 when it is seen."""
-    changes = inbox_jobs.load(engine).changes
+    changes = view_rows.load(engine).changes
     assert bool(changes) == engine.rows.get(A).unseen
-    return sum(len(inbox_jobs.show(engine, one, "", 0, 0, Look(60)).hunks) for one in changes)
+    return sum(len(view_rows.show(engine, one, "", 0, 0, Look(60)).hunks) for one in changes)
 
 
 def take_one(engine: Engine, which: int) -> None:
     """Take a hunk back as the inbox does."""
-    (change,) = inbox_jobs.load(engine).changes
-    shown = inbox_jobs.show(engine, change, "", 0, 0, Look(60))
+    (change,) = view_rows.load(engine).changes
+    shown = view_rows.show(engine, change, "", 0, 0, Look(60))
     assert shown.before is not None
     assert shown.after is not None
     wanted = take_back(shown.before, shown.after, shown.hunks[which])
@@ -158,7 +158,7 @@ def test_a_hunk_taken_back_by_a_process_that_died_leaves_the_rest_unseen(folder:
 
 
 def test_what_the_user_had_seen_is_no_news_after_a_late_hunk(engine: Engine) -> None:
-    (change,) = inbox_jobs.load(engine).changes
+    (change,) = view_rows.load(engine).changes
     engine.changes.mark_seen(None)
     wanted = NEW.replace(b"four", b"three")
     engine.save(A, wanted, expected_sha256=change.after, actor=ME, news_since=change.before)
@@ -166,27 +166,27 @@ def test_what_the_user_had_seen_is_no_news_after_a_late_hunk(engine: Engine) -> 
 
 
 def test_a_memory_written_again_is_not_touched_and_what_was_wanted_is_a_draft(engine: Engine, folder: Path) -> None:
-    (change,) = inbox_jobs.load(engine).changes
+    (change,) = view_rows.load(engine).changes
     (folder / "a.md").write_bytes(b"newest\n")
     assert isinstance(engine.save(A, OLD, expected_sha256=change.after, actor=ME), Conflict)
-    assert inbox_jobs.draft_for_conflict(engine, change, OLD, NEW, 1)
+    assert view_rows.draft_for_conflict(engine, change, OLD, NEW, 1)
     (draft,) = engine.drafts.all()
     assert (draft.address, draft.base_sha256, draft.text) == (A, change.after, OLD.decode())
     assert (folder / "a.md").read_bytes() == b"newest\n"
-    assert not inbox_jobs.draft_for_conflict(engine, change, b"other", NEW, 2)
+    assert not view_rows.draft_for_conflict(engine, change, b"other", NEW, 2)
     assert engine.drafts.all() == (draft,)
 
 
 def test_what_is_no_text_makes_no_draft(engine: Engine) -> None:
-    (change,) = inbox_jobs.load(engine).changes
-    assert not inbox_jobs.draft_for_conflict(engine, change, b"\xff", NEW, 1)
+    (change,) = view_rows.load(engine).changes
+    assert not view_rows.draft_for_conflict(engine, change, b"\xff", NEW, 1)
     assert engine.drafts.all() == ()
 
 
 def test_a_whole_change_refused_is_told_from_one_of_many(engine: Engine, folder: Path) -> None:
-    changes = inbox_jobs.load(engine).changes
+    changes = view_rows.load(engine).changes
     (folder / "a.md").write_bytes(b"newest\n")
-    assert inbox_jobs.changed_meanwhile(engine.undo.take_back(changes, actor=ME))
+    assert view_rows.changed_meanwhile(engine.undo.take_back(changes, actor=ME))
 
 
 def test_a_copy_that_kept_its_old_date_is_listed_when_it_came(engine: Engine, folder: Path) -> None:
@@ -194,7 +194,7 @@ def test_a_copy_that_kept_its_old_date_is_listed_when_it_came(engine: Engine, fo
     file.write_bytes(b"restored from a backup\n")
     os.utime(file, (1_000_000, 1_000_000))
     engine.watch.reconcile()
-    loaded = inbox_jobs.load(engine)
+    loaded = view_rows.load(engine)
     assert loaded.written[Address("r", "b.md")] > 1_700_000_000_000
 
 
@@ -202,6 +202,6 @@ def test_a_renamed_memory_is_read_under_its_new_name(engine: Engine) -> None:
     engine.changes.mark_seen(None)
     engine.memories.rename(A, Address("r", "z.md"), actor=Actor("mcp:x"))
     (change,) = engine.changes.unseen()
-    shown = inbox_jobs.show(engine, change, "", 0, 0, Look(60))
+    shown = view_rows.show(engine, change, "", 0, 0, Look(60))
     assert (shown.before, shown.after, shown.whole) == (NEW, NEW, "Only its name changed.")
     assert "You last saw it as a.md." in "".join(text for line in shown.page for text, _ in line.runs)

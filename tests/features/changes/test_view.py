@@ -10,8 +10,8 @@ from typing import cast
 import pytest
 
 from memtui.engine.model import Address, Draft, Root
+from memtui.features.changes.view import ChangesView
 from memtui.workbench.edit.memory_text import MemoryText
-from memtui.workbench.views.changes import ChangesScreen
 from tests.workbench.memories import Memories, usual_roots
 from tests.workbench.shown import TEXTS, Shown, engine_with, shown
 
@@ -29,15 +29,15 @@ def sha(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-async def opened(screen: Shown) -> ChangesScreen:
+async def opened(screen: Shown) -> ChangesView:
     await screen.press("3")
     await screen.until(lambda: screen.browser.views.current == "changes")
-    top = cast("ChangesScreen", screen.app.screen)
-    await screen.until(lambda: top.ever_loaded)
+    top = cast("ChangesView", screen.app.screen)
+    await screen.until(lambda: top.loaded)
     return top
 
 
-async def one_change(screen: Shown) -> ChangesScreen:
+async def one_change(screen: Shown) -> ChangesView:
     screen.engine.outside(RETRY, NEW)
     await screen.until_text("A1 agent")
     top = await opened(screen)
@@ -112,7 +112,7 @@ async def test_only_what_was_shown_counts_as_seen() -> None:
         await screen.press("x")
         await screen.until_text("Seen: 1 change.")
         assert screen.engine.unseen[0].before == sha(NEW)
-        await screen.until(lambda: len(top.inbox.items) == 1)
+        await screen.until(lambda: len(top.rows.shown) == 1)
 
 
 async def test_one_hunk_is_taken_back_and_the_rest_stays() -> None:
@@ -167,6 +167,39 @@ async def test_a_change_is_taken_back_whole() -> None:
         await screen.until_text("Took back the change of memtui:project/decisions/retry.md. u brings it back.")
         assert screen.engine.data[Address.parse(RETRY)].decode() == OLD
         await screen.until_text("You have seen everything.")
+
+
+async def test_a_hunk_of_the_row_before_is_not_taken_back() -> None:
+    async with shown() as screen:
+        for name in (AUTH, RETRY):
+            screen.engine.outside(name, "other\n")
+        await screen.until_text("A2 agent edits")
+        top = await opened(screen)
+        await screen.until_text("2 changed")
+        await screen.press("g", "g", "j")
+        await screen.until(lambda: top.shown is not None)
+        top.list.move(1)
+        assert top.shown is None
+        assert top.rollback.no_hunk == "This change is still being read."
+        top.rollback.hunk()
+        await screen.until(lambda: top.shown is not None)
+        assert top.rollback.no_hunk == ""
+        assert {bytes(screen.engine.data[Address.parse(name)]) for name in (AUTH, RETRY)} == {b"other\n"}
+
+
+async def test_the_cursor_goes_to_the_group_when_its_row_is_closed_into_it() -> None:
+    engine = engine_with()
+    engine.outside(NOTES, "other\n")
+    engine.engine.watch.reconcile()
+    engine.clock.now += 3_600_000
+    for name in (AUTH, RETRY):
+        engine.outside(name, "other\n")
+    async with shown(engine) as screen:
+        top = await opened(screen)
+        await screen.until(lambda: len(top.rows.shown) == 4)
+        await screen.press("g", "g", "j", "t")
+        await screen.until(lambda: len(top.rows.shown) == 2)
+        assert top.list.cursor == 0
 
 
 async def test_any_other_key_after_d_cancels() -> None:
@@ -265,16 +298,16 @@ async def test_a_checkout_is_one_row_that_opens() -> None:
     engine.outside(RETRY, NEW)
     async with shown(engine) as screen:
         top = await opened(screen)
-        await screen.until(lambda: len(top.inbox.items) == 2)
+        await screen.until(lambda: len(top.rows.shown) == 2)
         await screen.press("G")
         for size in ((80, 24), (200, 60), (120, 40)):
             await screen.pilot.resize_terminal(*size)
             await screen.until_text("500 new")
             await screen.until_text("memtui:project/many/n000.md")
         await screen.press("enter")
-        await screen.until(lambda: len(top.inbox.items) == 502)
+        await screen.until(lambda: len(top.rows.shown) == 502)
         await screen.press("h")
-        await screen.until(lambda: len(top.inbox.items) == 2)
+        await screen.until(lambda: len(top.rows.shown) == 2)
         await screen.press("d", "c")
         await screen.until_text("Took back the change of 500 memories.")
         assert engine.steps() == 1
@@ -288,7 +321,7 @@ async def test_news_move_neither_cursor_nor_text() -> None:
         engine.clock.now += 3_600_000
     async with shown(engine) as screen:
         top = await opened(screen)
-        await screen.until(lambda: len(top.inbox.items) == 60)
+        await screen.until(lambda: len(top.rows.shown) == 60)
         await screen.press("j", "j", "j")
         await screen.until(lambda: top.shown is not None and top.shown.change.address.name == "n03.md")
         row = next(y for y, line in enumerate(screen.text.split("\n")) if line.startswith(">"))
@@ -330,7 +363,7 @@ async def test_filter_marks_and_page_are_left_one_by_one() -> None:
         await screen.until_text("1 of 3")
         await screen.press("enter", "tab")
         assert top.in_page
-        for left in (lambda: not top.in_page, lambda: not top.inbox.words, lambda: not top.inbox.marks):
+        for left in (lambda: not top.in_page, lambda: not top.rows.words, lambda: not top.rows.marks):
             await screen.press("escape")
             await screen.until(left)
         await screen.press("escape")
@@ -349,10 +382,10 @@ async def test_a_new_filter_takes_the_place_of_the_last_one_and_is_edited_as_any
         await screen.press("enter", "slash")
         await screen.type("retrx")
         await screen.press("left", "delete", "y")
-        await screen.until(lambda: top.inbox.words == ("retry",))
+        await screen.until(lambda: top.rows.words == ("retry",))
         await screen.until_text("1 of 3  enter keeps")
         await screen.press("escape")
-        await screen.until(lambda: top.filtering is None and not top.inbox.words)
+        await screen.until(lambda: top.prompt is None and not top.rows.words)
 
 
 async def test_a_folder_shows_only_what_is_below_it_and_3_shows_all() -> None:
@@ -363,11 +396,11 @@ async def test_a_folder_shows_only_what_is_below_it_and_3_shows_all() -> None:
         await screen.go(RETRY)
         await screen.press("h", "w")
         await screen.until_text("Changes in decisions")
-        top = cast("ChangesScreen", screen.app.screen)
-        await screen.until(lambda: len(top.inbox.items) == 1)
+        top = cast("ChangesView", screen.app.screen)
+        await screen.until(lambda: len(top.rows.shown) == 1)
         await screen.press("1", "3")
         await screen.until_text("Changes since you looked")
-        await screen.until(lambda: len(top.inbox.items) == 3)
+        await screen.until(lambda: len(top.rows.shown) == 3)
 
 
 async def test_words_and_lines() -> None:

@@ -1,0 +1,478 @@
+"""The changes of others as rows, what is said of each, and what is asked of the engine for them.
+
+It is apart from the view so that what is listed, where a row went and what a difference says have tests without a
+screen. What reads the engine runs in a thread; every line that is drawn was made safe.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.diff.hunks import ByteHunk, hunks, why_not_text
+from memtui.engine.model import Address, Change, Conflict, Done, Draft, Vanished
+from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
+from memtui.features.actors import KINDS, common_place, who_words
+from memtui.features.changes.bursts import Burst, bursts
+from memtui.features.changes.writers import since_seen
+from memtui.safe_text import cell_width, one_line, visible
+from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
+from memtui.ui.draw.spans import Run
+from memtui.ui.draw.times import Look as Clock
+from memtui.ui.draw.times import ago, since
+from memtui.ui.draw.words import count_words, end_of_line, fit
+from memtui.ui.rows import ListRows
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+BURST, CHANGE, VANISHED = "burst", "change", "vanished"
+"""Kinds of rows."""
+KIND_STYLES = {"modified": "agent", "created": "add", "deleted": "del", "renamed": "agent"}
+COUNTED_BYTES = 262_144
+"""Lines of larger texts are not counted for the list."""
+
+Key = tuple[object, ...]
+"""What a row is, across reloads."""
+Counts = Mapping[Change, tuple[int, int]]
+"""Lines that came and went, where they were counted."""
+
+
+class Loaded(NamedTuple):
+    """What the engine knows of what others did."""
+
+    changes: tuple[Change, ...] = ()
+    written: Mapping[Address, int] = {}
+    """When files say they were written, in milliseconds."""
+    agents: Mapping[str, str] = {}
+    """Root id to agent."""
+    vanished: tuple[Vanished, ...] = ()
+    kept: Mapping[Address, str | None] = {}
+    """What memories hold now that are shown although they are seen."""
+
+
+class Item(NamedTuple):
+    """One row."""
+
+    kind: str
+    burst: Burst | None = None
+    change: Change | None = None
+    vanished: Vanished | None = None
+    alone: bool = False
+    """A change that is its whole burst, and so says who and when."""
+    at: int = 0
+    """When it was made."""
+
+    @property
+    def key(self) -> Key:
+        """What it is."""
+        if self.change is not None:
+            return CHANGE, self.change.address
+        if self.burst is not None:
+            return BURST, *burst_key(self.burst)
+        return VANISHED, self.vanished.root.id if self.vanished is not None else ""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What an operation on this row works on."""
+        if self.change is not None:
+            return (self.change,)
+        return self.burst.changes if self.burst is not None else ()
+
+
+def burst_key(burst: Burst) -> Key:
+    """What a burst is while it grows."""
+    return burst.actor, burst.agent, burst.start, burst.moved
+
+
+class InboxRows(ListRows[Item]):
+    """All changes, and the rows that are shown of them: bursts, and the changes of those that are open."""
+
+    def __init__(self) -> None:
+        super().__init__(lambda item: item.key, _text)
+        self.passing: tuple[Change, ...] = ()
+        """Everything the filter lets through, also in closed bursts."""
+        self.groups = 0
+        """How many bursts they are."""
+        self.below: Callable[[Change], bool] | None = None
+        """Only these are shown: what lies in one folder or scope."""
+        self.kept: dict[Address, Change] = {}
+        """Changes of which the user took a part back: they are shown until they are let go."""
+        self._known = Loaded()
+        self._open: dict[Key, bool] = {}
+        """What the user opened or closed, and what was open when it was first shown."""
+
+    def update(self, loaded: Loaded) -> None:
+        """Take in what the engine knows now."""
+        self._known = loaded
+        for address, sha256 in loaded.kept.items():
+            kept = self.kept.get(address)
+            if kept is not None and sha256 in (None, kept.before):
+                del self.kept[address]
+            elif kept is not None:
+                self.kept[address] = kept._replace(after=sha256)
+        there = {change.address for change in loaded.changes}
+        more = (kept for address, kept in self.kept.items() if address not in there)
+        self.load(Item(CHANGE, change=one) for one in (*loaded.changes, *more))
+
+    def keep(self, change: Change) -> None:
+        """Go on showing a change of which a part was taken back until it is let go, also while it is as it was."""
+        self.kept[change.address] = change
+
+    def let_go(self, addresses: Iterable[Address] | None = None) -> None:
+        """Show no longer what was kept, once others are taken in; None: nothing of it."""
+        for address in tuple(self.kept) if addresses is None else tuple(addresses):
+            self.kept.pop(address, None)
+
+    def filter(self, words: Iterable[str]) -> None:
+        """Show only changes that have all of these words, in any case, below their bursts."""
+        super().filter(words)
+        found = (item.change for item in self.shown if item.change is not None)
+        self.passing = tuple(change for change in found if self.below is None or self.below(change))
+        times = self._known.written
+        groups = bursts(self.passing, written=times, agents=self._known.agents)
+        self.groups = len(groups)
+        whole = not self.words and self.below is None
+        items = [Item(VANISHED, vanished=one, at=one.at) for one in self._known.vanished] if whole else []
+        for burst in groups:
+            if len(burst.changes) == 1:
+                items.append(Item(CHANGE, burst, burst.changes[0], alone=True, at=burst.end))
+                continue
+            items.append(Item(BURST, burst, at=burst.end))
+            if self.is_open(burst):
+                items += [
+                    Item(CHANGE, burst, one, at=min(one.at, times.get(one.address, one.at))) for one in burst.changes
+                ]
+        self.shown = tuple(items)
+
+    @property
+    def of_all(self) -> str:
+        """How many changes the filter leaves: `3 of 1,200`."""
+        return f"{len(self.passing):,} of {len(self.all):,}"
+
+    # Folds
+
+    def is_open(self, burst: Burst) -> bool:
+        """Whether its changes are shown; one that was shown open stays so when it grows."""
+        return self._open.setdefault(burst_key(burst), not burst.mass) or bool(self.words)
+
+    def set_open(self, found: Iterable[Burst], *, wide: bool) -> None:
+        """Open or close bursts."""
+        self._open |= {burst_key(burst): wide for burst in found}
+        self.filter(self.words)
+
+    def group_of(self, item: Item) -> int:
+        """The row of the burst that holds a change which is no row now; -1 where there is none."""
+        change = item.change
+        if change is None or any(one.key == item.key for one in self.shown):
+            return -1
+        rows = (index for index, one in enumerate(self.shown) if change.address in {it.address for it in one.changes})
+        return next(rows, -1)
+
+    def open_for(self, name: str) -> None:
+        """Open the burst that holds the change of which only the key in words is known."""
+        for item in self.shown if name else ():
+            burst = item.burst if item.kind == BURST else None
+            if burst is not None and any(str(Item(CHANGE, change=one).key) == name for one in burst.changes):
+                if not self.is_open(burst):
+                    self.set_open((burst,), wide=True)
+                return
+
+    # Marks
+
+    def chosen(self, index: int) -> tuple[Change, ...]:
+        """What an operation works on: all marked changes, else those of a row."""
+        return tuple(change for item in self.targets(index) for change in item.changes)
+
+    def toggle(self, index: int) -> None:
+        """Mark what a row stands for, or take its marks away."""
+        here = _keys(change for item in self.shown[index : index + 1] for change in item.changes)
+        self.marks = self.marks - here if here <= self.marks else self.marks | here
+
+    def mark_all(self) -> None:
+        """Mark everything that passes the filter, or nothing when all of it is marked."""
+        here = _keys(self.passing)
+        self.marks = set() if here <= self.marks else self.marks | here
+
+    def mark_range(self, first: int, last: int, base: Iterable[Hashable]) -> None:
+        """Mark the changes between two rows, and what was marked before."""
+        low, high = sorted((first, last))
+        between = (item.change for item in self.shown[low : high + 1] if item.change is not None)
+        self.marks = _keys(between).union(base)
+
+    def marked(self, item: Item) -> bool:
+        """Whether all a row stands for is marked."""
+        return bool(self.marks) and bool(item.changes) and _keys(item.changes) <= self.marks
+
+
+def _keys(changes: Iterable[Change]) -> set[Hashable]:
+    return {Item(CHANGE, change=one).key for one in changes}
+
+
+def _text(item: Item) -> str:
+    """Where the filter looks for its words."""
+    change = item.change
+    return "" if change is None else f"{change.address} {change.old_address or ''} {change.actor} {change.kind}"
+
+
+# What a row says
+
+
+def row_runs(item: Item, width: int, look: Clock, *, opened: bool, counts: Counts) -> list[Run]:
+    """Draw a row, without the sign of the cursor and the mark.
+
+    Args:
+        item: the row.
+        width: cells there are.
+        look: the clock, and whether only ASCII is drawn.
+        opened: whether the changes of a burst are shown.
+        counts: lines that came and went.
+    """
+    if item.vanished is not None:
+        root = item.vanished.root
+        words = f"  folder gone: {root.label or root.id}, {count_words(item.vanished.memories, 'memory')} were in it"
+        return [(one_line(words, width, ascii_tokens=look.ascii), "warning")]
+    if item.change is None and item.burst is not None:
+        return _burst_runs(item.burst, width, look, opened=opened)
+    assert item.change is not None
+    assert item.burst is not None
+    lead: list[Run] = [("    ", "dim")]
+    if item.alone:
+        who = _who(item.burst, width, look)
+        lead = [("  ", "dim"), (f"{ago(item.at, look.now):>4} ", "dim"), (who, "strong")]
+    return _change_runs(item.change, lead, width, look, counts)
+
+
+def _who_width(width: int) -> int:
+    return 10 if width < 70 else 22
+
+
+def _who(burst: Burst, width: int, look: Clock) -> str:
+    """The writer in a column of its own; whose folder it was only where there is room, because the address says it."""
+    words = who_words(burst.actor, burst.agent if width >= 70 else "")
+    return fit(words, _who_width(width), plain=look.ascii) + " "
+
+
+def _burst_runs(burst: Burst, width: int, look: Clock, *, opened: bool) -> list[Run]:
+    arrow = ("v " if opened else "> ") if look.ascii else ("▾ " if opened else "▸ ")
+    lead: list[Run] = [
+        (arrow, "dim"),
+        (f"{ago(burst.end, look.now):>4} ", "dim"),
+        (_who(burst, width, look), "strong"),
+    ]
+    used = sum(cell_width(text) for text, _ in lead)
+    return [*lead, (one_line(look.named(burst_words(burst)), max(width - used, 1), ascii_tokens=look.ascii), "name")]
+
+
+def burst_words(burst: Burst) -> str:
+    """Say what a burst is: how many, what happened to them, and where."""
+    if burst.moved is not None:
+        old, new = burst.moved
+        return f"{len(burst.changes):,} renamed: {visible(old.path) or '.'}/ -> {visible(new.path) or '.'}/"
+    kinds = Counter(change.kind for change in burst.changes)
+    parts = ", ".join(f"{kinds[kind]:,} {word}" for kind, word in KINDS.items() if kinds[kind])
+    place = common_place([change.address for change in burst.changes])
+    return f"{parts}{f'  in {visible(place)}' if place else ''}"
+
+
+def _change_runs(change: Change, lead: list[Run], width: int, look: Clock, counts: Counts) -> list[Run]:
+    kind: Run = (f"{KINDS[change.kind]:<7} ", KIND_STYLES[change.kind])
+    came, went = counts.get(change, (0, 0))
+    tail = f"  +{came} -{went}" if came or went else ""
+    used = sum(cell_width(text) for text, _ in lead) + len(kind[0]) + len(tail)
+    room = max(width - used, 8)
+    name = look.named(str(change.address))
+    if change.old_address is not None:
+        name += f" (was {change.old_address.path})" if room > 40 else ""
+    shown = end_of_line(name, room, plain=look.ascii)
+    return [*lead, kind, (shown, "name"), (" " * max(room - cell_width(shown), 0), "dim"), (tail, "dim")]
+
+
+def heading(change: Change, agent: str, versions: list[tuple[str, int]], at: int, now: int) -> list[str]:
+    """Say above a difference who did it and when, the old name, and who else wrote since the user looked.
+
+    Args:
+        change: what happened.
+        agent: whose folder it is in.
+        versions: the versions since the one last seen, newest first: writer and time.
+        at: when the change was made.
+        now: the clock.
+    """
+    word = {"modified": "Changed", "created": "Created", "deleted": "Deleted", "renamed": "Renamed"}[change.kind]
+    actor, moment = change.actor, at
+    if change.kind == "created" and len(versions) > 1:
+        actor, moment = versions[-1]  # who made it, not who wrote it last
+    lines = [f"{word} by {who_words(actor, agent)}, {since(moment, now)}."]
+    if change.old_address is not None:
+        lines.append(f"You last saw it as {change.old_address.path}.")
+    if len(versions) > 1:
+        told = ", ".join(f"{who_words(actor)} {ago(when, now)}" for actor, when in versions[:4])
+        more = f" and {len(versions) - 4} more" if len(versions) > 4 else ""
+        lines.append(f"{len(versions)} versions since you looked: {told}{more}.")
+    return lines
+
+
+# The difference
+
+
+class Shown(NamedTuple):
+    """A change as it is shown."""
+
+    change: Change
+    before: bytes | None
+    """The text last seen; None when there was none, or when it is not kept any more."""
+    after: bytes | None
+    hunks: tuple[ByteHunk, ...]
+    """The places that can be taken back one by one; none where the change is one thing."""
+    page: Page
+    starts: tuple[int, ...]
+    """The line of the page each place begins at."""
+    whole: str = ""
+    """Why there are no places, in one sentence."""
+
+
+def draw(change: Change, before: bytes | None, after: bytes | None, heading: Sequence[str], look: Look) -> Shown:
+    """Draw a change.
+
+    Args:
+        change: what happened.
+        before: the text last seen; None when there is none.
+        after: the text it ended in; None when it is deleted.
+        heading: sentences above it: who, when, the old name.
+        look: how.
+    """
+    top = words_page(*heading, style="description", width=look.width)
+    whole, rest = _in_one(change, before, after, look)
+    if whole:
+        return Shown(change, before, after, (), (*top, PageLine(()), *rest), (), whole)
+    assert before is not None
+    assert after is not None
+    found, places, starts = compare(before, after, look)
+    below = tuple(start + len(top) for start in starts)
+    return Shown(change, before, after, found, (*top, *places), below)
+
+
+def _in_one(change: Change, before: bytes | None, after: bytes | None, look: Look) -> tuple[str, Page]:
+    """What is one thing and has no places: why, and what is shown of it."""
+    width, plain = look.width, look.plain
+    if change.after is None:
+        rest = words_page("What it held:", style="heading", width=width) if before is not None else ()
+        text = text_page(before, width, plain=plain) if before is not None else _lost(width)
+        return "It is deleted as a whole; taking the change back restores it.", (*rest, *text)
+    if change.before is None:
+        text = text_page(after, width, plain=plain) if after is not None else _lost(width)
+        return "It is new as a whole; taking the change back moves it to the trash.", text
+    if before is None or after is None:
+        return "One of the two texts is not kept any more.", (
+            *_lost(width),
+            *text_page(after or b"", width, plain=plain),
+        )
+    if before == after:
+        said = "Only its name changed." if change.old_address is not None else "The text is as you last saw it."
+        return said, words_page(said, style="name", width=width)
+    sides = (("Before", why_not_text(before, SHOWN_BYTES)), ("Now", why_not_text(after, SHOWN_BYTES)))
+    said_so = [f"{name}: {why}." for name, why in sides if why]
+    if said_so:
+        return "It cannot be shown line by line, so it is taken back as a whole.", words_page(*said_so, width=width)
+    return "", ()
+
+
+def _lost(width: int) -> Page:
+    return words_page("The text you last saw is not kept any more.", style="problem", width=width)
+
+
+# What is asked of the engine
+
+
+def load(engine: Engine, kept: Iterable[Address] = ()) -> Loaded:
+    """Read everything the inbox lists, and what is in memories that it goes on showing."""
+    changes = engine.changes.unseen()
+    return Loaded(
+        changes,
+        engine.rows.written_at(change.address for change in changes if change.after is not None),
+        {root.id: root.agent for root in engine.roots.all()},
+        engine.rows.vanished(),
+        {address: _now(engine, address) for address in kept},
+    )
+
+
+def _now(engine: Engine, address: Address) -> str | None:
+    try:
+        return engine.rows.get(address).sha256
+    except NotFoundError:
+        return None
+
+
+def version(engine: Engine, change: Change, sha256: str | None) -> bytes | None:
+    """Read one side of a change; None when there is none, or none that is kept."""
+    if sha256 is None:
+        return None
+    for address in (change.address, change.old_address):
+        if address is not None:
+            try:
+                return engine.history.read(address, sha256)
+            except (NotFoundError, RefusedError, StorageError):
+                continue  # under its other name, or removed by retention, redaction or damage: the page says so
+    return _on_disk(engine, change, sha256)
+
+
+def _on_disk(engine: Engine, change: Change, sha256: str) -> bytes | None:
+    """What is under the name now, if that is the version; history may not have it yet."""
+    try:
+        found = engine.read(change.address)
+    except MemtuiError:
+        return None
+    return found.bytes if found.sha256 == sha256 else None
+
+
+def show(engine: Engine, change: Change, agent: str, at: int, now: int, look: Look) -> Shown:
+    """Draw a change.
+
+    Args:
+        engine: where the texts are.
+        change: what happened.
+        agent: whose folder it is in.
+        at: when it was made.
+        now: the clock.
+        look: how it is drawn.
+    """
+    versions = [(one.actor, one.at) for one in since_seen(change, engine.history.of(change.address))]
+    before, after = version(engine, change, change.before), version(engine, change, change.after)
+    return draw(change, before, after, heading(change, agent, versions, at, now), look)
+
+
+def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, int]]:
+    """Count the lines that came and went in each change; nothing for what is no text."""
+    found = {}
+    for change in changes:
+        before, after = version(engine, change, change.before) or b"", version(engine, change, change.after) or b""
+        if why_not_text(before, COUNTED_BYTES) or why_not_text(after, COUNTED_BYTES):
+            found[change] = (0, 0)
+            continue
+        places = hunks(before, after)
+        came = sum(place.after[1] - place.after[0] for place in places)
+        found[change] = came, sum(place.before[1] - place.before[0] for place in places)
+    return found
+
+
+def changed_meanwhile(done: Done) -> bool:
+    """Whether an operation on one memory was refused because somebody wrote it again."""
+    return len(done.outcomes) == 1 and isinstance(done.outcomes[0].result, Conflict)
+
+
+def draft_for_conflict(engine: Engine, change: Change, wanted: bytes, base: bytes, now: int) -> bool:
+    """Keep what was to be written as a draft of the version that was shown, so that the merge can decide.
+
+    Returns:
+        False when that is no text, or when the memory has a draft of its own, which stays as it is.
+    """
+    try:
+        text = wanted.decode()
+    except UnicodeDecodeError:
+        return False
+    if any(draft.address == change.address for draft in engine.drafts.all()):
+        return False
+    engine.drafts.save(Draft(change.address, change.after, text, (0, 0), now, base))
+    return True
