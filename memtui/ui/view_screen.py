@@ -167,10 +167,9 @@ class ViewScreen(KeyedScreen[None]):
         yield Lines(self._footer, id="view-footer", ground="bar")
 
     def tell_news(self) -> None:
-        """Something happened on disk or in the ledger."""
-        if self.is_mounted:
-            self.update("#view-header", "#tabs")
-            self.news()
+        """Something happened on disk or in the ledger, perhaps after the view asked for its rows, before it was up."""
+        self.update("#view-header", "#tabs")
+        self.news()
 
     def update(self, *names: str) -> None:
         """Draw lines anew, where they differ."""

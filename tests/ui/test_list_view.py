@@ -177,3 +177,17 @@ async def test_news_wait_until_somebody_looks(key: str, monkeypatch: pytest.Monk
         await screen.press(key)
         await screen.until(lambda: bool(loads))
         assert len(loads) == 1
+
+
+@pytest.mark.parametrize("id_", ["changes", "trash", "hot"])
+async def test_news_that_come_while_a_view_is_being_put_up_are_taken_in(
+    id_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with shown(engine_with()) as screen:
+        view = screen.browser.views.show(id_)
+        assert isinstance(view, ListView)
+        assert not view.is_mounted
+        loads = loads_of(view, monkeypatch)
+        screen.browser.views.news()
+        await screen.until(lambda: view.is_mounted)
+        assert loads
