@@ -1,0 +1,1 @@
+"""Forgetting: what a memory says goes, entry by entry, and nothing else with it."""

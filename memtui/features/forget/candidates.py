@@ -1,0 +1,201 @@
+"""What can be forgotten: entries where a file holds several, else the whole memory; found by words or by name.
+
+A list of bullets is taken for entries as Claude Code and Qwen Code write them (`packages/core/src/memory/entries.ts` of
+the latter), but only where nothing else stands in the file: else it is one entry, and no line loses what belongs to it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
+
+from memtui.engine.disk import paths
+from memtui.engine.frontmatter import read as frontmatter
+from memtui.engine.model import Address, Memory, Root
+from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.features.entries import guarded
+from memtui.features.entries.entry_names import find, read_name
+from memtui.features.entries.model import Entry, EntryFile
+from memtui.features.entries.parse import TITLE, parse
+from memtui.pointers.carry import is_index
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+BULLETS = "bullets"
+"""The format of a file that is nothing but headings and a list."""
+_ITEM, _HEADING = re.compile(rb"[-*] "), re.compile(rb"#{1,6} ")
+_REASON = re.compile(rb"(?:\*\*)?(?:why|how[ _]to[ _]apply)(?:\*\*)?:", re.IGNORECASE)
+_EMPTY = b"_No entries yet._"
+_ID = re.compile(r"(.+)#([0-9]{1,9}@[0-9a-f]{6,64})")
+
+
+class Candidate(NamedTuple):
+    """An entry, or a whole memory."""
+
+    address: Address
+    entry: Entry | None
+    """None: the whole memory."""
+    line: int
+    """Where it begins, from 1."""
+    text: str
+    sha256: str
+    """The version of the memory it was found in."""
+    stays: str = ""
+    """Why it is left alone, as a clause; empty where it can go."""
+
+    @property
+    def id(self) -> str:
+        """What names it: the address, and for an entry its name behind `#`."""
+        return f"{self.address}#{self.entry.name}" if self.entry else str(self.address)
+
+    @property
+    def title(self) -> str:
+        """Its first words, on one line; raw text of a memory."""
+        if self.entry is not None:
+            return self.entry.title
+        said = frontmatter.describe(self.text.encode())
+        first = (line.strip() for line in self.text.splitlines())
+        return said.description or said.name or next(filter(None, first), "")[:TITLE]
+
+
+def entries_of(root: Root, path: str, data: bytes) -> EntryFile | None:
+    """Take a memory apart; None where it is one entry by itself."""
+    kind = guarded.format_of(root, path)
+    if kind is not None:
+        return parse(data, kind)
+    entries = bullets(data)
+    return EntryFile(BULLETS, data, entries) if len(entries) > 1 else None
+
+
+def bullets(data: bytes) -> tuple[Entry, ...]:
+    """Find the items of a list, each with what is indented below it and its reasons; none where more stands there."""
+    spans: list[tuple[int, int]] = []
+    at, open_ = frontmatter.split(data).body, False
+    for raw in data[at:].splitlines(keepends=True):
+        line = raw.rstrip()
+        end = at + len(raw.rstrip(b"\r\n"))
+        if _ITEM.match(line):
+            spans.append((at, end))
+            open_ = True
+        elif open_ and line and (raw.startswith((b"  ", b"\t")) or _REASON.match(line)):
+            spans[-1] = (spans[-1][0], end)
+        elif _HEADING.match(line) or line == _EMPTY:
+            open_ = False
+        elif line:
+            return ()
+        at += len(raw)
+    return tuple(
+        Entry(
+            number,
+            start,
+            end,
+            data.count(b"\n", 0, start) + 1,
+            data[start:end].decode("utf-8", "replace").splitlines()[0][2:].strip()[:TITLE],
+            sha256(data[start:end]).hexdigest(),
+        )
+        for number, (start, end) in enumerate(spans, start=1)
+    )
+
+
+def search(
+    engine: Engine, roots: Sequence[Root], query: str, *, cancelled: Callable[[], bool] = bool
+) -> tuple[Candidate, ...]:
+    """Find what says all words of a query; where something says the query itself, only that.
+
+    Args:
+        engine: an engine.
+        roots: where to look.
+        query: taken literally: `*` is an asterisk.
+        cancelled: ends the search with what was found so far.
+
+    Raises:
+        UsageError: `E_QUERY`, there is nothing to look for.
+    """
+    words = [_pattern(word) for word in _plain(query).split()]
+    if not words:
+        raise UsageError("Nothing says what to forget.", code="E_QUERY", hint="Give words that it says, or --id.")
+    whole = _pattern(_plain(query))
+    found = []
+    by_id = {root.id: root for root in roots}
+    for row in engine.rows.list(list(by_id)).items:
+        root = by_id.get(row.address.root)
+        if cancelled():
+            break
+        if root is None or row.missing or row.sha256 is None or _is_index(root, row.address.path):
+            continue
+        try:
+            data = engine.read_bytes(row.address)
+        except MemtuiError:
+            continue  # what is not there any more, or cannot be read, says nothing
+        found += [
+            (one, plain)
+            for one in _candidates(root, row, data)
+            for plain in (_plain(one.text),)
+            if all(word.search(plain) for word in words)
+        ]
+    exact = [one for one, plain in found if whole.search(plain)]
+    return tuple(exact or (one for one, _ in found))
+
+
+def named(engine: Engine, ids: Iterable[str]) -> tuple[Candidate, ...]:
+    """Find what is meant by ids, each once.
+
+    Raises:
+        NotFoundError: there is no such memory, or entry. EntryGoneError: another entry stands there now.
+        MemtuiError: a memory cannot be read.
+    """
+    found: dict[str, Candidate] = {}
+    for text in ids:
+        match = _ID.fullmatch(text)
+        address = engine.roots.resolve(match[1] if match else text)
+        root = engine.roots.find(address.root)
+        row = engine.rows.get(address)
+        data = engine.read(address).bytes
+        file = entries_of(root, address.path, data) if match else None
+        if match and file is None:
+            raise NotFoundError(f"{address} is one entry by itself.", hint=f"Name it by its address: --id {address}")
+        entry = find(file, read_name(match[2])) if match and file else None
+        one = _candidate(root, row, data, entry)
+        found.setdefault(one.id, one)
+    return tuple(found.values())
+
+
+def _candidates(root: Root, row: Memory, data: bytes) -> Iterator[Candidate]:
+    file = entries_of(root, row.address.path, data)
+    if file is not None:
+        yield from (_candidate(root, row, data, entry) for entry in file.entries)
+    elif root.kind == "memories":  # files of instructions are people's own: they lose lines, and never go by a word
+        yield _candidate(root, row, data, None)
+
+
+def _candidate(root: Root, row: Memory, data: bytes, entry: Entry | None) -> Candidate:
+    text = (data[entry.start : entry.end] if entry else data).decode("utf-8", "replace")
+    stays = ""
+    if row.pinned:
+        stays = "it is pinned"
+    elif _is_index(root, row.address.path):
+        stays = "it is an index, whose lines go with the memories they name"
+    elif paths.matches(row.address.path, root.policy.protected):
+        stays = "its agent's layout protects it"
+    elif root.read_only:
+        stays = f"{root.id} is read-only"
+    return Candidate(row.address, entry, entry.line if entry else 1, text, sha256(data).hexdigest(), stays)
+
+
+def _is_index(root: Root, path: str) -> bool:
+    return root.policy.is_index(path) or is_index(root, path)
+
+
+def _plain(text: str) -> str:
+    return " ".join(normalize("NFKC", text).casefold().split())
+
+
+def _pattern(words: str) -> re.Pattern[str]:
+    """A pattern for words as they are; one in ASCII letters is no part of a longer one."""
+    before = r"(?<!\w)" if words[:1].isascii() and words[:1].isalnum() else ""
+    behind = r"(?!\w)" if words[-1:].isascii() and words[-1:].isalnum() else ""
+    return re.compile(f"{before}{re.escape(words)}{behind}")

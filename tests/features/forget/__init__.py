@@ -1,0 +1,1 @@
+"""Forgetting: what is found, what goes, what stays."""
