@@ -55,6 +55,8 @@ CODES = {
     "E_FRONTMATTER": "the front matter cannot be edited safely",
     "E_FRONTMATTER_UNSAFE": "the front matter uses anchors, aliases, tags, merge keys or excessive nesting",
     "E_FRONTMATTER_TOO_BIG": "the front matter is over its limit",
+    "E_WORKER": "the worker is missing, cannot be run safely, or gave no answer",
+    "E_REPLY": "a worker's reply breaks a rule",
     "E_LOCKED": "another process is writing to this root",
     "E_STOPPED": "the user stopped a change of many memories before it came to this one",
     "E_DISK_FULL": "no space left",

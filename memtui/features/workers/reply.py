@@ -1,0 +1,316 @@
+"""What a worker answers, read as a value: one object of JSON, held to sizes, words and to what the worker was shown.
+
+Nothing in a reply is a path: a memory is named by the alias it was shown under (`m3`), a new one by a plain name. The
+worker's words are data, which people review; that they hold no secret and no order is for `proposals` to look at.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from memtui.engine.disk import paths
+from memtui.errors import RefusedError
+
+TYPES = ("user", "feedback", "project", "reference")
+ADD, REPLACE, MERGE, REMOVE, MOVE, DESCRIBE = "add", "replace", "merge", "remove", "move", "describe"
+SCOPES = ("global", "project")
+BYTES = 262_144
+"""Of UTF-8; a longer answer is not read."""
+DEPTH = 8
+"""Of objects and lists in one another."""
+OPERATIONS = 20
+QUOTE = 12
+"""Characters that a quote has at least, so that it says whose words they are."""
+_NUMBER, _TRIES = 20, 1_000
+_SIZES = {"summary": 2_000, "name": 64, "description": 300, "why": 2_000, "how_to_apply": 2_000, "reason": 500}
+"""Bytes of a text at most; a memory's text has the limit of the prompt."""
+_NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*+")
+_TARGETS = {ADD: (0, 0), REPLACE: (1, 1), MERGE: (2, 20), REMOVE: (1, 20), MOVE: (1, 1), DESCRIBE: (1, 1)}
+"""How many memories each kind names at least, and at most."""
+_NEEDS = {ADD: ("name", "text"), REPLACE: ("text",), MERGE: ("text",), DESCRIBE: ("description",), REMOVE: ("reason",)}
+"""What each kind must say."""
+
+
+class Limits(NamedTuple):
+    """What a reply to one prompt may say."""
+
+    kinds: tuple[str, ...] = tuple(_TARGETS)
+    most: int = OPERATIONS
+    shown: Mapping[str, bool] = {}
+    """The aliases of the memories that the worker was shown, and whether with their text: only that can be changed."""
+    turns: Mapping[str, str] | None = None
+    """What the user said, by alias, when an operation has to quote it; else None."""
+    scopes: tuple[str, ...] = SCOPES
+    text_bytes: int = 65_536
+    """Of a memory's text."""
+
+
+class Quote(NamedTuple):
+    """What a worker gives as its reason."""
+
+    turn: str
+    """The alias of a turn."""
+    quote: str
+
+
+class Operation(NamedTuple):
+    """One change that a worker suggests; what it does not say is empty."""
+
+    op: str
+    """`ADD`, `REPLACE`, `MERGE`, `REMOVE`, `MOVE` or `DESCRIBE`."""
+    targets: tuple[str, ...] = ()
+    """Aliases; of a merge the first one stays."""
+    type: str = ""
+    scope: str = ""
+    name: str = ""
+    description: str = ""
+    text: str = ""
+    why: str = ""
+    how_to_apply: str = ""
+    reason: str = ""
+    evidence: tuple[Quote, ...] = ()
+    confidence: float = 0.5
+
+
+class Reply(NamedTuple):
+    """What a worker answered."""
+
+    summary: str
+    operations: tuple[Operation, ...]
+    dropped: int = 0
+    """Operations without a quote of what the user said; they are not among the others."""
+
+
+class _FaultError(Exception):
+    """A reply breaks a rule; the text is one sentence for the worker."""
+
+    def __init__(self, sentence: str, code: str = "E_REPLY") -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
+def read_reply(text: str, limits: Limits) -> Reply:
+    """Read the first object of JSON in a worker's answer.
+
+    Args:
+        text: what it answered.
+        limits: what it may say.
+
+    Raises:
+        RefusedError: `E_REPLY`, or `E_NAME` when it names something it was not shown; the message has every fault.
+    """
+    try:
+        found = _object(text)
+        if "operations" not in found:
+            raise _FaultError("It has no operations; an empty list says that there is nothing to do.")
+        operations = _list(found, "operations", limits.most)
+        summary = _text(found, "summary", _SIZES["summary"])
+        _known(found, ("summary", "operations"), "the reply")
+    except _FaultError as fault:
+        raise _refused([fault]) from None
+    read: list[Operation] = []
+    faults: list[_FaultError] = []
+    for number, one in enumerate(operations, start=1):
+        try:
+            read.append(_operation(one, limits))
+        except _FaultError as fault:
+            faults.append(_FaultError(f"Operation {number}: {fault}", fault.code))
+    taken = [target for operation in read for target in operation.targets]
+    if len(taken) > len(set(taken)):
+        faults.append(_FaultError("Two operations name the same memory."))
+    if faults:
+        raise _refused(faults)
+    kept = tuple(one for one in read if limits.turns is None or _quoted(one, limits.turns))
+    return Reply(summary, kept, len(read) - len(kept))
+
+
+def _refused(faults: list[_FaultError]) -> RefusedError:
+    code = next((fault.code for fault in faults if fault.code != "E_REPLY"), "E_REPLY")
+    return RefusedError(
+        f"The worker's reply cannot be used: {' '.join(map(str, faults))[:2_000]}",
+        code=code,
+        unharmed="Nothing of it was written.",
+        hint="Run it again; `--show-prompt` shows what the worker is asked.",
+    )
+
+
+def _object(text: str) -> dict[str, object]:
+    """Find and parse the object."""
+    if len(text.encode("utf-8", "replace")) > BYTES:
+        raise _FaultError(f"It has more than {BYTES:,} bytes.")
+    decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_int=_integer)
+    start = text.find("{")
+    for _ in range(_TRIES):
+        if start < 0:
+            break
+        try:
+            found, _ = decoder.raw_decode(text, start)
+        except json.JSONDecodeError as error:
+            start = text.find("{", max(start + 1, error.pos))
+        except RecursionError:
+            raise _FaultError(f"It is nested deeper than {DEPTH}.") from None
+        else:
+            _measure(found, DEPTH)
+            return dict(found)
+    raise _FaultError("There is no object of JSON in it.")
+
+
+def _pairs(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _FaultError("A key stands twice in one object.")
+    return found
+
+
+def _constant(name: str) -> float:
+    raise _FaultError(f"{name} is no number of JSON.")
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > _NUMBER:
+        raise _FaultError("A number has too many digits.")
+    return int(digits)
+
+
+def _measure(value: object, left: int) -> None:
+    if isinstance(value, dict | list):
+        if not left:
+            raise _FaultError(f"It is nested deeper than {DEPTH}.")
+        for one in value.values() if isinstance(value, dict) else value:
+            _measure(one, left - 1)
+
+
+def _operation(value: object, limits: Limits) -> Operation:
+    if not isinstance(value, dict):
+        raise _FaultError("it is no object.")
+    _known(value, Operation._fields, "it")
+    kind = _word(value, "op", limits.kinds)
+    if kind not in limits.kinds:
+        raise _FaultError(f"op must be one of {', '.join(limits.kinds)}.")
+    operation = Operation(
+        kind,
+        tuple(_target(one, limits.shown) for one in _list(value, "targets", _TARGETS[kind][1])),
+        _word(value, "type", TYPES),
+        _word(value, "scope", limits.scopes),
+        **{key: _text(value, key, most).strip() for key, most in _SIZES.items() if key != "summary"},
+        text=_text(value, "text", limits.text_bytes),
+        evidence=tuple(map(_evidence, _list(value, "evidence", OPERATIONS))),
+        confidence=_confidence(value.get("confidence", 0.5)),
+    )
+    if operation.name:
+        _check_name(operation.name)
+    for key in _NEEDS.get(kind, ()):
+        if not getattr(operation, key).strip():
+            raise _FaultError(f"{kind} needs {key}.")
+    if not _TARGETS[kind][0] <= len(set(operation.targets)) == len(operation.targets):
+        raise _FaultError(f"{kind} needs {_TARGETS[kind][0]} or more targets, each once.")
+    if kind in (REPLACE, MERGE) and not all(limits.shown[target] for target in operation.targets):
+        raise _FaultError(f"{kind} needs targets whose text is shown.")
+    if kind == MOVE and not (operation.type or operation.scope):
+        raise _FaultError("move needs a type or a scope.")
+    return operation
+
+
+def _known(value: Mapping[str, object], keys: tuple[str, ...], what: str) -> None:
+    if unknown := sorted(set(value) - set(keys)):
+        raise _FaultError(f"{what} has unknown keys: {', '.join(unknown)[:200]!a}.")
+
+
+def _list(value: Mapping[str, object], key: str, most: int) -> list[object]:
+    found = value.get(key, [])
+    if not isinstance(found, list) or len(found) > most:
+        raise _FaultError(f"{key} must be a list of at most {most}.")
+    return found
+
+
+def _text(value: Mapping[str, object], key: str, most: int) -> str:
+    """Give a text that can be stored, or nothing."""
+    found = value.get(key, "")
+    if not isinstance(found, str):
+        raise _FaultError(f"{key} must be a text.")
+    try:
+        size = len(found.encode())
+    except UnicodeEncodeError:
+        raise _FaultError(f"{key} has half a character.") from None
+    if "\0" in found or size > most:
+        raise _FaultError(f"{key} must have at most {most:,} bytes, and no NUL.")
+    return found
+
+
+def _word(value: Mapping[str, object], key: str, words: tuple[str, ...]) -> str:
+    found = _text(value, key, 64)
+    if found and found not in words:
+        raise _FaultError(f"{key} must be one of {', '.join(words)}.")
+    return found
+
+
+def _target(value: object, shown: Mapping[str, bool]) -> str:
+    if not isinstance(value, str) or value not in shown:
+        raise _FaultError("a target is none of the memories that are shown.", "E_NAME")
+    return value
+
+
+def _check_name(name: str) -> None:
+    """Refuse what could be more than the name of one new file."""
+    if not _NAME.fullmatch(name) or paths.name_problem(f"{name}.md"):
+        raise _FaultError(
+            "name must be small letters and digits with single hyphens between, and not reserved.", "E_NAME"
+        )
+
+
+def _evidence(value: object) -> Quote:
+    if not isinstance(value, dict):
+        raise _FaultError("evidence must be objects.")
+    _known(value, Quote._fields, "evidence")
+    return Quote(_text(value, "turn", 64), _text(value, "quote", 4_000))
+
+
+def _confidence(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise _FaultError("confidence must be a number from 0 to 1.")
+    return float(value)
+
+
+def _quoted(operation: Operation, turns: Mapping[str, str]) -> bool:
+    """Whether the user said what is given as the reason."""
+    return any(
+        len(words := _folded(one.quote)) >= QUOTE and words in _folded(turns.get(one.turn, ""))
+        for one in operation.evidence
+    )
+
+
+def _folded(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _schema() -> dict[str, Any]:
+    """Make the schema of a reply: every key is required, because some workers' providers take no other."""
+    text: dict[str, Any] = {"type": "string"}
+
+    def chosen(*words: str) -> dict[str, Any]:
+        return {"type": "string", "enum": list(words)}
+
+    def listed(of: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "array", "items": of}
+
+    def fields(**of: dict[str, Any]) -> dict[str, Any]:
+        return {"type": "object", "properties": of, "required": list(of), "additionalProperties": False}
+
+    evidence = fields(turn=text, quote=text)
+    special: Mapping[str, Callable[[], dict[str, Any]]] = {
+        "op": lambda: chosen(*_TARGETS),
+        "targets": lambda: listed(text),
+        "type": lambda: chosen("", *TYPES),
+        "scope": lambda: chosen("", *SCOPES),
+        "evidence": lambda: listed(evidence),
+        "confidence": lambda: {"type": "number"},
+    }
+    operation = fields(**{key: special.get(key, lambda: text)() for key in Operation._fields})
+    return fields(summary=text, operations=listed(operation))
+
+
+SCHEMA = _schema()
+"""JSON Schema of a reply, for workers that are held to one; `read_reply` checks what it cannot say."""

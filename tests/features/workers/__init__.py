@@ -1,0 +1,1 @@
+"""Workers: what they answer, what they are sent, how they are run."""
