@@ -50,6 +50,7 @@ OWNERS = {
                 "memtui/features/bundles/bundle_file.py",
                 "*",
             ): "the file of a bundle, which the user names; never a memory",
+            ("memtui/features/workers/command.py", "tempfile.TemporaryDirectory"): "what a worker is run in, of ours",
             ("memtui/engine/disk/unsaved.py", "*"): "drafts and the copies of editors, in the state folder",
             ("memtui/mcp_server/handshake.py", "os.open"): "the null device, in place of the standard input",
             ("memtui/engine/look/roots.py", "os.path.realpath"): "a typed path to an address; opens nothing",

@@ -34,7 +34,7 @@ _NEEDS = {ADD: ("name", "text"), REPLACE: ("text",), MERGE: ("text",), DESCRIBE:
 """What each kind must say."""
 
 
-class Limits(NamedTuple):
+class ReplyLimits(NamedTuple):
     """What a reply to one prompt may say."""
 
     kinds: tuple[str, ...] = tuple(_TARGETS)
@@ -56,7 +56,7 @@ class Quote(NamedTuple):
     quote: str
 
 
-class Operation(NamedTuple):
+class ReplyOperation(NamedTuple):
     """One change that a worker suggests; what it does not say is empty."""
 
     op: str
@@ -79,7 +79,7 @@ class Reply(NamedTuple):
     """What a worker answered."""
 
     summary: str
-    operations: tuple[Operation, ...]
+    operations: tuple[ReplyOperation, ...]
     dropped: int = 0
     """Operations without a quote of what the user said; they are not among the others."""
 
@@ -92,7 +92,7 @@ class _FaultError(Exception):
         self.code = code
 
 
-def read_reply(text: str, limits: Limits) -> Reply:
+def read_reply(text: str, limits: ReplyLimits) -> Reply:
     """Read the first object of JSON in a worker's answer.
 
     Args:
@@ -111,7 +111,7 @@ def read_reply(text: str, limits: Limits) -> Reply:
         _known(found, ("summary", "operations"), "the reply")
     except _FaultError as fault:
         raise _refused([fault]) from None
-    read: list[Operation] = []
+    read: list[ReplyOperation] = []
     faults: list[_FaultError] = []
     for number, one in enumerate(operations, start=1):
         try:
@@ -183,14 +183,14 @@ def _measure(value: object, left: int) -> None:
             _measure(one, left - 1)
 
 
-def _operation(value: object, limits: Limits) -> Operation:
+def _operation(value: object, limits: ReplyLimits) -> ReplyOperation:
     if not isinstance(value, dict):
         raise _FaultError("it is no object.")
-    _known(value, Operation._fields, "it")
+    _known(value, ReplyOperation._fields, "it")
     kind = _word(value, "op", limits.kinds)
     if kind not in limits.kinds:
         raise _FaultError(f"op must be one of {', '.join(limits.kinds)}.")
-    operation = Operation(
+    operation = ReplyOperation(
         kind,
         tuple(_target(one, limits.shown) for one in _list(value, "targets", _TARGETS[kind][1])),
         _word(value, "type", TYPES),
@@ -274,7 +274,7 @@ def _confidence(value: object) -> float:
     return float(value)
 
 
-def _quoted(operation: Operation, turns: Mapping[str, str]) -> bool:
+def _quoted(operation: ReplyOperation, turns: Mapping[str, str]) -> bool:
     """Whether the user said what is given as the reason."""
     return any(
         len(words := _folded(one.quote)) >= QUOTE and words in _folded(turns.get(one.turn, ""))
@@ -308,7 +308,7 @@ def _schema() -> dict[str, Any]:
         "evidence": lambda: listed(evidence),
         "confidence": lambda: {"type": "number"},
     }
-    operation = fields(**{key: special.get(key, lambda: text)() for key in Operation._fields})
+    operation = fields(**{key: special.get(key, lambda: text)() for key in ReplyOperation._fields})
     return fields(summary=text, operations=listed(operation))
 
 

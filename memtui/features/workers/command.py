@@ -1,0 +1,278 @@
+"""A worker that is a command the user has: looked at first, never run with fewer flags than keep it from acting.
+
+It gets its prompt on standard input, an empty folder and a list of variables, and is ended with all it started: by
+TERM, two seconds later by KILL. What it prints is data, and a megabyte at most. A process that leaves its group on
+purpose is out of reach.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from memtui.engine.disk import fsio, state_file
+from memtui.errors import RefusedError
+from memtui.features.workers.guard import MARK
+from memtui.features.workers.reply import SCHEMA
+from memtui.mask import mask
+
+FOLDER = "workers"
+"""In the state folder: what a worker is run in; sessions that were begun there are nobody's."""
+SECONDS = 120
+"""That a worker has for one answer."""
+BYTES = 1_048_576
+"""That a worker may print."""
+_GRACE, _STEP, _LOOK = 2.0, 0.05, 20
+_SCHEMA_FILE = "schema.json"
+
+
+class WorkerProgram(NamedTuple):
+    """A command that can be a worker."""
+
+    name: str
+    """Looked for on PATH, unless it is a path."""
+    words: tuple[str, ...]
+    """Its arguments; `{schema}`, `{file}`, `{system}` and `{seconds}` stand for what each prompt has."""
+    help: tuple[str, ...] = ()
+    """What makes it list its options; empty when they are the user's own."""
+    variables: tuple[str, ...] = ()
+    """How the names of its own variables begin."""
+
+
+class Probe(NamedTuple):
+    """What a look at a program found."""
+
+    path: str
+    version: str
+    missing: tuple[str, ...]
+    """Options that it does not have, and must."""
+
+
+class WorkerPlace(NamedTuple):
+    """What a worker is run with."""
+
+    state_dir: str
+    environ: Mapping[str, str]
+    """All of ours; a worker gets a part."""
+    cancelled: Callable[[], bool]
+    seconds: float = SECONDS
+
+
+_OFF = ("shell_tool", "unified_exec", "apps", "browser_use", "computer_use", "hooks", "plugins")
+_CLAUDE = (
+    *("-p", "--restricted", "--tools", "", "--strict-mcp-config", "--disable-slash-commands"),
+    *(
+        "--no-session-persistence",
+        "--output-format",
+        "json",
+        "--json-schema",
+        "{schema}",
+        "--system-prompt",
+        "{system}",
+    ),
+)
+_CODEX = (
+    *("exec", "--ephemeral", "--ignore-user-config", "--ignore-rules", "--skip-git-repo-check", "-s", "read-only"),
+    *("--output-schema", "{file}", *(word for name in _OFF for word in ("--disable", name)), "-"),
+)
+_QWEN = (
+    *("--safe-mode", "--chat-recording=false", "--approval-mode", "plan", "--max-tool-calls", "0"),
+    *("--max-session-turns", "2", "--max-wall-time", "{seconds}", "--json-schema", "@{file}"),
+)
+PROGRAMS = {
+    "claude": WorkerProgram(
+        "claude",
+        _CLAUDE,
+        ("--help",),
+        ("ANTHROPIC_", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_", "CLAUDE_CODE_OAUTH_TOKEN", "AWS_", "GOOGLE_"),
+    ),
+    "codex": WorkerProgram("codex", _CODEX, ("exec", "--help"), ("CODEX_HOME", "CODEX_API_KEY", "OPENAI_")),
+    "qwen": WorkerProgram("qwen", _QWEN, ("--help",), ("QWEN_", "OPENAI_", "DASHSCOPE_")),
+}
+"""By the value of `lifecycle.worker`. Options as `--help` lists them in Claude Code 2.1.330, codex 0.169, qwen 0.24.4;
+what each prints, as its pages about running without a screen say."""
+
+_VARIABLES = frozenset(
+    (
+        *("PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "TMPDIR", "DBUS_SESSION_BUS_ADDRESS"),
+        *("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR"),
+        *("SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS", "SYSTEMROOT"),
+        *("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "no_proxy"),
+    )
+)
+"""Variables that every worker gets, and those that begin with `LC_`."""
+_probed: dict[tuple[str, int, int], Probe] = {}
+"""By path, size and time of the last change, in nanoseconds."""
+
+
+def own(command: Sequence[str]) -> WorkerProgram:
+    """Make a program of the user's own arguments.
+
+    Raises:
+        RefusedError: there are none.
+    """
+    if not command:
+        raise _failed("The setting lifecycle.command is empty.", "Set it to the program and its arguments.")
+    return WorkerProgram(command[0], tuple(command[1:]), variables=("ANTHROPIC_", "OPENAI_"))
+
+
+def probe(program: WorkerProgram, place: WorkerPlace) -> Probe:
+    """Look whether a program is there and has every option that it must be run with; remembered until it changes.
+
+    Raises:
+        RefusedError: `E_WORKER`: it is missing, or cannot say what it can do.
+    """
+    path = shutil.which(program.name, path=place.environ.get("PATH", ""))
+    if path is None or not os.path.isabs(path):
+        raise _failed(f"There is no program {program.name!r} on PATH.", "Install it, or choose another worker.")
+    found = os.stat(path)
+    key = (path, found.st_size, found.st_mtime_ns)
+    if key not in _probed:
+        version, listed = "", ""
+        if program.help:
+            brief = place._replace(seconds=_LOOK)
+            version = _run((path, "--version"), "", program, brief).strip().partition("\n")[0][:80]
+            listed = _run((path, *program.help), "", program, brief)
+        names = [word.partition("=")[0] for word in program.words if program.help and re.match("--?[a-z]", word)]
+        missing = [name for name in names if not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", listed)]
+        _probed[key] = Probe(path, version, tuple(dict.fromkeys(missing)))
+    return _probed[key]
+
+
+def answer(program: WorkerProgram, system: str, text: str, place: WorkerPlace) -> str:
+    """Run a worker on one prompt.
+
+    Args:
+        program: which one.
+        system: what it is to do; a program without an option for that reads it before the text.
+        text: what it works on.
+        place: what it is run with.
+
+    Returns:
+        What it answered, not looked at.
+
+    Raises:
+        RefusedError: `E_WORKER`: it is missing, lacks an option, failed, was too slow, printed too much, or was
+            cancelled.
+    """
+    found = probe(program, place)
+    if found.missing:
+        raise _failed(
+            f"{program.name} {found.version} lacks {', '.join(found.missing)}, and is not run without.",
+            "Upgrade it, or choose another worker.",
+        )
+    given = text if "{system}" in program.words else f"{system}\n\n{text}"
+    return _reply_in(_run((found.path, *program.words), given, program, place, system), program)
+
+
+def _run(argv: tuple[str, ...], given: str, program: WorkerProgram, place: WorkerPlace, system: str = "") -> str:
+    """Run a program in a folder of its own, and give what it printed."""
+    home = os.path.join(place.state_dir, FOLDER)
+    fsio.make_root(home)
+    with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
+        schema = json.dumps(SCHEMA)
+        file = os.path.join(folder, _SCHEMA_FILE)
+        state_file.write(folder, _SCHEMA_FILE, schema.encode())
+        empty = os.path.join(folder, "empty")
+        fsio.make_root(empty)
+        values = {"{schema}": schema, "{file}": file, "@{file}": f"@{file}", "{system}": system}
+        values["{seconds}"] = str(int(place.seconds))
+        try:
+            process = subprocess.Popen(
+                [values.get(word, word) for word in argv],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=empty,
+                env=_environment(program, place.environ),
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise _failed(f"{program.name} cannot be started: {error}.", "Look whether it runs by itself.") from None
+        with process:
+            try:
+                code, out, told = _talk(process, given.encode("utf-8", "replace"), program.name, place)
+            finally:
+                _end(process)
+    if code:
+        last = told.decode("utf-8", "replace").strip().rpartition("\n")[2] or _said_error(out)
+        raise _failed(f"{program.name} ended with {code}: {mask(last[-300:]).text}", "Look whether it runs by itself.")
+    return out.decode("utf-8", "replace")
+
+
+def _environment(program: WorkerProgram, environ: Mapping[str, str]) -> dict[str, str]:
+    starts = ("LC_", *program.variables)
+    given = {name: value for name, value in environ.items() if name in _VARIABLES or name.startswith(starts)}
+    return given | {MARK: "1", "NO_COLOR": "1"}
+
+
+def _talk(process: subprocess.Popen[bytes], given: bytes, name: str, place: WorkerPlace) -> tuple[int, bytes, bytes]:
+    """Feed a process and read it until it ends; what it started may still be there."""
+    until = time.monotonic() + place.seconds
+    rest: bytes | None = given
+    ended = closed = False
+    while True:
+        try:
+            out, told = process.communicate(rest, timeout=_STEP)
+            closed = True
+        except subprocess.TimeoutExpired as waited:
+            out, told, rest = waited.output or b"", waited.stderr or b"", None
+        if len(out) + len(told) > BYTES:
+            raise _failed(f"{name} printed more than {BYTES:,} bytes, and was ended.", "Run it again.")
+        if closed or ended:
+            return process.returncode, out, told
+        ended = process.poll() is not None
+        if place.cancelled():
+            raise _failed(f"{name} was cancelled, and ended.", "Run it again when you want to.")
+        if time.monotonic() > until:
+            raise _failed(f"{name} gave no answer within {place.seconds:g} seconds, and was ended.", "Run it again.")
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and all it started, also when it has ended itself."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        until = time.monotonic() + _GRACE
+        with suppress(ProcessLookupError, PermissionError):  # nobody is left of the group
+            os.killpg(process.pid, number)
+            while time.monotonic() < until:
+                process.poll()
+                os.killpg(process.pid, 0)
+                time.sleep(_STEP / 5)
+            continue
+        return
+
+
+def _reply_in(out: str, program: WorkerProgram) -> str:
+    """Take the answer out of what Claude Code puts around it; others print it alone."""
+    try:
+        found = json.loads(out)
+    except (ValueError, RecursionError):
+        return out
+    if not isinstance(found, dict) or found.get("type") != "result":
+        return out
+    if found.get("is_error"):
+        raise _failed(f"{program.name} failed: {_said_error(out.encode())}", "Look whether it runs by itself.")
+    made = found.get("structured_output")
+    return json.dumps(made) if isinstance(made, dict) else str(found.get("result", ""))
+
+
+def _said_error(out: bytes) -> str:
+    """What a program printed that failed, in short."""
+    text = out.decode("utf-8", "replace").strip()
+    with suppress(ValueError, RecursionError):
+        found = json.loads(text)
+        text = str(found.get("result", "")) if isinstance(found, dict) else text
+    return mask(text[:300]).text or "it said nothing"
+
+
+def _failed(message: str, hint: str) -> RefusedError:
+    return RefusedError(message, code="E_WORKER", unharmed="Nothing was written.", hint=hint)
