@@ -261,6 +261,8 @@ def canonical(name: str) -> str:
         A key of `CLIENTS` when it is one of those; else the name in lower case, with `-` for spaces and `_`.
     """
     plain = name.strip().lower()
+    if plain.startswith("agent:"):
+        plain = plain.partition("/")[0]  # what is behind it the agent chose itself
     for door in _DOORS:
         plain = plain.removeprefix(door)
     plain = "-".join(plain.replace("_", " ").replace("-", " ").split())

@@ -53,8 +53,13 @@ def read_started() -> Started:
     return Started(tuple(read_environment().items()), tuple(programs), terminal)
 
 
+def read_peer(pid: int) -> Started:
+    """Look at another process of the same user, and at those above it; its environment is its own."""
+    return Started(programs=tuple(_program(stat[0], words) for stat, words in _above(pid)))
+
+
 def _above(pid: int) -> Iterator[tuple[list[str], list[str]]]:
-    """Each process from this one up: its title with its `stat` from the state on, and the words it was started by."""
+    """Each process from one up: its title with its `stat` from the state on, and the words it was started by."""
     for _ in range(_MOST):
         try:
             with open(f"/proc/{pid}/stat", "rb") as file:

@@ -91,10 +91,39 @@ def least(*levels: str) -> str:
     return max(levels, key=LEVELS.index)
 
 
-class LiveDoor:
-    """The door of one client that stays: what it may do is settled anew whenever the settings file changed.
+class LiveSettings:
+    """The settings as they are now, read again whenever their file changed. Safe to share between threads.
 
-    Safe to share between threads. A look at the file is one `stat` a call.
+    A look at the file is one `stat` a call.
+    """
+
+    def __init__(self, load: Callable[[], Settings]) -> None:
+        """Keep what reads them; nothing is read yet."""
+        self._load = load
+        self._guard = threading.Lock()
+        self._read: Settings | None = None
+        self._seen: object = None
+
+    def now(self) -> Settings:
+        """Give the settings: the same value as before, while the file is the same.
+
+        Raises:
+            UsageError: `E_CONFIG`, because settings that cannot be read allow nothing.
+        """
+        with self._guard:
+            if self._read is None or self._seen is None or self._seen != _look(self._read.config_file):
+                # Looked at before it is read: what is written meanwhile is read again at the next call.
+                seen = None if self._read is None else _look(self._read.config_file)
+                self._seen = None
+                self._read = self._load()
+                self._seen = seen
+            return self._read
+
+
+class LiveDoor:
+    """The door of one client that stays: what it may do is settled anew whenever the settings changed.
+
+    Safe to share between threads.
     """
 
     def __init__(
@@ -113,15 +142,13 @@ class LiveDoor:
             client: what the client calls itself; empty when it is not known.
             access: the door's own flag, which the settings can only narrow.
         """
-        self._load = load
+        self._settings = LiveSettings(load)
         self._open = open_engine
         self._client = client
         self._flag = access
         self._guard = threading.Lock()
-        self._file = ""
-        """The settings file; empty until it was looked for."""
-        self._seen: object = None
-        self._refusal: MemtuiError | None = None
+        self._settled: Settings | None = None
+        """The settings it was opened by; None while it is shut."""
         self._engine: Engine | None = None
         self._left: list[Engine] = []
         self._access: Access | None = None
@@ -131,15 +158,20 @@ class LiveDoor:
         """Give the engine, as the settings are now; another one than before when the access is another one.
 
         Raises:
-            MemtuiError: `E_DISABLED`; `E_CONFIG`, because settings that cannot be read allow nothing; or why nothing
-                could be opened.
+            MemtuiError: `E_DISABLED`; `E_CONFIG`; or why nothing could be opened.
         """
         with self._guard:
-            if not self._file or self._seen is None or self._seen != _look(self._file):
-                self._settle()
-            if self._refusal is not None:
-                raise self._refusal
-            assert self._engine is not None
+            try:
+                settings = self._settings.now()
+                if self._engine is None or settings is not self._settled:
+                    access = door_access(settings, self._client, self._flag)
+                    if self._engine is None or self._access != access:
+                        self._put_away()
+                        self._engine, self._access = self._open(settings, access), access
+                    self._settled = settings
+            except MemtuiError:
+                self._put_away()
+                raise
             return self._engine
 
     def notices(self) -> tuple[str, ...]:
@@ -157,26 +189,10 @@ class LiveDoor:
             for engine in self._all():
                 engine.close()
                 self._notices += engine.events.notices()
-            self._left, self._engine, self._file = [], None, ""
+            self._left, self._engine = [], None
 
     def _all(self) -> list[Engine]:
         return [*self._left, *([] if self._engine is None else [self._engine])]
-
-    def _settle(self) -> None:
-        """Read the settings, and open the engine, keep it or put it away."""
-        try:
-            # Looked at before it is read: what is written meanwhile is read again at the next call.
-            seen = _look(self._file) if self._file else None
-            settings = self._load()
-            self._seen, self._file = seen, settings.config_file
-            access = door_access(settings, self._client, self._flag)
-            if self._engine is None or self._access != access:
-                self._put_away()
-                self._engine, self._access = self._open(settings, access), access
-            self._refusal = None
-        except MemtuiError as error:
-            self._refusal = error
-            self._put_away()
 
     def _put_away(self) -> None:
         """A call may still be at work with it, so it is closed at the end."""

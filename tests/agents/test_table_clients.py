@@ -14,6 +14,7 @@ from memtui.agents.table import CLIENTS, canonical, meant, nearest
         ("Claude Code", "claude-code"),
         ("claude_code", "claude-code"),
         ("mcp:claude-code", "claude-code"),
+        ("agent:claude-code/a name of its own", "claude-code"),
         ("codex-mcp-client", "codex"),
         ("Codex", "codex"),
         ("gemini-cli-mcp-client", "gemini"),

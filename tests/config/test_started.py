@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from memtui.config.started import read_started
+from memtui.config.started import read_peer, read_started
 from tests.terminal import Terminal
 
 TELL = (
-    "import json; from memtui.config.started import read_started as r; s = r();"
+    "import json; from memtui.config.started import read_peer, read_started as r; s = r();"
     "print(json.dumps([s.terminal, [[p.title, list(p.names), p.login] for p in s.programs[:2]]]))"
 )
 pytestmark = pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="there is no /proc")
@@ -27,6 +27,15 @@ def test_the_program_above_and_its_script_are_known() -> None:
     assert (terminal, login) == ("", False)
     assert title.startswith("python")
     assert names[0] == os.path.basename(sys.executable)
+
+
+def test_another_process_is_known_by_those_above_it_and_not_by_its_environment() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        found = read_peer(process.pid)
+        assert found.programs[1:] == read_started().programs
+        assert (found.environ, found.terminal) == ((), "")
+        process.communicate(b"\n")
+    assert read_peer(process.pid).programs == ()
 
 
 def test_a_login_shell_is_told_by_its_first_letter() -> None:

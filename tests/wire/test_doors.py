@@ -15,7 +15,7 @@ from memtui.engine import Engine
 from memtui.engine.access import LEVELS, Access
 from memtui.engine.model import SCOPES, Actor, Address, Root
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
-from memtui.wire.doors import LiveDoor, door_access, open_door
+from memtui.wire.doors import LiveDoor, LiveSettings, door_access, open_door
 from memtui.wire.session import Options, Session
 
 PLACE = Directories("/c", "/s", "/d", "test")
@@ -209,3 +209,15 @@ def test_a_closed_door_opens_again(reads: Reads) -> None:
     reads.door.close()
     assert reads.door.engine().access.label == "rw"
     assert reads.opened == 2
+
+
+def test_live_settings_are_read_once_until_the_file_changes_and_never_when_it_is_wrong(reads: Reads) -> None:
+    live = LiveSettings(reads.load)
+    reads.config.write_text("calm = true\n")
+    long_ago = os.stat(reads.config).st_mtime_ns
+    assert live.now().calm
+    reads.config.write_text("nonsense")
+    assert code(live.now) == code(live.now) == "E_CONFIG"
+    reads.config.write_text("calm = false\n")
+    os.utime(reads.config, ns=(long_ago, long_ago))
+    assert not live.now().calm

@@ -9,7 +9,8 @@ from collections.abc import Callable
 import apsw
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger.audit import ActivityTable, AuditTable, UndoTable
+from memtui.engine.ledger.activity import ActivityTable
+from memtui.engine.ledger.audit import AuditTable, UndoTable
 from memtui.engine.ledger.creation import ASIDE, backup_time, newest_aside
 from memtui.engine.ledger.cursors import CursorTable
 from memtui.engine.ledger.database import DAY_MS, ERRORS, Database

@@ -1,0 +1,189 @@
+"""What people look at of the audit: records, and what was deleted.
+
+It is apart so that no question of a screen slows down or shapes what a change writes.
+"""
+
+import os
+from collections.abc import Collection
+
+from memtui.engine.ledger.audit import MOVED
+from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.model import Address, AuditRecord, Operation, TrashEntry
+
+
+class ActivityTable:
+    """Operations and the trash."""
+
+    def __init__(self, database: Database) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+
+    @checked
+    def operations(self, first: int, last: int) -> tuple[Operation, ...]:
+        """The operations with these numbers and between, oldest first.
+
+        What was undone and done again stands; so does what an undo could not take back.
+        """
+        reversed_: set[int] = set()
+        for number, what in self._database.rows(
+            "SELECT id, reverses FROM txns WHERE id >= ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC",
+            (first,),
+            kinds="ii",
+        ):
+            if number not in reversed_:
+                reversed_.add(what)
+        sizes: dict[int, tuple[int, int]] = {
+            number: (count, gone)
+            for number, count, gone in self._database.rows(
+                "SELECT txn, count(*),"
+                " sum(state = 'done' AND before NOT NULL AND after IS NULL AND new_path IS NULL AND note != ?)"
+                " FROM audit WHERE txn BETWEEN ? AND ? GROUP BY txn",
+                (MOVED, first, last),
+                kinds="III",
+            )
+        }
+        return tuple(
+            Operation(str(number), kind, label, count, number in reversed_, gone)
+            for number, kind, label in self._database.rows(
+                "SELECT id, kind, label FROM txns WHERE id BETWEEN ? AND ? ORDER BY id", (first, last), kinds="itt"
+            )
+            for count, gone in (sizes.get(number, (0, 0)),)
+        )
+
+    @checked
+    def audit_records(
+        self,
+        names: dict[int, str],
+        *,
+        actor: str | None = None,
+        since: int | None = None,
+        memory: tuple[int, str] | None = None,
+        limit: int = 200,
+        before: int | None = None,
+        txn: int | None = None,
+    ) -> tuple[AuditRecord, ...]:
+        """Audit records, newest first.
+
+        Args:
+            names: root ids by ledger id; other roots are shown by their folder.
+            actor: only this actor's.
+            since: only from this time on, in milliseconds.
+            memory: only this memory's, as (root, path).
+            limit: at most so many.
+            before: only those that are older than this record, by its number.
+            txn: only this transaction's.
+        """
+        asked = (("seq < ?", before), ("txn = ?", txn), ("actor = ?", actor), ("at >= ?", since))
+        where = ["1", *(clause for clause, value in asked if value is not None)]
+        values: list[str | int | bytes] = [value for _, value in asked if value is not None]
+        if memory is not None:
+            uid, path = memory
+            where.append("((root = ? AND path = ?) OR (new_root = ? AND new_path = ?))")
+            values += [uid, os.fsencode(path), uid, os.fsencode(path)]
+        rows = self._database.rows(
+            "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note"
+            " FROM audit"
+            f" WHERE {' AND '.join(where)} ORDER BY seq DESC LIMIT ?",
+            (*values, limit),
+            kinds="iIibIBttBBitt",
+        )
+        every = {**self.folders(), **names}
+        return tuple(_audit_record(row, every) for row in rows)
+
+    @checked
+    def folders(self) -> dict[int, str]:
+        """The folder of every root, by the ledger's id."""
+        return {uid: os.fsdecode(path) for uid, path in self._database.rows("SELECT id, path FROM roots", kinds="ib")}
+
+    @checked
+    def actors(self) -> tuple[str, ...]:
+        """Everybody the audit knows, who did something last first."""
+        found = self._database.rows("SELECT actor FROM audit GROUP BY actor ORDER BY max(seq) DESC", kinds="t")
+        return tuple(name for (name,) in found)
+
+    def audited(self, seq: int, sha: str, uids: Collection[int]) -> bool:
+        """Whether a record about one of these roots has this text before or after it."""
+        found = self._database.row("SELECT root, before, after FROM audit WHERE seq = ?", (seq,))
+        return found is not None and found[0] in uids and bytes.fromhex(sha) in found[1:]
+
+    @checked
+    def deleted(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
+        """As `trash`, and deleted memories whose name another text has by now, newest first.
+
+        A text that came back under any name of its root is not deleted any more.
+        """
+        back = {
+            (names[root], after.hex()): seq
+            for root, after, seq in self._database.rows(
+                "SELECT root, after, max(seq) FROM audit WHERE state = 'done' AND after NOT NULL GROUP BY root, after",
+                kinds="ibi",
+            )
+            if root in names
+        }
+        found = []
+        for seq, current, entry in self._gone(names):
+            came_back = back.get((entry.address.root, entry.sha256), 0) > seq
+            taken = current is not None and current != entry.sha256 and not came_back
+            if taken or current is None:
+                found.append(entry._replace(taken=taken))
+        return tuple(found)
+
+    @checked
+    def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
+        """Deleted memories whose last text is still stored, newest first.
+
+        Args:
+            names: see `ActivityTable.audit_records`.
+        """
+        return tuple(entry for _, _, entry in self._gone(names, " AND m.sha IS NULL"))
+
+    def _gone(self, names: dict[int, str], only: str = "") -> list[tuple[int, str | None, TrashEntry]]:
+        """The last deletion of each memory, if its text is still stored and did not come back under its name since,
+        newest first.
+
+        Args:
+            names: see `ActivityTable.audit_records`.
+            only: a further condition.
+
+        Returns:
+            The number of its record, the version that is under the name now, and the entry.
+        """
+        return [
+            (
+                seq,
+                current.hex() if current else None,
+                TrashEntry(Address(names[root], os.fsdecode(path)), sha.hex(), size, actor, at, str(txn or "")),
+            )
+            for seq, root, path, sha, size, actor, at, txn, current in self._database.rows(
+                "SELECT a.seq, a.root, a.path, b.sha, b.size, a.actor, a.at, a.txn, m.sha FROM audit a"
+                " JOIN memories m ON m.root = a.root AND m.path = a.path"
+                " JOIN blobs b ON b.sha = a.before AND b.data NOT NULL"
+                " LEFT JOIN txns t ON t.id = a.txn"
+                " WHERE a.seq IN (SELECT max(seq) FROM audit WHERE state = 'done' AND before NOT NULL AND after IS NULL"
+                "   AND new_path IS NULL GROUP BY root, path)"
+                f" AND coalesce(t.operation, '') != 'rename' AND a.note != ?{only}"
+                " AND NOT EXISTS (SELECT 1 FROM audit back WHERE back.root = a.root AND back.path = a.path"
+                "   AND back.seq > a.seq AND back.state = 'done' AND back.new_path IS NULL AND back.after = a.before)"
+                " ORDER BY a.seq DESC",
+                (MOVED,),
+                kinds="iibbitiIB",
+            )
+            if root in names
+        ]
+
+
+def _audit_record(row: Row, names: dict[int, str]) -> AuditRecord:
+    seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note = row
+    return AuditRecord(
+        seq,
+        str(txn) if txn is not None else "",
+        Address(names[root], os.fsdecode(path)),
+        Address(names[new_root], os.fsdecode(new_path)) if new_path is not None else None,
+        actor,
+        operation,
+        before.hex() if before else None,
+        after.hex() if after else None,
+        at,
+        state,
+        note,
+    )
