@@ -42,12 +42,13 @@ if TYPE_CHECKING:
     from memtui.engine.changes.redaction import Redaction
     from memtui.engine.changes.rules import Rules
     from memtui.engine.changes.together import Together
-    from memtui.engine.changes.undo import Trash, Undo
+    from memtui.engine.changes.undo import Undo
     from memtui.engine.doctor import Doctor
     from memtui.engine.drafts import Drafts
     from memtui.engine.find.search import Searcher
     from memtui.engine.history import History
     from memtui.engine.ledger import Ledger
+    from memtui.engine.ledger.proposals import ProposalTable
     from memtui.engine.look.catalog import Catalog, Library
     from memtui.engine.look.row_cache import Remembered
     from memtui.engine.save.commit import Displaced, LateWrites, Site
@@ -238,15 +239,8 @@ class Engine:
         return Folders(self.roots, lambda: self._ledger, lambda: self._shared[2], self.events.changed)
 
     @cached_property
-    def trash(self) -> Trash:
-        """Deleted memories."""
-        from memtui.engine.changes.undo import Trash
-
-        return Trash(*self._shared)
-
-    @cached_property
     def undo(self) -> Undo:
-        """Undo and redo, and taking back what others did."""
+        """Undo and redo, taking back what others did, and the trash."""
         from memtui.engine.changes.undo import Undo
 
         return Undo(*self._shared, self.memories)
@@ -292,6 +286,11 @@ class Engine:
         from memtui.engine.changes.redaction import Redaction
 
         return Redaction(*self._shared)
+
+    @cached_property
+    def proposals(self) -> ProposalTable:
+        """What is suggested, and what was decided about it."""
+        return self._ledger.proposals
 
     @cached_property
     def drafts(self) -> Drafts:

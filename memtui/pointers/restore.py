@@ -182,7 +182,7 @@ class _Lost(NamedTuple):
 
 def restore(engine: Engine, address: Address, *, version: str | None, actor: Actor) -> Restored:
     """Bring a deleted memory back with its entries, or put an old version under its name; see `Engine.restore`."""
-    gone = next((entry for entry in engine.trash.entries(taken=False) if entry.address == address), None)
+    gone = next((entry for entry in engine.undo.trash.entries(taken=False) if entry.address == address), None)
     result = engine.memories.restore(address, version=version, actor=actor)
     if gone is None or not isinstance(result, Saved) or result.before is not None:
         return Restored(result)
@@ -198,9 +198,9 @@ def restore_all(engine: Engine, wanted: Iterable[Restoring], *, actor: Actor) ->
         The same, saying in `also` how many entries came back and in `left` which did not.
     """
     chosen = tuple(wanted)
-    deleted = {(entry.address, entry.sha256): entry.txn for entry in engine.trash.entries(taken=True)}
+    deleted = {(entry.address, entry.sha256): entry.txn for entry in engine.undo.trash.entries(taken=True)}
     txns = {one.address: deleted.get((one.address, one.sha256), "") for one in chosen}
-    return _entries(engine, engine.trash.restore(chosen, actor=actor), txns, actor)
+    return _entries(engine, engine.undo.trash.restore(chosen, actor=actor), txns, actor)
 
 
 def _entries(engine: Engine, done: Done, txns: Mapping[Address, str], actor: Actor) -> Done:

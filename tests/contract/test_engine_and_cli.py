@@ -99,7 +99,9 @@ CASES = {
         ("rm", "notes/bare.md", "notes/plain.md"), lambda e: values.done(e.memories.delete([BARE, PLAIN], actor=ME))
     ),
     "trash": Case(
-        ("trash",), lambda e: values.listing(map(values.trash, e.trash.entries())), before=(("rm", "notes/bare.md"),)
+        ("trash",),
+        lambda e: values.listing(map(values.trash, e.undo.trash.entries())),
+        before=(("rm", "notes/bare.md"),),
     ),
     "restore": Case(
         ("restore", "notes/bare.md"),

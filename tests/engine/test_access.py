@@ -68,7 +68,7 @@ CHANGING: dict[str, Verb] = {
     "redaction.redact": lambda e, old: e.redaction.redact(HELD, old, reason="test", actor=AGENT),
     "redaction.redact_all": lambda e, old: e.redaction.redact_all([(HELD, old)], reason="test", actor=AGENT),
     "undo.undo": lambda e, old: e.undo.undo(actor=AGENT),
-    "trash.restore": lambda e, old: e.trash.restore([Restoring(HELD, old, BACK)], actor=AGENT),
+    "trash.restore": lambda e, old: e.undo.trash.restore([Restoring(HELD, old, BACK)], actor=AGENT),
     "undo.redo": lambda e, old: e.undo.redo(actor=AGENT),
     "history.review": lambda e, old: e.history.review([(HELD, sha(OLD))], actor=AGENT),
     "undo.take_back": lambda e, old: e.undo.take_back(news(e), actor=AGENT),
@@ -111,6 +111,20 @@ OTHER = frozenset(
         "history.trusted_version",
         "open",
         "pins.record_use",
+        "proposals.add",
+        "proposals.all",
+        "proposals.alone",
+        "proposals.base",
+        "proposals.claim",
+        "proposals.decide",
+        "proposals.decide_hunk",
+        "proposals.get",
+        "proposals.keep_base",
+        "proposals.key",
+        "proposals.prune",
+        "proposals.rejected_hunks",
+        "proposals.revise",
+        "proposals.settle",
         "read",
         "read_bytes",
         "redaction.drop_damaged",
@@ -171,7 +185,14 @@ def held(engine: Engine, folder: Path) -> tuple[object, ...]:
     listing = engine.rows.list([PROJECT])
     histories = [engine.history.of(row.address) for row in listing.items]
     audit = [one for one in engine.history.audit(limit=1_000) if one.address.root == PROJECT and one.state == "done"]
-    return files, listing.items, histories, audit, engine.trash.entries(), [s.accepted for s in engine.rows.status()]
+    return (
+        files,
+        listing.items,
+        histories,
+        audit,
+        engine.undo.trash.entries(),
+        [s.accepted for s in engine.rows.status()],
+    )
 
 
 def verbs(engine: Engine) -> set[str]:
@@ -181,6 +202,7 @@ def verbs(engine: Engine) -> set[str]:
         for name, value in vars(Engine).items()
         if isinstance(value, cached_property) and name[0] != "_"
     }
+    kinds["trash"] = type(engine.undo.trash)
     found = {f"{part}.{name}" for part, kind in kinds.items() for name in dir(kind) if callable(getattr(kind, name))}
     own = {name for name in dir(Engine) if callable(getattr(Engine, name))}
     return {name for name in found | own if not name.rpartition(".")[2].startswith("_")}

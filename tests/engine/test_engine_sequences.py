@@ -111,7 +111,7 @@ class Sequences(RuleBasedStateMachine):
     @rule(address=ADDRESSES)
     def restore(self, address: Address) -> None:
         """Bring back from the trash."""
-        deleted = {entry.address: entry.sha256 for entry in self.engine.trash.entries()}
+        deleted = {entry.address: entry.sha256 for entry in self.engine.undo.trash.entries()}
         there = self.disk.get(str(address))
         try:
             result = self.engine.memories.restore(address, actor=ME)

@@ -30,7 +30,7 @@ def test_versions_lie_below_what_is_written_after_them_and_come_once(engine: Eng
     with engine:
         assert engine.history.keep(A, [version(b"one", 1), version(b"two", 2)], actor=ME) == 2
         assert not engine.rows.list().items
-        assert not engine.trash.entries()
+        assert not engine.undo.trash.entries()
         engine.together.do([Write(A, b"three", None)], actor=ME, label="import")
         found = engine.history.of(A)
         assert [(one.actor, one.at) for one in found][1:] == [("mcp:x", 2), ("mcp:x", 1)]

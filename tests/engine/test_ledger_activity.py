@@ -64,13 +64,13 @@ def test_a_deleted_text_whose_name_was_taken_stays_in_sight_until_it_is_back(wor
     engine.memories.create(A, b"first\n", actor=ME)
     engine.memories.delete([A], actor=ME)
     engine.memories.create(A, b"second\n", actor=ME)
-    assert not engine.trash.entries()
-    (entry,) = engine.trash.entries(taken=True)
+    assert not engine.undo.trash.entries()
+    (entry,) = engine.undo.trash.entries(taken=True)
     assert (entry.sha256, entry.taken) == (sha(b"first\n"), True)
     engine.save(A, b"third\n", expected_sha256=sha(b"second\n"), actor=ME)
-    assert [one.taken for one in engine.trash.entries(taken=True)] == [True]
+    assert [one.taken for one in engine.undo.trash.entries(taken=True)] == [True]
     engine.memories.restore(A, version=sha(b"first\n"), actor=ME)
-    assert not engine.trash.entries(taken=True)
+    assert not engine.undo.trash.entries(taken=True)
 
 
 def test_a_memory_that_others_renamed_is_not_taken_for_deleted(world: World, engine: Engine) -> None:
@@ -80,7 +80,7 @@ def test_a_memory_that_others_renamed_is_not_taken_for_deleted(world: World, eng
     settle(engine, deleted=True)
     (world.folder() / "a.md").write_bytes(b"new\n")
     settle(engine)
-    assert not engine.trash.entries(taken=True)
+    assert not engine.undo.trash.entries(taken=True)
 
 
 def test_an_edit_after_a_restore_does_not_bring_the_deletion_back(engine: Engine) -> None:
@@ -88,7 +88,7 @@ def test_an_edit_after_a_restore_does_not_bring_the_deletion_back(engine: Engine
     engine.memories.delete([A], actor=ME)
     engine.memories.restore(A, actor=ME)
     engine.save(A, b"second\n", expected_sha256=sha(b"first\n"), actor=ME)
-    assert not engine.trash.entries(taken=True)
+    assert not engine.undo.trash.entries(taken=True)
 
 
 def test_a_text_of_a_step_is_read_whatever_the_memory_is_called_by_now(engine: Engine) -> None:

@@ -69,7 +69,7 @@ def looks(engine: Engine) -> Iterator[Callable[[], object]]:
     yield partial(engine.history.read, at("a.md"), sha(b"one"))
     yield from (
         engine.rows.list,
-        engine.trash.entries,
+        engine.undo.trash.entries,
         engine.drafts.all,
         engine.history.actors,
         engine.changes.unseen,
@@ -82,7 +82,7 @@ def looks(engine: Engine) -> Iterator[Callable[[], object]]:
         engine.watch.reconcile,
         engine.history.audit,
     )
-    yield partial(engine.trash.entries, taken=True)
+    yield partial(engine.undo.trash.entries, taken=True)
     yield partial(engine.history.operations, "1", "99")
     yield partial(engine.search.find, Wanted("two", versions=True))
     yield partial(engine.save, at("a.md"), "three", expected_sha256=sha(b"two"), actor=ME)

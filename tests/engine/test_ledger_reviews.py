@@ -147,8 +147,8 @@ def restored(engine: Engine) -> None:
 
 
 def restored_under_another_name(engine: Engine) -> None:
-    (entry,) = engine.trash.entries()
-    engine.trash.restore([Restoring(NOTE, entry.sha256, OTHER)], actor=ME)
+    (entry,) = engine.undo.trash.entries()
+    engine.undo.trash.restore([Restoring(NOTE, entry.sha256, OTHER)], actor=ME)
     engine.memories.rename(OTHER, NOTE, actor=ME)
 
 

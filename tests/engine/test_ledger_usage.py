@@ -294,7 +294,7 @@ def test_history_seen_marks_and_undo_stay_with_the_folder(tmp_path: Path) -> Non
         assert [one.sha256 for one in engine.history.of(note("app"))] == [sha(b"text\n")]
         assert [row.unseen for row in engine.rows.list().items] == [False, True]
         engine.memories.delete([note("fix")], actor=ME)
-        assert [entry.address for entry in engine.trash.entries()] == [note("fix")]
+        assert [entry.address for entry in engine.undo.trash.entries()] == [note("fix")]
     with opened(tmp_path, "app") as engine:
         assert engine.undo.next() is None
 

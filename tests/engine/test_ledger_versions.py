@@ -250,7 +250,7 @@ def test_a_deleted_memory_stays_in_the_trash(later: Engine, clock: Clock) -> Non
     later.memories.delete([A], actor=ME)
     live_on(later, clock, 40)
     prune(later, Retention(versions=1, days=1))
-    (entry,) = later.trash.entries()
+    (entry,) = later.undo.trash.entries()
     later.memories.restore(A, actor=ME)
     assert later.read(A).sha256 == entry.sha256 == sha(text(3))
 
@@ -287,7 +287,7 @@ def test_a_record_that_makes_no_sense_is_said_to_be_damaged(world: World, damage
         for read in (
             lambda: engine.history.of(A),
             engine.history.audit,
-            engine.trash.entries,
+            engine.undo.trash.entries,
             engine.changes.unseen,
             lambda: engine.undo.undo(actor=ME),
         ):

@@ -96,7 +96,7 @@ def use(world: World, tally: Tally, where: str) -> tuple[str, ...]:
 def _verbs(engine: Engine) -> Iterator[Callable[[], object]]:
     yield lambda: engine.history.of(A)
     yield lambda: [engine.history.read(A, version.sha256) for version in engine.history.of(A)]
-    yield engine.trash.entries
+    yield engine.undo.trash.entries
     yield lambda: engine.history.audit(limit=1_000)
     yield engine.drafts.all
     yield engine.changes.unseen

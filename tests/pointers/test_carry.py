@@ -74,7 +74,7 @@ def test_the_entries_of_what_is_trashed_go_and_links_in_prose_are_named(notes: P
     assert done.also == "2 pointers carried along"
     assert "b.md" in done.left
     assert "topics/c.md" in done.left
-    assert [entry.address for entry in engine.trash.entries()] == [at("a.md")]
+    assert [entry.address for entry in engine.undo.trash.entries()] == [at("a.md")]
     engine.undo.undo(actor=ME)
     assert disk(notes) == FILES
 

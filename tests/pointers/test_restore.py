@@ -22,7 +22,9 @@ FILES = {
 
 def wanted(engine: Engine, *names: str) -> list[Restoring]:
     """What is in the trash under these names."""
-    return [Restoring(one.address, one.sha256) for one in engine.trash.entries(taken=True) if one.address.path in names]
+    return [
+        Restoring(one.address, one.sha256) for one in engine.undo.trash.entries(taken=True) if one.address.path in names
+    ]
 
 
 def test_all_come_back_with_their_entries_in_one_step(notes: Path, engine: Engine) -> None:

@@ -40,6 +40,8 @@ class Undo(EnginePart):
         super().__init__(roots, ledger, rules, events)
         self.changer = changer
         self._drafts = MergeDrafts(ledger)
+        self.trash = Trash(roots, ledger, rules, events)
+        """Deleted memories."""
 
     @made_again
     def undo(self, *, actor: Actor, txn: str | None = None) -> Done:

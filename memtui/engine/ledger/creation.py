@@ -218,6 +218,50 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (consumer, file)
     ) WITHOUT ROWID;
     """,
+    # What is suggested and waits for a decision. The steps of a proposal hold texts, as base64; empty: forgotten.
+    """
+    CREATE TABLE proposals (
+        id INTEGER PRIMARY KEY,
+        run TEXT NOT NULL,
+        proposer TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        steps TEXT NOT NULL,
+        marks TEXT NOT NULL,
+        why TEXT NOT NULL,
+        confidence REAL NOT NULL,
+        fingerprint TEXT NOT NULL,
+        basis TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('open', 'later', 'stale', 'blocked', 'accepted', 'applying', 'applied',
+            'rejected', 'superseded')),
+        at INTEGER NOT NULL,
+        decided_by TEXT NOT NULL DEFAULT '',
+        decided_at INTEGER,
+        day INTEGER REFERENCES days(id),
+        txn INTEGER REFERENCES txns(id),
+        note TEXT NOT NULL,
+        hunks TEXT NOT NULL DEFAULT '',
+        folders TEXT NOT NULL
+    );
+    CREATE INDEX proposals_fingerprint ON proposals (fingerprint);
+    CREATE INDEX proposals_state ON proposals (state);
+    CREATE TABLE evidence (
+        proposal INTEGER NOT NULL REFERENCES proposals(id),
+        nth INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        sha TEXT NOT NULL,
+        place TEXT NOT NULL,
+        quote TEXT NOT NULL,
+        PRIMARY KEY (proposal, nth)
+    ) WITHOUT ROWID;
+    CREATE TABLE proposal_bases (
+        proposal INTEGER NOT NULL REFERENCES proposals(id),
+        sha BLOB NOT NULL,
+        PRIMARY KEY (proposal, sha)
+    ) WITHOUT ROWID;
+    CREATE TABLE fingerprint_key (name TEXT PRIMARY KEY, key BLOB NOT NULL) WITHOUT ROWID;
+    INSERT INTO fingerprint_key VALUES ('proposals', randomblob(32));
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import apsw
 
+from memtui.engine.ledger import proposals
 from memtui.engine.ledger.creation import is_sound
 from memtui.engine.ledger.database import BUSY_MS, Database
 from memtui.engine.ledger.memories import MemoryTable
@@ -207,7 +208,7 @@ class ErasureTable:
         marks = {key: Mark(reason, at, _beside(database, key)) for key, reason, at in redacted}
         quoting = {
             table: list(database.execute(f"SELECT {number}, at FROM {table} WHERE {column} = ?", (GONE,)))
-            for table, number, column in _LOGGED
+            for table, number, column in (*_LOGGED, ("proposals", "id", "note"))
         }
         database.set_busy_timeout(wait)
         try:
@@ -256,6 +257,10 @@ def rewrite(path: str, marks: Mapping[bytes, Mark], quoting: Mapping[str, list[t
     database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         with database:
+            if quoting["proposals"] and _has_proposals(database):
+                for key in quoting["proposals"]:
+                    for _ in list(database.execute("SELECT 1 FROM proposals WHERE id = ? AND at = ?", key)):
+                        proposals.forget(database, key[0], GONE)
             for table, number, column in _LOGGED:
                 change = f"UPDATE {table} SET {column} = '{GONE}' WHERE {number} = ? AND at = ?"
                 database.executemany(change, quoting[table])
@@ -264,6 +269,10 @@ def rewrite(path: str, marks: Mapping[bytes, Mark], quoting: Mapping[str, list[t
         overwrite(database)
     finally:
         database.close()
+
+
+def _has_proposals(database: apsw.Connection) -> bool:
+    return bool(list(database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'proposals'")))
 
 
 def _marks_versions(database: apsw.Connection) -> bool:
@@ -307,6 +316,11 @@ def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
                 if number in memories and quotes.within(decisions):
                     database.execute("DELETE FROM conflicts WHERE memory = ?", (number,))
     _unquote(database, Quotes(every))
+    if "proposals" in tables:
+        quotes, keys = Quotes(every), {key.hex() for key in marks}
+        for number, held in list(proposals.texts(database)):
+            if any(sha256(text).hexdigest() in keys or _holds(quotes, text) for text in held):
+                proposals.forget(database, number, GONE)
 
 
 def _unquote(database: apsw.Connection, quotes: Quotes) -> None:

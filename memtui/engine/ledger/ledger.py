@@ -17,6 +17,7 @@ from memtui.engine.ledger.database import DAY_MS, ERRORS, Database
 from memtui.engine.ledger.drafts import DraftTable
 from memtui.engine.ledger.erasure import ErasureTable
 from memtui.engine.ledger.memories import MemoryTable, PinTable
+from memtui.engine.ledger.proposals import ProposalTable
 from memtui.engine.ledger.roots import RepositoryTable, ReviewTable, RootTable
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention
@@ -42,6 +43,7 @@ class Ledger(Database):
         self.activity = ActivityTable(self)
         self.drafts = DraftTable(self, self.memories, self.versions)
         self.reviews = ReviewTable(self, self.repositories)
+        self.proposals = ProposalTable(self, self.versions)
         self.cursors = CursorTable(self)
         self.erasure = ErasureTable(self, self.memories)
 
@@ -106,6 +108,7 @@ class Ledger(Database):
         """
         try:
             if self._backup_is_due():
+                self.proposals.prune(retention)
                 self.versions.prune(retention)
             self.back_up()
         except MemtuiError as error:

@@ -241,6 +241,7 @@ _SAME = {
     "versions": ("memory", "blob", "actor", "at", "operation"),
     "txns": ("kind", "operation", "actor", "at", "label"),
     "audit": ("txn", "root", "path", "actor", "operation", "at"),
+    "proposals": ("run", "proposer", "kind", "fingerprint", "at"),
 }
 """What makes rows the same where no two need to differ in anything: what is never changed after they were written."""
 _REFERS = {

@@ -413,8 +413,8 @@ class VersionTable:
 
         Age is counted in days on which something was written; those of a clock that is wrong are days like others.
         Kept: the newest of each memory, everything that was written or displaced lately, the current and the last seen
-        version, the base of a draft, the sides of a conflict that is being decided, and both texts of a refused save
-        that no later change of that text settled.
+        version, the base of a draft or a proposal, the sides of a conflict that is being decided, and both texts of a
+        refused save that no later change of that text settled.
 
         Returns:
             How many versions were removed.
@@ -462,6 +462,7 @@ class VersionTable:
                       AND sha NOT IN (SELECT sha FROM memories WHERE sha NOT NULL)
                       AND sha NOT IN (SELECT seen_sha FROM memories WHERE seen_sha NOT NULL)
                       AND sha NOT IN (SELECT base FROM drafts WHERE base NOT NULL)
+                      AND sha NOT IN (SELECT sha FROM proposal_bases)
                     """
                 )
         return removed

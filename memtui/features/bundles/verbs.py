@@ -79,7 +79,7 @@ def _deleted(call: Call) -> list[Address]:
     roots = {root.id for root in engine.roots.all() if root.kind == "memories"}
     return [
         entry.address
-        for entry in engine.trash.entries()
+        for entry in engine.undo.trash.entries()
         if (not chosen and entry.address.root in roots)
         or any(entry.address.root in (place.roots or ()) and place.has(entry.address.path) for place in chosen)
     ]

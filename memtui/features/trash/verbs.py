@@ -7,7 +7,7 @@ from memtui.wire.output import Column
 
 def trash(call: Call) -> int:
     """List what can be restored."""
-    entries = call.engine.trash.entries()
+    entries = call.engine.undo.trash.entries()
     if call.out.json:
         call.out.document(values.listing(map(values.trash, entries)))
         return outcomes.DONE

@@ -63,7 +63,7 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
     def read_rows(self, *, awaited: bool) -> None:
         """Ask what was deleted."""
         self.jobs.run(
-            lambda engine: engine.trash.entries(taken=True),
+            lambda engine: engine.undo.trash.entries(taken=True),
             self.take,
             what="read the trash",
             latest="trash",

@@ -207,7 +207,7 @@ def test_many_are_deleted_as_one_step_with_an_outcome_for_each(world: World, eng
     done = engine.memories.delete([at(name) for name in ("a.md", "b.md", "c.md", "a.md")], actor=ME)
     assert [outcome.ok for outcome in done.outcomes] == [True, False, True]
     assert {record.txn for record in engine.history.audit(limit=2)} == {done.txn}
-    assert [entry.address.path for entry in engine.trash.entries()] == ["c.md", "a.md"]
+    assert [entry.address.path for entry in engine.undo.trash.entries()] == ["c.md", "a.md"]
     assert all(outcome.ok for outcome in engine.undo.undo(actor=ME).outcomes)
     assert sorted(world.disk()) == ["notes/a.md", "notes/c.md"]
 
@@ -248,7 +248,7 @@ def test_a_rename_keeps_pins_uses_and_history(engine: Engine) -> None:
     assert not in_history(engine, A)
     row = engine.rows.get(at("x/y.md"))
     assert (row.pinned, row.uses) == (True, 1)
-    assert not engine.trash.entries()
+    assert not engine.undo.trash.entries()
 
 
 def test_renaming_onto_a_name_that_is_taken_harms_neither(world: World, engine: Engine) -> None:
@@ -373,7 +373,7 @@ def test_the_trash_gives_back_what_was_deleted(world: World, engine: Engine) -> 
     engine.memories.delete([A], actor=ME)
     engine.memories.restore(A, actor=ME)
     assert world.disk() == {"notes/a.md": OLD}
-    assert not engine.trash.entries()
+    assert not engine.undo.trash.entries()
     with pytest.raises(NotFoundError):
         engine.memories.restore(A, actor=ME)
 

@@ -64,7 +64,7 @@ def test_several_kinds_of_change_are_one_step_of_undo(start: World, engine: Engi
     assert done.label == "tidy up"
     assert start.disk() == AFTER
     assert engine.rows.get(at("topics/a.md")).pinned
-    assert [entry.address for entry in engine.trash.entries()] == [at("b.md")]
+    assert [entry.address for entry in engine.undo.trash.entries()] == [at("b.md")]
     (operation,) = engine.history.operations(done.txn, done.txn)
     assert (operation.label, operation.records) == ("tidy up", 4)
     assert all(outcome.ok for outcome in engine.undo.undo(actor=ME).outcomes)

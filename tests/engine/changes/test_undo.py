@@ -94,7 +94,7 @@ def test_pins_and_history_come_back_with_a_memory_from_the_other_root(engine: En
     moved = ledger.memories.record(uid(engine.roots.find(SECOND)), "a.md")
     assert moved is not None
     assert moved.pinned
-    assert not engine.trash.entries()
+    assert not engine.undo.trash.entries()
     for _ in range(2):
         engine.undo.undo(actor=ME)
         here = ledger.memories.record(uid(engine.roots.find(FIRST)), "a.md")
@@ -102,7 +102,7 @@ def test_pins_and_history_come_back_with_a_memory_from_the_other_root(engine: En
         assert here.pinned
         assert here.sha256 == sha(NEW)
         assert {sha(OLD), sha(NEW)} <= in_history(engine, A).keys()
-        assert not engine.trash.entries()
+        assert not engine.undo.trash.entries()
         engine.undo.redo(actor=ME)
         there = ledger.memories.record(uid(engine.roots.find(SECOND)), "a.md")
         assert there is not None

@@ -54,7 +54,7 @@ def test_what_goes_is_missing_then_deleted(known: ReadingWorld) -> None:
     assert gone.rows == {known.at("a.md"): None}
     assert "a.md" not in known.rows()
     with known.engine() as engine:
-        assert [entry.address.path for entry in engine.trash.entries()] == ["a.md"]
+        assert [entry.address.path for entry in engine.undo.trash.entries()] == ["a.md"]
         assert [change.kind for change in engine.changes.unseen()] == ["deleted"]
 
 

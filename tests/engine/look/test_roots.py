@@ -161,7 +161,7 @@ def test_what_happened_in_a_shared_folder_is_told_of_the_root_whose_file_it_was(
             *((address, None) for address in (rule, other, mine)),
         ]
         engine.memories.delete([mine, other, moved], actor=ME)
-        assert {entry.address for entry in engine.trash.entries()} == {mine, other, moved}
+        assert {entry.address for entry in engine.undo.trash.entries()} == {mine, other, moved}
         done = engine.undo.undo(actor=ME)
         assert {outcome.address for outcome in done.outcomes} == {mine, other, moved}
         assert [outcome.address for outcome in engine.undo.undo(actor=ME).outcomes] == [moved]

@@ -239,7 +239,7 @@ def test_a_deletion_that_took_the_name_happened(died: Died, left: bytes | None, 
         died.write(TEMP, left)
     assert died.recovered() == ("done", {})
     with world.engine() as engine:
-        assert [entry.sha256 for entry in engine.trash.entries()] == [sha(OLD)]
+        assert [entry.sha256 for entry in engine.undo.trash.entries()] == [sha(OLD)]
 
 
 def test_a_deletion_that_took_another_version_gives_it_back(died: Died) -> None:

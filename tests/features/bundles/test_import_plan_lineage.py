@@ -111,7 +111,7 @@ def do(homes: list[Machine], move: tuple[str, int, int, bytes]) -> None:
         home.engine.memories.delete([home.at("m.md")], actor=ME)
     elif kind == "exchange":
         other = homes[place % len(homes)]
-        if other is not home and (other.held() or other.engine.trash.entries()):
+        if other is not home and (other.held() or other.engine.undo.trash.entries()):
             decide(home, exchange(other, home))
 
 
@@ -137,13 +137,13 @@ def test_homes_that_stop_writing_agree_and_stay_so(moves: list[tuple[str, int, i
         for _ in range(2 * count):
             for taker in homes:
                 for giver in homes:
-                    if giver is not taker and (giver.held() or giver.engine.trash.entries()):
+                    if giver is not taker and (giver.held() or giver.engine.undo.trash.entries()):
                         decide(taker, exchange(giver, taker))
         held = [home.held() for home in homes]
         assert all(one == held[0] for one in held)
         for taker in homes:
             for giver in homes:
-                if giver is not taker and (giver.held() or giver.engine.trash.entries()):
+                if giver is not taker and (giver.held() or giver.engine.undo.trash.entries()):
                     assert set(exchange(giver, taker).values()) <= {SAME, OLDER}
         assert [home.held() for home in homes] == held
         for text in written:

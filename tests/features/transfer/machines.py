@@ -48,7 +48,7 @@ class Machine:
     def export(self, *, history: bool = False) -> bytes:
         """A bundle of everything."""
         self.engine.watch.reconcile()
-        deleted = [entry.address for entry in self.engine.trash.entries()] if history else []
+        deleted = [entry.address for entry in self.engine.undo.trash.entries()] if history else []
         return write(collect(self.engine, self.engine.rows.list().items, history=history, deleted=deleted).bundle)
 
     def plan(self, data: bytes, into: Mapping[str, str] | None = None) -> Plan:

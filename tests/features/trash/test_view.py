@@ -63,7 +63,7 @@ async def test_enter_never_restores(world: World) -> None:
         before = world.disk()
         await screen.press("enter", "enter", "j", "enter")
         assert world.disk() == before
-        assert len(screen.real.trash.entries()) == 3
+        assert len(screen.real.undo.trash.entries()) == 3
 
 
 async def test_all_marked_come_back_as_one_step_of_undo(world: World) -> None:
@@ -145,7 +145,7 @@ async def test_a_name_that_is_taken_in_that_moment_leads_to_the_same_question(wo
 @contextmanager
 def stalled(screen: Real, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
     """Have bringing back take until the end of the block; gives what says that it began."""
-    began, go, restore = threading.Event(), threading.Event(), screen.real.trash.restore
+    began, go, restore = threading.Event(), threading.Event(), screen.real.undo.trash.restore
 
     def late(*rest: Any, **options: Any) -> Any:
         began.set()
@@ -153,7 +153,7 @@ def stalled(screen: Real, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading
         return restore(*rest, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(screen.real.trash, "restore", late)
+        patch.setattr(screen.real.undo.trash, "restore", late)
         try:
             yield began
         finally:

@@ -1,0 +1,364 @@
+"""Proposals: what was suggested, what was decided about each, and hunk by hunk; which of them somebody carries out.
+
+A proposal that an undo took back is open again, and a redo makes it applied: that is read from its transaction and
+never written, so no crash can leave the two at odds. What was rejected keeps the same suggestion away until what it is
+about has changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from memtui.engine.disk import fsio
+from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.versions import VersionTable
+from memtui.engine.model import Address, Remove, Rename, Retention, Step, Write
+from memtui.engine.proposal import DECIDED, STATES, WAITING, Evidence, MarkChange, Proposal
+from memtui.errors import ConflictError, NotFoundError
+
+if TYPE_CHECKING:
+    import apsw
+
+_COLUMNS = (
+    "id, run, proposer, kind, steps, marks, why, confidence, fingerprint, state, at, decided_by, decided_at, txn, note,"
+    " folders"
+)
+_CELLS = "ittttttrttitIItt"
+
+
+class ProposalTable:
+    """Proposals with their evidence."""
+
+    def __init__(self, database: Database, versions: VersionTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self._versions = versions
+
+    # --- what waits
+
+    def add(self, proposals: Iterable[Proposal], *, again: bool = False) -> tuple[Proposal, ...]:
+        """Store proposals; the same suggestion is stored once, and one that was rejected stays away.
+
+        Args:
+            proposals: what is suggested, each with at least one piece of evidence.
+            again: somebody asks for exactly this once more, so that what was rejected before does not count.
+
+        Returns:
+            For each the proposal as it is stored: a new one, or the one of before that keeps it away. That one waits,
+            or was rejected, and then its `note` says why. An older one about other versions is superseded.
+        """
+        with self._database.transaction() as db:
+            return tuple(self._add(db, one, again=again) for one in proposals)
+
+    def _add(self, db: apsw.Connection, new: Proposal, *, again: bool) -> Proposal:
+        if not new.evidence:
+            raise ValueError("a proposal without evidence")
+        basis = _basis(new)
+        alike = "SELECT id, basis FROM proposals WHERE fingerprint = ? ORDER BY id DESC"
+        for number, before in list(db.execute(alike, (new.fingerprint,))):
+            known = self.get(str(number))
+            keeps_away = known.state in ("open", "later", "blocked") or (known.state == "rejected" and not again)
+            if keeps_away and before == basis:
+                return known
+            if known.state in WAITING:
+                self._conclude(db, number, "superseded", note="It was proposed anew.")
+        db.execute(
+            "INSERT INTO proposals (run, proposer, kind, steps, marks, why, confidence, fingerprint, basis, state, at,"
+            " note, folders) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(new.run, new.by, new.kind, steps_json(new.steps), json.dumps(new.marks), new.why, new.confidence),
+                *(new.fingerprint, basis, new.state, self._database.clock(), new.note, json.dumps(new.folders)),
+            ),
+        )
+        number = db.last_insert_rowid()
+        db.executemany(
+            "INSERT INTO evidence VALUES (?, ?, ?, ?, ?, ?, ?)",
+            [(number, nth, *one) for nth, one in enumerate(new.evidence)],
+        )
+        db.executemany(
+            "INSERT OR IGNORE INTO proposal_bases VALUES (?, ?)", [(number, bytes.fromhex(sha)) for sha in new.bases]
+        )
+        return self.get(str(number))
+
+    @checked
+    def get(self, number: str) -> Proposal:
+        """One proposal; `E_NOT_FOUND` when there is none of this id."""
+        found = self._read("id = ?", (int(number),)) if number.isdecimal() and len(number) < 16 else []
+        if not found:
+            raise NotFoundError(f"There is no proposal {number}.", hint="`memtui review` lists them.")
+        return found[0]
+
+    @checked
+    def all(self, states: Collection[str] = (), *, limit: int = 1_000) -> tuple[Proposal, ...]:
+        """Proposals in some states (none given: all), the oldest first; of all projects, see `folders` of each."""
+        back = ", ".join(map(str, self._taken_back()))
+        wanted = ", ".join(f"'{state}'" for state in STATES if state in states or not states)
+        opened = f"OR id IN ({back})" if not states or "open" in states else ""
+        where = f"(state IN ({wanted}) AND id NOT IN ({back})) {opened} ORDER BY id LIMIT ?"
+        return tuple(self._read(where, (limit,)))
+
+    def _read(self, where: str, values: tuple[str | int, ...]) -> list[Proposal]:
+        rows = self._database.rows(f"SELECT {_COLUMNS} FROM proposals WHERE {where}", values, kinds=_CELLS)
+        evidence: dict[int, list[Evidence]] = {row[0]: [] for row in rows}
+        numbers = ", ".join(map(str, evidence))
+        for number, *one in self._database.rows(
+            "SELECT proposal, kind, name, sha, place, quote FROM evidence"
+            f" WHERE proposal IN ({numbers}) ORDER BY proposal, nth",
+            kinds="ittttt",
+        ):
+            evidence[number].append(Evidence(*one))
+        back = self._taken_back() if any(row[9] == "applied" for row in rows) else frozenset()
+        return [_proposal(row, tuple(evidence[row[0]]), reopened=row[0] in back) for row in rows]
+
+    def _taken_back(self) -> frozenset[int]:
+        """The applied proposals whose step of undo was taken back, and not done again since."""
+        applied: dict[int, int] = dict(
+            self._database.rows(
+                "SELECT id, txn FROM proposals WHERE state = 'applied' AND txn NOT NULL AND steps != ''", kinds="ii"
+            )
+        )
+        undone: set[int] = set()
+        for number, what in self._database.rows(
+            "SELECT id, reverses FROM txns WHERE id > ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC",
+            (min(applied.values(), default=1 << 62),),
+            kinds="ii",
+        ):
+            if number not in undone:
+                undone.add(what)
+        return frozenset(number for number, txn in applied.items() if txn in undone)
+
+    # --- what is decided
+
+    def decide(self, ids: Iterable[str], state: str, *, by: str, note: str = "") -> None:
+        """Write down what was decided.
+
+        Args:
+            ids: proposals that wait, or are accepted and not carried out yet; all of them or none.
+            state: `open`, `later`, `accepted` or `rejected`.
+            by: who decided.
+            note: why.
+
+        Raises:
+            NotFoundError: there is no such proposal.
+            ConflictError: `E_CONFLICT`, one cannot come into this state any more.
+        """
+        can = (
+            ("open", "later", "accepted") if state != "rejected" else ("open", "later", "accepted", "stale", "blocked")
+        )
+        with self._database.transaction() as db:
+            for number in dict.fromkeys(ids):
+                known = self.get(number)
+                if known.state not in can:
+                    raise _cannot(known, state)
+                db.execute(
+                    "UPDATE proposals SET state = ?, decided_by = ?, decided_at = ?, note = ?, txn = NULL,"
+                    " day = (SELECT max(id) FROM days) WHERE id = ?",
+                    (state, by, self._database.clock(), note, int(number)),
+                )
+
+    def rejected_hunks(self, number: str) -> frozenset[tuple[int, int]]:
+        """The hunks of a proposal that are not to be done, as (step, hunk), both from 0."""
+        found = self._database.row("SELECT hunks FROM proposals WHERE id = ?", (int(number),), kinds="t")
+        return frozenset((step, hunk) for step, hunk in json.loads(found[0])) if found and found[0] else frozenset()
+
+    def decide_hunk(self, number: str, step: int, hunk: int, *, rejected: bool) -> None:
+        """Keep what was decided about one hunk: of the text a step starts from and the one it writes."""
+        with self._database.transaction() as db:
+            if self.get(number).state not in ("open", "later", "accepted", "stale"):
+                raise _cannot(self.get(number), "decided by hunks")
+            kept = set(self.rejected_hunks(number)) - {(step, hunk)} | ({(step, hunk)} if rejected else set())
+            db.execute("UPDATE proposals SET hunks = ? WHERE id = ?", (json.dumps(sorted(kept)), int(number)))
+
+    def revise(self, number: str, steps: Iterable[Step]) -> Proposal:
+        """Give a proposal that waits other steps, as a person edited it; what was decided of its hunks is void."""
+        with self._database.transaction() as db:
+            known = self.get(number)
+            if known.state not in ("open", "later", "stale"):
+                raise _cannot(known, "edited")
+            chosen = tuple(steps)
+            db.execute(
+                "UPDATE proposals SET steps = ?, hunks = '', state = 'open', txn = NULL WHERE id = ?",
+                (steps_json(chosen), int(number)),
+            )
+            bases = known._replace(steps=chosen).bases
+            values = [(int(number), bytes.fromhex(sha)) for sha in bases]
+            db.executemany("INSERT OR IGNORE INTO proposal_bases VALUES (?, ?)", values)
+            return self.get(number)
+
+    # --- what is carried out
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[None]:
+        """Let one process at a time carry proposals out: what is found half carried out inside is a dead one's."""
+        guard = fsio.open_lock(os.path.join(self._database.directory, "review.lock"))
+        try:
+            fsio.lock(guard)
+            yield
+        finally:
+            fsio.close(guard)
+
+    def claim(self, ids: Collection[str]) -> frozenset[str]:
+        """Have accepted proposals carried out by this process; returns those of them that were accepted."""
+        marks = ", ".join("?" * len(ids))
+        with self._database.transaction() as db:
+            rows = db.execute(
+                f"UPDATE proposals SET state = 'applying' WHERE state = 'accepted' AND id IN ({marks}) RETURNING id",
+                tuple(map(int, ids)),
+            )
+            return frozenset(str(number) for (number,) in rows)
+
+    def settle(self, states: Mapping[str, tuple[str, str]], txn: str = "") -> None:
+        """Give proposals that are carried out their end.
+
+        Args:
+            states: by id, the state that follows from what the engine did, and a note.
+            txn: the step of undo that applied those that are.
+        """
+        with self._database.transaction() as db:
+            for number, (state, note) in states.items():
+                self._conclude(db, int(number), state, note=note, txn=int(txn) if txn and state == "applied" else None)
+
+    def _conclude(self, db: apsw.Connection, number: int, state: str, *, note: str, txn: int | None = None) -> None:
+        db.execute(
+            "UPDATE proposals SET state = ?, note = iif(?2 = '', note, ?2), txn = ?,"
+            " decided_at = coalesce(decided_at, ?), day = (SELECT max(id) FROM days) WHERE id = ?",
+            (state, note, txn, self._database.clock(), number),
+        )
+
+    # --- texts
+
+    def keep_base(self, data: bytes) -> None:
+        """Keep the text a proposal starts from, so that it can be merged when the memory has another one by then."""
+        with self._database.transaction():
+            sha = sha256(data).hexdigest()
+            if self._database.row("SELECT 1 FROM blobs WHERE sha = ?", (bytes.fromhex(sha),)) is None:
+                self._versions.store(data, sha)
+
+    def base(self, sha: str) -> bytes | None:
+        """The text a proposal starts from; None when it is not kept any more. Raises what `VersionTable.blob` does."""
+        return self._versions.blob(sha)
+
+    def key(self) -> bytes:
+        """What fingerprints are made with, so that nobody guesses a text by its fingerprint elsewhere."""
+        found = self._database.row("SELECT key FROM fingerprint_key", kinds="b")
+        return bytes(found[0]) if found else b""
+
+    def prune(self, retention: Retention) -> int:
+        """Take the texts out of what was decided long ago: fingerprint and decision stay. Returns how many."""
+        states = ", ".join(f"'{state}'" for state in DECIDED)
+        past = f"steps != '' AND state IN ({states}) AND day <= (SELECT max(id) FROM days) - ?"
+        with self._database.transaction() as db:
+            back = self._taken_back()
+            rows = list(db.execute(f"SELECT id FROM proposals WHERE {past}", (retention.days,)))
+            old = [number for (number,) in rows if number not in back]
+            for number in old:
+                forget(db, number)
+        return len(old)
+
+
+def forget(db: apsw.Connection, number: int, note: str = "") -> None:
+    """Take every text out of a proposal and leave its decision; `note` says why where it still waits."""
+    decided = ", ".join(f"'{state}'" for state in DECIDED)
+    db.execute(
+        "UPDATE proposals SET steps = '', marks = '[]', why = '', hunks = '', note = ?1,"
+        f" state = iif(state IN ({decided}), state, 'superseded') WHERE id = ?2",
+        (note, number),
+    )
+    db.execute("DELETE FROM evidence WHERE proposal = ?", (number,))
+    db.execute("DELETE FROM proposal_bases WHERE proposal = ?", (number,))
+
+
+def texts(db: apsw.Connection) -> Iterator[tuple[int, tuple[bytes, ...]]]:
+    """The texts in each proposal, by its number: what it writes, why, its note and its quotes."""
+    for number, steps, why, note in list(db.execute("SELECT id, steps, why, note FROM proposals WHERE steps != ''")):
+        quotes = [quote for (quote,) in db.execute("SELECT quote FROM evidence WHERE proposal = ?", (number,))]
+        written = (getattr(step, "data", b"") for step in steps_from(steps))
+        yield number, (*written, *(words.encode() for words in (why, note, *quotes)))
+
+
+def _basis(new: Proposal) -> str:
+    """A digest of what a proposal is about as it was then; empty without a target, so that nothing brings it back."""
+    said = "\n".join([*new.bases, *(f"{one.name} {one.sha}" for one in new.evidence)])
+    return sha256(said.encode()).hexdigest() if new.bases else ""
+
+
+def _proposal(row: Row, evidence: tuple[Evidence, ...], *, reopened: bool) -> Proposal:
+    number, run, by, kind, steps, marks, why, confidence, mark, state, at, who, decided, txn, note, folders = row
+    return Proposal(
+        str(number),
+        run,
+        by,
+        kind,
+        steps_from(steps) if steps else (),
+        tuple(MarkChange(*one) for one in json.loads(marks)),
+        why,
+        evidence,
+        float(confidence),
+        mark,
+        "open" if reopened else state,
+        at,
+        who,
+        decided,
+        str(txn) if txn is not None and not reopened else "",
+        note,
+        tuple((name, folder) for name, folder in json.loads(folders)),
+    )
+
+
+def _cannot(known: Proposal, state: str) -> ConflictError:
+    why = f" {known.note}" if known.note else ""
+    return ConflictError(
+        f"Proposal {known.id} is {known.state} and cannot be {state}.{why}", hint="`memtui review` shows what waits."
+    )
+
+
+def steps_json(steps: Iterable[Step]) -> str:
+    """Write steps as JSON text: a list of objects; bytes as base64, a name that is not UTF-8 with surrogate escapes."""
+    return json.dumps([_written(step) for step in steps])
+
+
+def steps_from(text: str) -> tuple[Step, ...]:
+    """Read what `steps_json` wrote.
+
+    Raises:
+        ValueError: it did not write this.
+    """
+    try:
+        return tuple(_read(dict(one)) for one in json.loads(text))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"these are no steps: {error}") from error
+
+
+def _written(step: Step) -> dict[str, object]:
+    fields: dict[str, object] = {"at": list(step.address), "expects": step.expected_sha256}
+    if isinstance(step, Write):
+        return {"step": "write", **fields, "data": b64encode(step.data).decode("ascii")}
+    return (
+        {"step": "rename", **fields, "new": list(step.new)}
+        if isinstance(step, Rename)
+        else {"step": "remove", **fields}
+    )
+
+
+def _read(fields: dict[str, object]) -> Step:
+    kind, expects = fields["step"], fields["expects"]
+    sha = None if expects is None else str(expects)
+    if kind == "write":
+        return Write(_address(fields["at"]), b64decode(str(fields["data"]), validate=True), sha)
+    if kind == "rename":
+        return Rename(_address(fields["at"]), _address(fields["new"]), sha)
+    if kind == "remove":
+        return Remove(_address(fields["at"]), sha)
+    raise ValueError(f"there is no step {kind!r}")
+
+
+def _address(value: object) -> Address:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"this is no address: {value!r}")
+    return Address(str(value[0]), str(value[1]))
