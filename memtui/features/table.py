@@ -24,6 +24,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "health": ("health",),
     "entries": ("entries",),
     "edit": ("edit",),
+    "forget": ("forget",),
     "transfer": ("cp", "mv"),
     "bundles": ("export", "import"),
     "moved_projects": ("orphans", "repoint"),
