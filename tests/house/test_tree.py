@@ -1,6 +1,7 @@
-"""The test tree mirrors the package, no test file is empty, and the top level holds what it may hold."""
+"""The test tree mirrors the package, no test file is empty, the top level holds what it may, all merges are done."""
 
 import ast
+import re
 import subprocess
 from pathlib import Path
 
@@ -26,6 +27,9 @@ TOP = frozenset(
         "tests",
     }
 )
+
+MARKER = re.compile(rb"^(<{7} |={7}\r?$|>{7} )", re.MULTILINE)
+"""A line that a merge writes between two versions of a text."""
 
 OWN = frozenset({"tests/test_terminal.py"})
 """Tests of what tests share."""
@@ -81,3 +85,27 @@ def test_tests_are_counted(text: str, count: int) -> None:
 def test_the_top_level_holds_nothing_else() -> None:
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert {name.partition("/")[0] for name in listed.split("\0") if name} <= TOP
+
+
+def unmerged(*files: Path) -> list[str]:
+    """Files in which a merge was left undecided, with the line of the first marker."""
+    marked = ((file, MARKER.search(file.read_bytes())) for file in files)
+    return [f"{file}:{len(mark.string[: mark.start()].splitlines()) + 1}" for file, mark in marked if mark]
+
+
+def test_no_merge_is_left_undecided() -> None:
+    folders = (ROOT / name for name in ("docs", "memtui", "screenshots", "tests"))
+    files = [file for folder in folders for file in folder.rglob("*") if file.is_file() and file.suffix != ".pyc"]
+    assert len(files) > 1000
+    assert not unmerged(*files, *(file for file in ROOT.iterdir() if file.is_file()))
+
+
+@pytest.mark.parametrize(
+    "marker", ["<<<<<" + "<< HEAD", "=====" + "==", "=====" + "==\r", ">>>>>" + ">> 1a2b3c4 (Say it)"]
+)
+def test_a_merge_left_undecided_is_found(tmp_path: Path, marker: str) -> None:
+    page = tmp_path / "page.md"
+    page.write_bytes(f"# Page\n\n{marker}\nText.\n".encode())
+    assert unmerged(page) == [f"{page}:3"]
+    page.write_text(f"# Page\n\n    {marker}\n========\nText of {marker}.\n")
+    assert not unmerged(page)
