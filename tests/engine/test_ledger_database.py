@@ -185,11 +185,11 @@ def test_a_full_disk_at_the_end_does_not_undo_what_was_done(
         raise StorageError("There is no space left.", code="E_DISK_FULL")
 
     monkeypatch.setattr(Ledger, "back_up", full)
-    before = handles()
+    before = handles(world.base)
     engine = world.engine()
     engine.memories.create(A, OLD, actor=ME)
     engine.close()
-    assert handles() == before
+    assert handles(world.base) == before
     assert any("no space left" in notice for notice in ledger_of(engine).notices)
 
 

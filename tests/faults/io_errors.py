@@ -33,7 +33,7 @@ def attempt(tally: Tally, case: Case, base: Path, hook: Hook, where: str) -> int
     """Do a change under a hook and look at what it left; returns how many calls were made."""
     where = f"{case.deed.name}, {where}{', portable' if case.portable else ''}"
     world = case.template.copy(base / "world")
-    open_before = handles()
+    open_before = handles(world.base)
     restore = fsio.without_native_calls() if case.portable else lambda: None
     failed: list[tuple[Address | None, MemtuiError]] = []
     left = ""  # what did not follow: said, and no failure of what was asked for
@@ -53,10 +53,10 @@ def attempt(tally: Tally, case: Case, base: Path, hook: Hook, where: str) -> int
         for address, refusal in failed:
             _claims(tally, case, world, refusal, address if case.deed.one_by_one else None, where)
     restore()
-    if handles() != open_before:
+    if handles(world.base) != open_before:
         gc.collect()  # what an error's traceback holds in a circle is closed by the collector
-    if handles() != open_before:
-        tally.blame("leaked", f"{where}: {handles() - open_before} more open files")
+    if handles(world.base) != open_before:
+        tally.blame("leaked", f"{where}: {handles(world.base) - open_before} more open files")
     tally.add("refused with a code" if failed else "said to be left" if left else "done all the same")
     verdict = inspect(world, case.before, case.deed.texts, last=case.last, ended=not failed and not left)
     for what, sentence in verdict.found:
@@ -171,14 +171,14 @@ def full_disks(tally: Tally, base: Path) -> None:
                 world.remove()
                 continue
             (world.folder() / "a.md").write_bytes(OLD)
-            before = handles()
+            before = handles(world.base)
             with world.engine() as engine:
                 text, error = _fill(engine, by_inodes="nr_inodes" in options)
                 if error.code not in ("E_DISK_FULL", "E_IO", "E_STORE"):
                     tally.blame("unclear", f"full {place}, {options}: {error}")
             if (world.folder() / "a.md").read_bytes() != text:
                 tally.blame("torn", f"full {place}, {options}")
-            if handles() != before:
+            if handles(world.base) != before:
                 tally.blame("leaked", f"full {place}, {options}")
             if world.strays():
                 tally.blame("stray", f"full {place}, {options}: {world.strays()}")
@@ -215,7 +215,7 @@ def few_handles(tally: Tally, base: Path, operations: int) -> None:
         with world.engine() as engine:
             engine.save(at("a.md"), NEW, expected_sha256=sha(OLD), actor=ME)
             engine._late_writes.drain()
-            before = handles()
+            before = handles(world.base)
             text = NEW
             for number in range(operations):
                 if number % 3 == 0:
@@ -227,7 +227,7 @@ def few_handles(tally: Tally, base: Path, operations: int) -> None:
                     engine.save(at("a.md"), new, expected_sha256=sha(text), actor=ME)
                     text = new
             engine._late_writes.drain()
-            grown = handles() - before
+            grown = handles(world.base) - before
             use_up_handles()
             for act in (
                 lambda: engine.read(at("a.md")),

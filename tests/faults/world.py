@@ -5,6 +5,7 @@ import os
 import shutil
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -116,6 +117,10 @@ def open_intents(engine: Engine) -> list[AuditRecord]:
     return [record for record in engine.history.audit(limit=1_000_000) if record.state == "intent"]
 
 
-def handles() -> int:
-    """How many files this process has open."""
-    return len(os.listdir("/proc/self/fd"))
+def handles(below: Path) -> int:
+    """How many files in a folder this process has open; those elsewhere may be closed with garbage at any time."""
+    count = 0
+    for number in os.listdir("/proc/self/fd"):
+        with suppress(FileNotFoundError):  # the listing's own
+            count += os.readlink(f"/proc/self/fd/{number}").startswith(f"{below}{os.sep}")
+    return count

@@ -126,13 +126,20 @@ async def test_who_was_shut_out_is_told_no_more_until_let_in_again(store: Store)
         assert not any("secret" in str(one) for one in it.told)
 
 
+def watches() -> set[threading.Thread]:
+    """The threads that follow memories now, for whomever."""
+    return {thread for thread in threading.enumerate() if thread.name == "memtui-watch"}
+
+
 async def test_the_watch_ends_with_the_connection(store: Store) -> None:
+    before = watches()
     async with talk() as it:
         await subscribed(it)
         await it.memory("create", path="/memories/global/a.md", file_text="one\n")
         await it.wait_told(LISTED)
-        assert "memtui-watch" in {thread.name for thread in threading.enumerate()}
-    assert "memtui-watch" not in {thread.name for thread in threading.enumerate()}
+        begun = watches() - before
+        assert begun
+    assert not begun & watches()
 
 
 async def test_a_burst_is_told_in_few_messages(store: Store) -> None:

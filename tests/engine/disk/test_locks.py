@@ -146,8 +146,8 @@ def test_a_lock_file_is_never_a_link(tmp_path: Path, lock: RootLock) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EIO, errno.EMFILE, errno.EBADF])
-def test_a_system_that_cannot_lock_changes_nothing(lock: RootLock, number: int) -> None:
-    before = handles()
+def test_a_system_that_cannot_lock_changes_nothing(tmp_path: Path, lock: RootLock, number: int) -> None:
+    before = handles(tmp_path)
     with hooked(lambda count, name, call, arguments: call(*arguments)) as calls, lock.held(wait=1, who="cli"):
         pass
     entered = False
@@ -161,7 +161,7 @@ def test_a_system_that_cannot_lock_changes_nothing(lock: RootLock, number: int) 
                 assert error.code in ("E_IO", "E_PERMISSION")  # noqa: PT017
     assert not entered or calls[-1] == "unlock"
     lock.close()
-    assert handles() == before
+    assert handles(tmp_path) == before
 
 
 def test_a_full_disk_only_costs_the_holder_s_name(lock: RootLock, monkeypatch: pytest.MonkeyPatch) -> None:

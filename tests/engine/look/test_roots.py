@@ -235,13 +235,13 @@ def test_processes_with_different_ledgers_still_wait_for_each_other(world: World
 def test_a_folder_that_is_replaced_again_and_again_leaves_no_handles(world: World, engine: Engine) -> None:
     engine.memories.create(A, OLD, actor=ME)
     engine.read(A)
-    before = handles()
+    before = handles(world.base)
     for number in range(30):
         world.folder().rename(world.base / f"away {number}")
         world.folder().mkdir()
         (world.folder() / "a.md").write_bytes(OLD)
         engine.read(A)
-    assert handles() <= before + 2
+    assert handles(world.base) <= before + 2
 
 
 def test_threads_may_read_while_the_folder_is_replaced(world: World, engine: Engine) -> None:
