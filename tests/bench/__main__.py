@@ -2,18 +2,21 @@
 
 Limits are ratios to a yardstick of the same run (or what a user waits, in milliseconds); A and B take turns, medians
 of the rounds' ratios count, and a limit is broken when the best of three tries is over it. Exit 1: a limit is broken,
-by more than `--slack` where a machine shared with others is only asked whether something became much slower.
+by more than `--slack` where a machine shared with others is only asked whether something became much slower; what is
+broken there is measured once more at the end, and the last line names what stays so.
 """
 
 import argparse
 import contextlib
 import json
+import math
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable
 from importlib import import_module
 
-from tests.bench.case import Line, Measurement, Plan, room, settle
+from tests.bench.case import Line, Measurement, Plan, number, room, settle
 
 NAMES = {
     "save": "saves",
@@ -48,12 +51,35 @@ def run(name: str, plan: Plan) -> list[Line]:
     return lines
 
 
-def broken(line: Line, slack: float) -> bool:
-    """Whether a line is over its limit by more than a factor; one that is over a limit of nothing always is."""
+def excess(line: Line) -> float:
+    """By which factor a line is over its limit; one that is over a limit of nothing is so without end."""
     if line.value is None or not line.limit:
-        return True
-    factor = line.limit / line.value if line.at_least and line.value else line.value / line.limit
-    return factor > room(line.unit, slack)
+        return math.inf
+    if line.at_least:
+        return line.limit / line.value if line.value else math.inf
+    return line.value / line.limit
+
+
+def broken(lines: Iterable[Line], slack: float) -> list[Line]:
+    """The lines that are over their limit by more than a factor."""
+    return [line for line in lines if line.verdict == "OVER" and excess(line) > room(line.unit, slack)]
+
+
+def again(lines: list[Line], slack: float, take: Callable[[str], list[Line]]) -> list[Line]:
+    """Measure what is broken once more, as what kept the machine busy may be over, and keep the better of the two."""
+    broke = [line for line in broken(lines, slack) if not math.isinf(excess(line))]
+    if broke:
+        print("-- broken so far, so measured again:")
+    anew = [line for name in dict.fromkeys(line.name for line in broke) for line in take(name)]
+    better = {line[:3]: line for line in anew}
+    return [min(line, better[line[:3]], key=excess) if line in broke else line for line in lines]
+
+
+def named(line: Line) -> str:
+    """What broke, and by how much."""
+    over = "" if math.isinf(excess(line)) else f", {number(excess(line))} times its limit"
+    value, limit = (f"{number(one or 0)}{line.unit}" for one in (line.value, line.limit))
+    return f"{' '.join(f'{line.name}: {line.what} {line.size}'.split())}: {value}, limit {limit}{over}"
 
 
 def main(words: list[str] | None = None) -> int:
@@ -68,18 +94,25 @@ def main(words: list[str] | None = None) -> int:
     chosen = parser.parse_args(words)
     if unknown := set(chosen.names) - NAMES.keys():
         parser.error(f"no measurement {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
-    start = time.monotonic()
-    lines = []
-    for name in chosen.names or NAMES:
+    start, slack = time.monotonic(), chosen.slack
+
+    def take(name: str) -> list[Line]:
         with tempfile.TemporaryDirectory(prefix="memtui-bench-", dir=chosen.dir) as folder:
-            lines += run(name, Plan(folder, chosen.short, chosen.posting, chosen.slack))
+            return run(name, Plan(folder, chosen.short, chosen.posting, slack))
+
+    lines = [line for name in chosen.names or NAMES for line in take(name)]
+    if slack > 1:
+        lines = again(lines, slack, take)
     over = [line for line in lines if line.verdict == "OVER"]
     skipped = [line for line in lines if line.value is None]
     print(f"{len(lines)} measured, {len(over)} over, {len(skipped)} skipped, in {time.monotonic() - start:.0f} s")
     if chosen.json:
         with open(chosen.json, "w", encoding="utf-8") as file:
             json.dump([line._asdict() for line in lines], file, indent=1)
-    return 1 if any(broken(line, chosen.slack) for line in over) else 0
+    broke = broken(over, slack)
+    if broke:
+        print("broken:", "; ".join(map(named, broke)))
+    return 1 if broke else 0
 
 
 if __name__ == "__main__":

@@ -133,7 +133,9 @@ def test_a_broken_limit_is_the_exit_status(
     measured(Case("a save", "4 KB", figures(value, value, value), 2.5), Case("a look", "", figures(8.0), None))
     report = tmp_path / "report.json"
     assert program.main(["save", "--short", "--json", str(report), "--dir", str(tmp_path)]) == status
-    assert f"2 measured, {status} over, 0 skipped" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"2 measured, {status} over, 0 skipped" in said
+    assert ("broken: save: a save 4 KB: 9x, limit 2.5x, 3.6 times its limit" in said) is bool(status)
     assert [line["value"] for line in json.loads(report.read_text())] == [value, 8.0]
     assert list(tmp_path.glob("memtui-bench-*")) == []
 
@@ -167,4 +169,34 @@ def test_slack_forgives_a_busy_machine(
     value: float, unit: str, limit: float, at_least: bool, slack: float, expected: bool
 ) -> None:
     line = case.Line("n", "w", "s", "", "", value, 0, 0, unit, limit, "OVER", at_least)
-    assert program.broken(line, slack) is expected
+    assert bool(program.broken([line], slack)) is expected
+    assert not program.broken([line._replace(verdict="ok")], slack)
+
+
+@pytest.mark.parametrize(
+    ("tries", "status", "said"),
+    [
+        ((9.0,) * 3 + (2.0,), 0, ""),
+        ((9.0,) * 3 + (4.0,), 0, ""),
+        ((9.0,) * 3 + (9.5, 8.0, 9.9), 1, "broken: save: a save 4 KB: 8x, limit 2.5x, 3.2 times its limit"),
+        ((9.0,) * 3 + (9.5, 9.6, 9.9), 1, "broken: save: a save 4 KB: 9x, limit 2.5x, 3.6 times its limit"),
+    ],
+)
+def test_what_is_broken_beyond_the_slack_is_measured_again_and_named_at_the_end(
+    tries: tuple[float, ...], status: int, said: str, measured: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    left = figures(*tries)
+    measured(Case("a save", "4 KB", left, 2.5), Case("a look", "", lambda: Figure(1.0, 0, 0, ""), 1.0))
+    assert program.main(["save", "--slack", "2"]) == status
+    last = capsys.readouterr().out.splitlines()[-1]
+    assert last == said if status else last.startswith("2 measured")
+    with pytest.raises(IndexError):
+        left()  # all tries were taken
+
+
+def test_what_is_over_a_limit_of_nothing_is_not_measured_again(
+    measured: Callable[..., None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    measured(Case("edits lost", "", figures(5, 3, 4), 0, " lost"))
+    assert program.main(["save", "--slack", "9"]) == 1
+    assert capsys.readouterr().out.splitlines()[-1] == "broken: save: edits lost: 3 lost, limit 0 lost"
