@@ -79,19 +79,24 @@ class LateWrites:
                 self._guard.notify_all()
 
     def drain(self) -> None:
-        """Wait until no displaced file is looked after any more.
+        """Wait until no displaced file that was handed over by now is looked after any more.
 
         At most two seconds after the last commit, and a quarter of one where the system cannot tell whether there is a
         writer at all.
         """
         self.sweep()
         with self._looking:
-            known = any(fsio.has_writer(displaced.handle) is not None for _, displaced in self._waiting)
+            ours = {id(entry): entry for entry in list(self._waiting)}
+            known = any(fsio.has_writer(displaced.handle) is not None for _, displaced in ours.values())
         with self._guard:
-            self._guard.wait_for(lambda: not self._waiting, timeout=LAST_LOOK + 1.0 if known else FIRST_LOOK)
+            self._guard.wait_for(
+                lambda: not any(id(entry) in ours for entry in self._waiting),
+                timeout=LAST_LOOK + 1.0 if known else FIRST_LOOK,
+            )
         with self._looking:
             with self._guard:
-                rest, self._waiting = self._waiting, []
+                rest = [entry for entry in self._waiting if id(entry) in ours]
+                self._waiting = [entry for entry in self._waiting if id(entry) not in ours]
             for _, displaced in rest:
                 self._finish(displaced)
 

@@ -119,6 +119,30 @@ def test_a_file_that_cannot_be_read_is_said_to_be_so(
     assert handles(tmp_path) == before
 
 
+def test_what_is_handed_over_while_others_wait_is_not_let_go_with_what_they_wait_for(
+    tmp_path: Path, keeper: LateWrites, late: Late, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).write_bytes(b"old")
+    looks = []
+
+    def cannot_tell(handle: int) -> None:
+        if threading.current_thread() is threading.main_thread():
+            looks.append(handle)
+            if len(looks) == 2:
+                keeper.take(displaced(tmp_path / "b"))
+
+    monkeypatch.setattr(fsio, "has_writer", cannot_tell)
+    monkeypatch.setattr(commit, "FIRST_LOOK", 0.05)
+    monkeypatch.setattr(commit, "LAST_LOOK", 60.0)
+    with (tmp_path / "b").open("r+b", buffering=0) as writer:
+        keeper.take(displaced(tmp_path / "a"))
+        keeper.drain()
+        writer.write(b"new")
+    keeper.drain()
+    assert [data for _, data in late] == [b"new"]
+
+
 def test_many_threads_may_hand_over_files_while_others_wait(tmp_path: Path, keeper: LateWrites, late: Late) -> None:
     before = handles(tmp_path)
 
