@@ -58,6 +58,8 @@ CODES = {
     "E_WORKER": "the worker is missing, cannot be run safely, or gave no answer",
     "E_REPLY": "a worker's reply breaks a rule",
     "E_LOCKED": "another process is writing to this root",
+    "E_QUEUE_FULL": "too many tasks wait in the lane of this workspace",
+    "E_TASK": "there is no such task, or it cannot be that any more",
     "E_STOPPED": "the user stopped a change of many memories before it came to this one",
     "E_DISK_FULL": "no space left",
     "E_IO": "the disk reported an error",

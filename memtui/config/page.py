@@ -134,7 +134,10 @@ def _setting(field: SettingField) -> tuple[str, str, str, str]:
         kind = f"whole number, {field.least} to {field.most:,}"
     elif field.kind == "yes/no":
         kind = "`true` or `false`"
-    default = f'"{field.default}"' if isinstance(field.default, str) else str(field.default).lower()
+    elif field.kind == "texts":
+        kind = "list of texts"
+    plain = "[]" if field.default == () else str(field.default).lower()
+    default = f'"{field.default}"' if isinstance(field.default, str) else plain
     return f"`{field.key}`", kind, f"`{default}`" + (f"; {field.otherwise}" if field.otherwise else ""), field.text
 
 

@@ -86,6 +86,26 @@ def load_settings(
     return settings._replace(**given)
 
 
+def reread(settings: Settings) -> Settings:
+    """Read the file again; what options and the environment say stays as it was.
+
+    Raises:
+        UsageError: `E_CONFIG`, as `load_settings`.
+    """
+    origins = {key: origin for key, origin in settings.origins if not origin.startswith("config.toml")}
+    values = {field.key: field.default for field in FIELDS if field.key not in origins}
+    chosen = ConfigFile((), (), ())
+    if os.path.lexists(settings.config_file):
+        chosen = read_config(settings.config_file, settings.home)
+    for key, value, line in chosen.values:
+        if key in values:
+            values[key], origins[key] = value, _origin(line)
+    given: dict[str, Any] = {key.replace(".", "_"): value for key, value in values.items()}
+    return settings._replace(
+        **given, keys=chosen.keys, roots=chosen.roots, access=chosen.access, origins=tuple(origins.items())
+    )
+
+
 def _from_environment(environ: Mapping[str, str], values: dict[str, Value], origins: dict[str, str]) -> None:
     for variable in ("MEMTUI_EDITOR", "VISUAL", "EDITOR"):
         if environ.get(variable, "").strip():
@@ -287,7 +307,11 @@ def _check(file: _File, field: SettingField, value: object) -> Value:
             return value
         hint = f"Write a whole number from {field.least} to {field.most}."
         raise file.refuse(f"{field.key} is {value!r}.", hint, key=field.key, line=line)
-    if not isinstance(value, str) or not value.strip() or not value.isprintable():
+    if field.kind == "texts":
+        if isinstance(value, list) and all(isinstance(one, str) and one.strip() and one.isprintable() for one in value):
+            return tuple(value)
+        raise file.refuse(f"{field.key} is {value!r}.", "Write a list of texts in quotes.", key=field.key, line=line)
+    if not isinstance(value, str) or not (value.strip() or value == field.default) or not value.isprintable():
         raise file.refuse(f"{field.key} is {value!r}.", "Write text in quotes.", key=field.key, line=line)
     if field.choices and value not in field.choices:
         raise file.refuse(f"{field.key} is {value!r}.", _suggest(value, field.choices), key=field.key, line=line)

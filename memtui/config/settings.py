@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memtui.config.directories import Directories
 
-Value = str | int | bool
+Value = str | int | bool | tuple[str, ...]
 """What a simple setting can hold."""
 
 
@@ -73,6 +73,20 @@ class Settings(NamedTuple):
     agents_enabled: bool = True
     transcripts_read: str = "ask"
     transcripts_keep: str = "places"
+    lifecycle_enabled: bool = True
+    lifecycle_extract: str = "manual"
+    lifecycle_dream: str = "manual"
+    lifecycle_recall: bool = True
+    lifecycle_worker: str = "none"
+    lifecycle_command: tuple[str, ...] = ()
+    lifecycle_model: str = ""
+    lifecycle_private: tuple[str, ...] = ()
+    lifecycle_apply: tuple[str, ...] = ()
+    lifecycle_dream_hours: int = 24
+    lifecycle_dream_sessions: int = 5
+    daemon_enabled: bool = True
+    daemon_clients: tuple[str, ...] = ()
+    proposals_clients: tuple[str, ...] = ()
     access: tuple[AccessRule, ...] = ()
     """The `[access]` table, in the file's order."""
     keys: tuple[tuple[str, str], ...] = ()
@@ -123,7 +137,7 @@ class SettingField(NamedTuple):
     key: str
     """As written in `config.toml`; a dot separates table and key."""
     kind: str
-    """`text`, `number` or `yes/no`."""
+    """`text`, `texts` (a list), `number` or `yes/no`."""
     text: str
     """One sentence: what it does."""
     choices: tuple[str, ...] = ()
@@ -217,6 +231,67 @@ FIELDS = (
         "text",
         "What is kept of them: places of reads and writes, and quotes in proposals; or also cards of what happened.",
         choices=("places", "cards"),
+    ),
+    SettingField(
+        "lifecycle.enabled",
+        "yes/no",
+        "Whether memtui works on memories in the background: remember, extract, dream, recall, forget; `false` refuses "
+        "every request and ends what runs.",
+    ),
+    SettingField(
+        "lifecycle.extract",
+        "text",
+        "Whether what agents' sessions say is looked through for things to remember: never, when you ask, or by "
+        "itself; it only makes proposals.",
+        choices=("off", "manual", "auto"),
+    ),
+    SettingField(
+        "lifecycle.dream",
+        "text",
+        "Whether memories are looked through for what can be tidied: never, when you ask, or by itself; it only makes "
+        "proposals.",
+        choices=("off", "manual", "auto"),
+    ),
+    SettingField("lifecycle.recall", "yes/no", "Whether agents are given the memories that fit what they ask."),
+    SettingField(
+        "lifecycle.worker",
+        "text",
+        "Who besides memtui's own rules reads texts for remember, extract and dream: nobody, a program you have, the "
+        "command of `lifecycle.command`, or the model of `lifecycle.model`; what it is sent leaves memtui.",
+        choices=("none", "claude", "codex", "qwen", "command", "model"),
+    ),
+    SettingField("lifecycle.command", "texts", "The command of the worker `command` and its arguments, each a text."),
+    SettingField(
+        "lifecycle.model", "text", "The model of the worker `model`, and of a command that is told one; empty: its own."
+    ),
+    SettingField(
+        "lifecycle.private",
+        "texts",
+        "Addresses that no worker is sent, with `*` for any letters, such as `claude-code:*/private/*`.",
+    ),
+    SettingField(
+        "lifecycle.apply",
+        "texts",
+        "Rules whose proposals are applied without being asked for, such as `exact`; no others are.",
+    ),
+    SettingField(
+        "lifecycle.dream_hours", "number", "Hours between two dreams that begin by themselves.", least=1, most=8_760
+    ),
+    SettingField(
+        "lifecycle.dream_sessions",
+        "number",
+        "Sessions of agents there must have been since the last dream before one begins by itself.",
+        least=0,
+        most=1_000,
+    ),
+    SettingField("daemon.enabled", "yes/no", "Whether programs may ask memtui over HTTP for work on memories."),
+    SettingField(
+        "daemon.clients", "texts", "Client ids that are answered over HTTP; none: any that a client may have."
+    ),
+    SettingField(
+        "proposals.clients",
+        "texts",
+        "Agents that may propose changes of memories over MCP, by the names of `[access]`.",
     ),
 )
 """Every simple setting, in the order of the page."""

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from memtui.diff.lines import Run, matching, split_lines
+from memtui.diff.lines import EqualRun, matching, split_lines
 
 SAME, REMOVED, ADDED = "same", "removed", "added"
 NO_NEWLINE = "\\ No newline at end of file"
@@ -46,7 +46,7 @@ def line_changes(base: str, other: str) -> list[LineChange]:
     old, new = split_lines(base), split_lines(other)
     found: list[LineChange] = []
     a = b = 0
-    for run in [*matching(old, new), Run(len(old), len(new), 0)]:
+    for run in [*matching(old, new), EqualRun(len(old), len(new), 0)]:
         found += [_change(REMOVED, old[at], at + 1, None) for at in range(a, run.a)]
         found += [_change(ADDED, new[at], None, at + 1) for at in range(b, run.b)]
         found += [_change(SAME, old[run.a + n], run.a + n + 1, run.b + n + 1) for n in range(run.size)]
@@ -110,7 +110,7 @@ def word_edits(old: str, new: str) -> list[tuple[str, str]]:
         return [piece for piece in ((REMOVED, old), (ADDED, new)) if piece[1]]
     pieces: list[tuple[str, str]] = []
     a = b = 0
-    for run in [*matching(*words), Run(len(words[0]), len(words[1]), 0)]:
+    for run in [*matching(*words), EqualRun(len(words[0]), len(words[1]), 0)]:
         for kind, found in (
             (REMOVED, words[0][a : run.a]),
             (ADDED, words[1][b : run.b]),

@@ -7,7 +7,7 @@ what is not UTF-8 come back as they were, and no byte outside the place can diff
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from memtui.diff.lines import Run, matching
+from memtui.diff.lines import EqualRun, matching
 
 
 class ByteHunk(NamedTuple):
@@ -39,7 +39,7 @@ def hunks_of(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[ByteHunk, ...]
     """As `hunks`, of lines."""
     found = []
     a = b = 0
-    for run in [*matching(old, new), Run(len(old), len(new), 0)]:
+    for run in [*matching(old, new), EqualRun(len(old), len(new), 0)]:
         if run.a > a or run.b > b:
             found.append(ByteHunk((a, run.a), (b, run.b)))
         a, b = run.a + run.size, run.b + run.size

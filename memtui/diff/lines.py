@@ -10,7 +10,7 @@ from math import isqrt
 from typing import NamedTuple
 
 
-class Run(NamedTuple):
+class EqualRun(NamedTuple):
     """Equal items, side by side in both texts."""
 
     a: int
@@ -32,7 +32,7 @@ def split_lines(text: str) -> list[str]:
     return [*lines, last] if last else lines
 
 
-def matching(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
+def matching(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[EqualRun]:
     """Find what two sequences have in common, in order.
 
     Returns:
@@ -41,7 +41,7 @@ def matching(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
     numbers: dict[Hashable, int] = {}
     left = [numbers.setdefault(item, len(numbers)) for item in a]
     right = [numbers.setdefault(item, len(numbers)) for item in b]
-    joined: list[Run] = []
+    joined: list[EqualRun] = []
     for run in sorted(_Comparison(left, right).runs()):
         a_at, b_at, size = run
         if joined:
@@ -55,9 +55,9 @@ def matching(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[Run]:
             if size and (a_end, b_end) == (a_at, b_at):
                 a_at, b_at, size = last.a, last.b, a_end - last.a + size
             else:
-                joined.append(Run(last.a, last.b, a_end - last.a))
+                joined.append(EqualRun(last.a, last.b, a_end - last.a))
         if size:
-            joined.append(Run(a_at, b_at, size))
+            joined.append(EqualRun(a_at, b_at, size))
     return joined
 
 
@@ -70,18 +70,18 @@ class _Comparison:
         self.looks = _PASSES * (len(a) + len(b)) + 1_000
         self.steps = _STEPS
 
-    def runs(self) -> Iterator[Run]:
+    def runs(self) -> Iterator[EqualRun]:
         todo = [(0, len(self.a), 0, len(self.b))]
         while todo:
             a, a_end, b, b_end = todo.pop()
             head = self._equal(a, a_end, b, b_end, 1)
             if head:
-                yield Run(a, b, head)
+                yield EqualRun(a, b, head)
             a, b = a + head, b + head
             tail = self._equal(a, a_end, b, b_end, -1)
             a_end, b_end = a_end - tail, b_end - tail
             if tail:
-                yield Run(a_end, b_end, tail)
+                yield EqualRun(a_end, b_end, tail)
             if a == a_end or b == b_end:
                 continue
             anchors = self._anchors(a, a_end, b, b_end)
@@ -89,7 +89,7 @@ class _Comparison:
                 yield from self._shortest(a, a_end, b, b_end)
                 continue
             for a_at, b_at in anchors:
-                yield Run(a_at, b_at, 1)
+                yield EqualRun(a_at, b_at, 1)
                 todo.append((a, a_at, b, b_at))
                 a, b = a_at + 1, b_at + 1
             todo.append((a, a_end, b, b_end))
@@ -116,7 +116,7 @@ class _Comparison:
         pairs = [(at, once_b[item]) for item, at in once_a.items() if at >= 0 and once_b.get(item, -1) >= 0]
         return _rising(pairs)
 
-    def _shortest(self, a: int, a_end: int, b: int, b_end: int) -> Iterator[Run]:
+    def _shortest(self, a: int, a_end: int, b: int, b_end: int) -> Iterator[EqualRun]:
         """The shortest edit (Myers) of what stands on both sides, as far as the budget goes."""
         common = set(self.a[a:a_end]).intersection(self.b[b:b_end])
         left_at = [at for at in range(a, a_end) if self.a[at] in common]
@@ -130,7 +130,7 @@ class _Comparison:
             start = ends[at + 1] if down else ends[at - 1] + 1
             while x > start:
                 x, y = x - 1, y - 1
-                yield Run(left_at[x], right_at[y], 1)
+                yield EqualRun(left_at[x], right_at[y], 1)
             if down:
                 y -= 1
             else:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
-from memtui.diff.lines import Run, matching, split_lines
+from memtui.diff.lines import EqualRun, matching, split_lines
 
 SAME, YOURS, THEIRS, BOTH_EQUAL, CONFLICT = "same", "yours", "theirs", "both-equal", "conflict"
 """Kinds of hunks: unchanged, changed by one side only, changed alike by both, changed differently by both."""
@@ -182,7 +182,7 @@ class _Common(NamedTuple):
     size: int
 
 
-def _common(in_yours: list[Run], in_theirs: list[Run]) -> Iterator[_Common]:
+def _common(in_yours: list[EqualRun], in_theirs: list[EqualRun]) -> Iterator[_Common]:
     """Where both comparisons with the base agree that lines are unchanged."""
     first = second = 0
     while first < len(in_yours) and second < len(in_theirs):

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from memtui.engine.history import History
     from memtui.engine.ledger import Ledger
     from memtui.engine.ledger.proposals import ProposalTable
+    from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.look.catalog import Catalog, Library
     from memtui.engine.look.row_cache import Remembered
     from memtui.engine.save.commit import Displaced, LateWrites, Site
@@ -63,8 +64,15 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+def _tasks(engine: Engine) -> TaskTable:
+    return engine._ledger.tasks  # noqa: SLF001 - it is a property of the engine
+
+
 class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
+
+    tasks = cached_property(_tasks)
+    """Background work: tasks in lanes, runs, and events about them; the ledger's own table."""
 
     def __init__(
         self,

@@ -42,6 +42,15 @@ class Feature(NamedTuple):
     """What it adds to the command line."""
     tools: tuple[Tool, ...] = ()
     """What it adds to the MCP server."""
+    works: Mapping[str, str] = {}
+    """The kinds of tasks it does, and what does each, as `module:function`: takes a `Working`, returns a `Planned`; may
+    raise a `MemtuiError`."""
+    status: str = ""
+    """Its part of `memtui status`, as `module:function`: takes a session, returns JSON values by name."""
+    schedulable: tuple[str, ...] = ()
+    """Its verbs that a schedule may run."""
+    chat: tuple[str, ...] = ()
+    """Words it answers in a channel."""
 
 
 def load(place: str) -> Callable[..., Any]:

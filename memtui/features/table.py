@@ -85,6 +85,12 @@ def tools() -> tuple[Tool, ...]:
 
 
 @cache
+def works() -> Mapping[str, str]:
+    """Return what does each kind of task."""
+    return {kind: place for each in entries().values() for kind, place in each.works.items()}
+
+
+@cache
 def views() -> tuple[View, ...]:
     """Return every view: those with a tab in the order of the tabs, then the others."""
     found = (each.view for each in entries().values() if each.view is not None)

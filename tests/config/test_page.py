@@ -15,11 +15,11 @@ def test_the_page_is_up_to_date() -> None:
 def test_every_field_is_a_setting_and_has_a_sentence() -> None:
     attributes = {field.key.replace(".", "_") for field in FIELDS}
     assert attributes < set(Settings._fields)
-    assert all(field.text.endswith(".") and field.kind in ("text", "number", "yes/no") for field in FIELDS)
-    kinds = {"text": str, "number": int, "yes/no": bool}
+    assert all(field.text.endswith(".") and field.kind in ("text", "texts", "number", "yes/no") for field in FIELDS)
+    kinds = {"text": str, "texts": tuple, "number": int, "yes/no": bool}
     assert all(type(field.default) is kinds[field.kind] for field in FIELDS)
     assert all(field.default in field.choices for field in FIELDS if field.choices)
-    assert all(field.least <= int(field.default) <= field.most for field in FIELDS if field.kind == "number")
+    assert all(field.least <= int(str(field.default)) <= field.most for field in FIELDS if field.kind == "number")
 
 
 if __name__ == "__main__":

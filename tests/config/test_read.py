@@ -67,7 +67,11 @@ def test_the_example_of_the_page_is_sound(tmp_path: Path) -> None:
 
 def test_every_setting_can_be_written(tmp_path: Path) -> None:
     for field in FIELDS:
-        value = f'"{field.default}"' if isinstance(field.default, str) else str(field.default).lower()
+        value = (
+            f'"{field.default}"'
+            if isinstance(field.default, str)
+            else str([] if field.default == () else field.default).lower()
+        )
         assert read(tmp_path, f"{field.key} = {value}").values == ((field.key, field.default, 1),)
 
 

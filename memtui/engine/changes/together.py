@@ -34,7 +34,7 @@ from memtui.engine.model import (
 )
 from memtui.engine.save import files, recovery
 from memtui.engine.save.commit import Site, StillWritten
-from memtui.engine.save.jobs import CARRIED, Job, calmly, joined, made_again, transaction
+from memtui.engine.save.jobs import CARRIED, Job, Txn, calmly, joined, made_again, transaction
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 
 
@@ -73,7 +73,15 @@ class Together(EnginePart):
         self._undo = undo
 
     @made_again
-    def do(self, steps: Iterable[Step], *, actor: Actor, label: str, joins: str | None = None) -> Done:
+    def do(
+        self,
+        steps: Iterable[Step],
+        *,
+        actor: Actor,
+        label: str,
+        joins: str | None = None,
+        cause: str | None = None,
+    ) -> Done:
         """Write, rename and remove memories, also of several roots, as one undo step: all of it or nothing.
 
         Args:
@@ -82,6 +90,7 @@ class Together(EnginePart):
             label: what it is called, for people: `rename a.md to b.md`.
             joins: a transaction it becomes a part of, so that undo takes both back; one that was taken back meanwhile
                 is not joined.
+            cause: the task or run it is done for, by its id; `engine.tasks.transaction_of` finds it by that.
 
         Returns:
             An outcome for each step. When a memory is another version than its step expected, none of them was done:
@@ -98,14 +107,25 @@ class Together(EnginePart):
         for step in chosen:
             self._allow(step, actor)
         operation = _operation(chosen)
-        txn = joined(self._ledger, joins) or transaction(self._ledger, operation, actor, label)
+        txn = joined(self._ledger, joins) or transaction(self._ledger, operation, actor, label, cause=cause)
         earlier = len(self._ledger.undo.steps(txn.id)) if txn.begun else 0
         try:
             did = calmly(Job(txn, actor, operation), lambda job: self._locked(chosen, job, earlier))
         except _Stopped as stopped:
             return Done(str(txn.id), operation, stopped.outcomes, label)
+        if cause is not None and txn.begun:
+            self._ledger.audit.complete(txn.id)
         self._events.changed([one.change for one in did if one.change is not None])
         return Done(str(txn.id), operation, tuple(one.outcome for one in did), label)
+
+    def take_back(self, cause: str, *, actor: Actor) -> frozenset[Address]:
+        """Take back what a dead process did of the changes for a task or run, as a part of them.
+
+        Returns:
+            What could not be taken back, because it was changed since; all else is as it was before.
+        """
+        found = self._ledger.tasks.transaction_of(cause)
+        return frozenset() if found is None else frozenset(self._undo.roll_back(Txn(int(found.txn)), actor))
 
     def _allow(self, step: Step, actor: Actor) -> None:
         """Refuse a step by the rules of its roots."""

@@ -50,7 +50,7 @@ class RootLock:
         """Hold the lock for the block; a thread that holds it may enter again.
 
         Args:
-            wait: how long to wait, in seconds.
+            wait: how long to wait, in seconds; 0: not at all.
             who: the actor, shown to whoever waits for us.
             say: told once whom we wait for, when that takes longer than `SAID`.
 
@@ -86,7 +86,7 @@ class RootLock:
                 self._handle = self._open()
             handle = self._handle
             try:
-                if not (fsio.lock_now(handle) or _soon(handle, wait) or self._wait(handle, wait, say)):
+                if not (fsio.lock_now(handle) or (wait and (_soon(handle, wait) or self._wait(handle, wait, say)))):
                     raise self._busy(wait, self._holder())
                 current = self._is_current(handle)
             except OSError as error:

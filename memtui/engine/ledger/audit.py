@@ -40,14 +40,28 @@ class AuditTable:
         self.unended: dict[int, set[int]] = {}
         """By root, the intents this process wrote and gave no end yet: what it began, and what it could not finish."""
 
-    def begin(self, operation: str, *, actor: str, label: str, kind: str = "do", reverses: int | None = None) -> int:
-        """Open a transaction, the unit of undo; returns its id."""
+    def begin(
+        self,
+        operation: str,
+        *,
+        actor: str,
+        label: str,
+        kind: str = "do",
+        reverses: int | None = None,
+        cause: str | None = None,
+    ) -> int:
+        """Open a transaction, the unit of undo; `cause` is the task or run it is made for. Returns its id."""
         with self._database.transaction(durable=False) as db:
             db.execute(
-                "INSERT INTO txns (kind, operation, actor, at, label, reverses) VALUES (?, ?, ?, ?, ?, ?)",
-                (kind, operation, actor, self._database.clock(), label, reverses),
+                "INSERT INTO txns (kind, operation, actor, at, label, reverses, cause) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (kind, operation, actor, self._database.clock(), label, reverses, cause),
             )
             return db.last_insert_rowid()
+
+    def complete(self, txn: int) -> None:
+        """Note that a transaction with a cause got to its end; without the note it counts as half of one."""
+        with self._database.transaction(durable=False) as db:
+            db.execute("UPDATE txns SET whole = 1 WHERE id = ?", (txn,))
 
     def intend(
         self,

@@ -56,6 +56,7 @@ _WORDS = {
     "usage": "pins and uses",
     "drafts": "drafts",
     "blobs": "texts",
+    "task_events": "notices of tasks",
 }
 
 

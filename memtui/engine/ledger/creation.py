@@ -262,6 +262,67 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE fingerprint_key (name TEXT PRIMARY KEY, key BLOB NOT NULL) WITHOUT ROWID;
     INSERT INTO fingerprint_key VALUES ('proposals', randomblob(32));
     """,
+    # Background work: requests in lanes, what was done for them, what followers are told; which memories a session of
+    # an agent was given unasked; and for which task or run a transaction was made, and whether it got to its end.
+    """
+    CREATE TABLE tasks (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        workspace TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'completed', 'failed', 'cancelled')),
+        client TEXT NOT NULL,
+        trigger TEXT NOT NULL,
+        request TEXT,
+        digest TEXT NOT NULL,
+        key TEXT,
+        created INTEGER NOT NULL,
+        updated INTEGER NOT NULL,
+        not_before INTEGER NOT NULL,
+        attempt INTEGER NOT NULL DEFAULT 0,
+        stopping INTEGER NOT NULL DEFAULT 0,
+        plan TEXT,
+        txn INTEGER REFERENCES txns(id),
+        result TEXT,
+        code TEXT,
+        message TEXT,
+        progress TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX tasks_lane ON tasks (workspace, state, seq);
+    CREATE INDEX tasks_key ON tasks (key) WHERE key NOT NULL;
+    CREATE TABLE runs (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        task TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        workspace TEXT NOT NULL,
+        trigger TEXT NOT NULL,
+        worker TEXT NOT NULL,
+        sent TEXT NOT NULL,
+        reply TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        counts TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        ended INTEGER NOT NULL
+    );
+    CREATE INDEX runs_kind ON runs (workspace, kind, seq);
+    CREATE TABLE task_events (
+        seq INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        client TEXT NOT NULL,
+        payload TEXT NOT NULL
+    );
+    CREATE TABLE surfaced (
+        session TEXT NOT NULL,
+        memory INTEGER NOT NULL REFERENCES memories(id),
+        at INTEGER NOT NULL,
+        PRIMARY KEY (session, memory)
+    ) WITHOUT ROWID;
+    ALTER TABLE txns ADD COLUMN cause TEXT;
+    ALTER TABLE txns ADD COLUMN whole INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX txns_cause ON txns (cause) WHERE cause NOT NULL;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

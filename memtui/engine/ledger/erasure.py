@@ -266,6 +266,8 @@ def rewrite(path: str, marks: Mapping[bytes, Mark], quoting: Mapping[str, list[t
                 database.executemany(change, quoting[table])
             database.execute("UPDATE blobs SET reason = ? WHERE reason NOT NULL", (GONE,))
             clear(database, marks)
+            if "tasks" in _tables(database):  # they may hold a text that no version in here has
+                database.execute("DELETE FROM tasks; DELETE FROM runs; DELETE FROM task_events")
         overwrite(database)
     finally:
         database.close()
@@ -286,8 +288,7 @@ def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
         database: the ledger, in a transaction.
         marks: what to write where they were, by the digests of the texts.
     """
-    names = _names(database)
-    tables = {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+    names, tables = _names(database), _tables(database)
     every: set[str] = set()
     for key, mark in marks.items():
         pieces = _pieces(database, key, mark, names)
@@ -321,6 +322,14 @@ def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
         for number, held in list(proposals.texts(database)):
             if any(sha256(text).hexdigest() in keys or _holds(quotes, text) for text in held):
                 proposals.forget(database, number, GONE)
+    if "tasks" in tables:
+        from memtui.engine.ledger.tasks import unquote  # only a ledger in which work was queued needs it
+
+        unquote(database, Quotes(every).within)
+
+
+def _tables(database: apsw.Connection) -> set[str]:
+    return {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
 
 
 def _unquote(database: apsw.Connection, quotes: Quotes) -> None:

@@ -3,8 +3,12 @@
 It is apart because each table knows the connection, and only this knows the tables.
 """
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 import apsw
 
@@ -23,12 +27,24 @@ from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention
 from memtui.errors import MemtuiError, StorageError
 
+if TYPE_CHECKING:
+    from memtui.engine.ledger.tasks import TaskTable
+
 BACKUPS = 3
 LARGEST_BACKUP = 512 * 1024 * 1024
 
 
+def _tasks(ledger: Ledger) -> TaskTable:
+    from memtui.engine.ledger.tasks import TaskTable
+
+    return TaskTable(ledger)
+
+
 class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
+
+    tasks = cached_property(_tasks)
+    """Background work, of which a command that changes a memory knows nothing."""
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
         """See `Database`."""

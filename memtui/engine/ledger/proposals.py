@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from base64 import b64decode, b64encode
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -18,8 +17,9 @@ from typing import TYPE_CHECKING
 from memtui.engine.disk import fsio
 from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.versions import VersionTable
-from memtui.engine.model import Address, Remove, Rename, Retention, Step, Write
+from memtui.engine.model import Retention, Step
 from memtui.engine.proposal import DECIDED, STATES, WAITING, Evidence, MarkChange, Proposal
+from memtui.engine.task import steps_from, steps_json
 from memtui.errors import ConflictError, NotFoundError
 
 if TYPE_CHECKING:
@@ -316,49 +316,3 @@ def _cannot(known: Proposal, state: str) -> ConflictError:
     return ConflictError(
         f"Proposal {known.id} is {known.state} and cannot be {state}.{why}", hint="`memtui review` shows what waits."
     )
-
-
-def steps_json(steps: Iterable[Step]) -> str:
-    """Write steps as JSON text: a list of objects; bytes as base64, a name that is not UTF-8 with surrogate escapes."""
-    return json.dumps([_written(step) for step in steps])
-
-
-def steps_from(text: str) -> tuple[Step, ...]:
-    """Read what `steps_json` wrote.
-
-    Raises:
-        ValueError: it did not write this.
-    """
-    try:
-        return tuple(_read(dict(one)) for one in json.loads(text))
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"these are no steps: {error}") from error
-
-
-def _written(step: Step) -> dict[str, object]:
-    fields: dict[str, object] = {"at": list(step.address), "expects": step.expected_sha256}
-    if isinstance(step, Write):
-        return {"step": "write", **fields, "data": b64encode(step.data).decode("ascii")}
-    return (
-        {"step": "rename", **fields, "new": list(step.new)}
-        if isinstance(step, Rename)
-        else {"step": "remove", **fields}
-    )
-
-
-def _read(fields: dict[str, object]) -> Step:
-    kind, expects = fields["step"], fields["expects"]
-    sha = None if expects is None else str(expects)
-    if kind == "write":
-        return Write(_address(fields["at"]), b64decode(str(fields["data"]), validate=True), sha)
-    if kind == "rename":
-        return Rename(_address(fields["at"]), _address(fields["new"]), sha)
-    if kind == "remove":
-        return Remove(_address(fields["at"]), sha)
-    raise ValueError(f"there is no step {kind!r}")
-
-
-def _address(value: object) -> Address:
-    if not isinstance(value, list) or len(value) != 2:
-        raise ValueError(f"this is no address: {value!r}")
-    return Address(str(value[0]), str(value[1]))

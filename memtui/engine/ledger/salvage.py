@@ -242,6 +242,7 @@ _SAME = {
     "txns": ("kind", "operation", "actor", "at", "label"),
     "audit": ("txn", "root", "path", "actor", "operation", "at"),
     "proposals": ("run", "proposer", "kind", "fingerprint", "at"),
+    "task_events": ("at", "kind", "client", "payload"),
 }
 """What makes rows the same where no two need to differ in anything: what is never changed after they were written."""
 _REFERS = {

@@ -71,11 +71,20 @@ class Txn:
 
 
 def transaction(
-    ledger: Ledger, operation: str, actor: Actor, label: str, *, kind: str = "do", reverses: int | None = None
+    ledger: Ledger,
+    operation: str,
+    actor: Actor,
+    label: str,
+    *,
+    kind: str = "do",
+    reverses: int | None = None,
+    cause: str | None = None,
 ) -> Txn:
     """A new transaction; see `Ledger.begin`. Its label may name what has a name that is not UTF-8."""
     words = label.encode("utf-8", "backslashreplace").decode()
-    return Txn(lambda: ledger.audit.begin(operation, actor=actor.name, label=words, kind=kind, reverses=reverses))
+    return Txn(
+        lambda: ledger.audit.begin(operation, actor=actor.name, label=words, kind=kind, reverses=reverses, cause=cause)
+    )
 
 
 def joined(ledger: Ledger, number: str | None) -> Txn | None:

@@ -134,6 +134,8 @@ def _rule_name(rule: AccessRule, settings: Settings) -> str:
 
 
 def _written(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value)
     return {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
 
 

@@ -1,0 +1,146 @@
+"""Background work as values: a request in a lane, one run of a worker, and what followers are told of both.
+
+Steps have one written form, because a plan must be carried out byte for byte by whichever process finds it.
+"""
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from memtui.engine.model import Address, Remove, Rename, Step, Write
+
+QUEUED, RUNNING, COMPLETED, FAILED, CANCELLED = STATES = ("queued", "running", "completed", "failed", "cancelled")
+OPEN, ENDED = STATES[:2], STATES[2:]
+
+
+class Task(NamedTuple):
+    """A request in a lane, and what came of it."""
+
+    id: str
+    """`<kind>-<uuid>`."""
+    seq: int
+    """Its number; later tasks have higher ones."""
+    workspace: str
+    """The lane: the id of a `Workspace`."""
+    kind: str
+    """`remember`, `forget`, `extract`, `dream`, ..."""
+    state: str
+    """One of `STATES`."""
+    client: str
+    """Who asked, as the audit names them: `cli`, `tui`, `http:<client>`."""
+    request: Mapping[str, object]
+    """What was asked, JSON values; empty once it is done, and some days after it failed."""
+    created: int
+    """Milliseconds since the epoch, as all times here."""
+    updated: int
+    """Never before `created`, whatever the clock does."""
+    not_before: int
+    """When it is due."""
+    attempt: int
+    """How often it was begun since it was queued."""
+    plan: str | None
+    """What is to be written, while that is decided and not done."""
+    txn: str | None
+    """The undo step it wrote."""
+    result: Mapping[str, object] | None
+    """What came of it, JSON values; None until it is completed."""
+    error: tuple[str, str] | None
+    """A code of `memtui.errors` and a sentence; None unless it failed or was cancelled."""
+    progress: str
+    """How far it is, in a few words."""
+    trigger: str = "manual"
+    """`manual` or `auto`."""
+    stopping: bool = False
+    """Somebody cancelled it while it ran."""
+
+
+class Run(NamedTuple):
+    """One time that a kind's work was done, and what a worker was sent and answered."""
+
+    id: str
+    task: str
+    """The task's id; empty for none."""
+    kind: str
+    workspace: str
+    trigger: str
+    """`manual` or `auto`."""
+    worker: str
+    """`none`, or who was asked."""
+    sent: str
+    """To the byte."""
+    reply: str
+    """To the byte."""
+    outcome: str
+    """`completed`, `skipped`, `failed`, ..., or an error's code."""
+    counts: Mapping[str, object]
+    """What it looked at and what came of it: numbers, and words of ours; never a text of anybody's."""
+    at: int
+    ended: int
+
+
+class TaskEvent(NamedTuple):
+    """Something that whoever follows the lanes is told."""
+
+    seq: int
+    at: int
+    kind: str
+    """`task`, ..."""
+    client: str
+    """Whose request it was."""
+    payload: Mapping[str, object]
+    """JSON values; never a text of a memory or a request."""
+
+
+class Cause(NamedTuple):
+    """What was written for a task or a run."""
+
+    txn: str
+    whole: bool
+    """All of its steps were done; else the process was killed between two of them."""
+
+
+def steps_json(steps: Iterable[Step]) -> str:
+    """Write steps as JSON text: a list of objects; bytes as base64, a name that is not UTF-8 with surrogate escapes."""
+    return json.dumps([_written(step) for step in steps])
+
+
+def steps_from(text: str) -> tuple[Step, ...]:
+    """Read what `steps_json` wrote.
+
+    Raises:
+        ValueError: it did not write this.
+    """
+    try:
+        return tuple(_read(dict(one)) for one in json.loads(text))
+    except (KeyError, TypeError) as error:
+        raise ValueError(f"these are no steps: {error}") from error
+
+
+def _written(step: Step) -> dict[str, object]:
+    fields: dict[str, object] = {"at": list(step.address), "expects": step.expected_sha256}
+    if isinstance(step, Write):
+        return {"step": "write", **fields, "data": b64encode(step.data).decode("ascii")}
+    return (
+        {"step": "rename", **fields, "new": list(step.new)}
+        if isinstance(step, Rename)
+        else {"step": "remove", **fields}
+    )
+
+
+def _read(fields: dict[str, object]) -> Step:
+    kind, expects = fields["step"], fields["expects"]
+    sha = None if expects is None else str(expects)
+    if kind == "write":
+        return Write(_address(fields["at"]), b64decode(str(fields["data"]), validate=True), sha)
+    if kind == "rename":
+        return Rename(_address(fields["at"]), _address(fields["new"]), sha)
+    if kind == "remove":
+        return Remove(_address(fields["at"]), sha)
+    raise ValueError(f"there is no step {kind!r}")
+
+
+def _address(value: object) -> Address:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"this is no address: {value!r}")
+    return Address(str(value[0]), str(value[1]))

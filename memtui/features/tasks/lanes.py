@@ -1,0 +1,256 @@
+"""Working a lane off: the same code for the daemon, the workbench and whoever waits at a terminal.
+
+What is to be written is kept before the first byte is, so that a kill at any moment leads to the same files, one step
+of undo and no second question to a worker.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from memtui.config.read import reread
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Conflict, Step, is_person
+from memtui.engine.task import CANCELLED, COMPLETED, FAILED, RUNNING, Task, steps_from, steps_json
+from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError
+from memtui.features.feature import load
+from memtui.features.tasks.work import Planned, Working
+from memtui.features.tasks.workspace import Workspace
+from memtui.wire.doors import door_access
+from memtui.wire.session import Session
+
+TRIES = 3
+"""How often a task is begun that never gets as far as a plan."""
+LONGEST_S = 295
+"""How long a task may take until it has one."""
+AGAIN_MS = 5_000
+"""After how long a task is tried again when a memory is locked."""
+_LOOK_S = 0.25
+"""Seconds between two looks at what may end a task."""
+_SWITCHES = {"extract": "lifecycle.extract", "dream": "lifecycle.dream"}
+
+
+def works() -> Mapping[str, str]:
+    """What does each kind of task; the table stands above all features, so it is named here and not imported."""
+    found: Mapping[str, str] = load("memtui.features.table:works")()
+    return found
+
+
+def work_off(session: Session, *, workspace: Workspace, stop: Callable[[], bool]) -> int:
+    """Do what is due in a lane, unless somebody else is at it, and end what a dead process left.
+
+    Args:
+        session: whose engine and roots the work is done with.
+        workspace: the lane.
+        stop: whether to end now; a task that is not planned by then waits again.
+
+    Returns:
+        How many tasks ended.
+
+    Raises:
+        MemtuiError: the ledger cannot be used; nothing is lost, and the next call goes on.
+    """
+    tasks = session.engine.tasks
+    if tasks.next_due(workspace.id, tasks.clock()) is None and not tasks.all(workspace.id, (RUNNING,), limit=1):
+        return 0
+    ended = 0
+    with tasks.lane(workspace.id) as held:
+        if not held:
+            return 0
+        for left in reversed(tasks.all(workspace.id, (RUNNING,))):
+            ended += _recover(session, left)
+        while not stop() and (task := tasks.next_due(workspace.id, tasks.clock())) is not None:
+            begun = tasks.start(task.id)
+            if begun is not None:
+                ended += _Work(session, workspace, begun, stop).do()
+    return ended
+
+
+def _recover(session: Session, task: Task) -> bool:
+    """Bring to an end what a dead process left, or let it wait again; says whether it ended."""
+    tasks = session.engine.tasks
+    if task.plan is not None:
+        return _carry_out(session, task, task.plan)
+    if task.stopping:
+        tasks.finish(task.id, CANCELLED, error=("E_STOPPED", "It was cancelled."))
+    elif task.attempt >= TRIES:
+        said = f"memtui ended {TRIES} times while it was at it."
+        tasks.finish(task.id, FAILED, error=("E_STOPPED", said))
+    else:
+        tasks.put_back(task.id, 0, counted=True)
+        return False
+    return True
+
+
+class _End(NamedTuple):
+    """Why a task is to end before it has a plan."""
+
+    state: str
+    """Empty: it waits again."""
+    error: tuple[str, str] = ("", "")
+
+
+class _Work:
+    """One task from its beginning to its end."""
+
+    def __init__(self, session: Session, workspace: Workspace, task: Task, stop: Callable[[], bool]) -> None:
+        self._session = session
+        self._workspace = workspace
+        self._task = task
+        self._stop = stop
+        self._deadline = time.monotonic() + LONGEST_S
+        self._looked = 0.0
+        self._ending: _End | None = None
+
+    def do(self) -> bool:
+        """Plan and carry out; says whether the task ended."""
+        tasks, task = self._session.engine.tasks, self._task
+        if task.plan is not None:
+            return _carry_out(self._session, task, task.plan)
+        try:
+            planned = self._plan()
+        except MemtuiError as error:
+            ending = self._end(anew=True) or _failed(error, task)
+        except Exception as error:  # noqa: BLE001 - a fault of one kind must not stop the lane; it is told as the task's
+            ending = _End(FAILED, ("E_INTERNAL", f"A fault of memtui's own: {type(error).__name__}: {error}"))
+        else:
+            plan = _written(planned, task)
+            if planned.run is not None:
+                tasks.add_run(planned.run)
+            if self._end(anew=True) is None and tasks.keep_plan(task.id, plan):
+                return _carry_out(self._session, task, plan)
+            ending = self._end(anew=True) or _End(CANCELLED, ("E_STOPPED", "It was cancelled."))
+        if ending.state:
+            tasks.finish(task.id, ending.state, error=ending.error)
+        else:
+            tasks.put_back(task.id, tasks.clock() + AGAIN_MS if ending.error[0] else 0, counted=bool(ending.error[0]))
+        return bool(ending.state)
+
+    def _plan(self) -> Planned:
+        session, task = self._session, self._task
+        settings = reread(session.settings)
+        refuse_off(settings, task.kind)
+        place = works().get(task.kind)
+        if place is None:
+            raise RefusedError(f"This memtui does no {task.kind}.", code="E_TASK", hint="A newer one does.")
+        tasks = session.engine.tasks
+        working = Working(
+            session.engine,
+            settings,
+            session.surroundings,
+            session.roots,
+            self._workspace,
+            task,
+            tasks.clock(),
+            lambda: self._end() is not None,
+            lambda text: tasks.note_progress(task.id, text),
+        )
+        planned: Planned = load(place)(working)
+        if not is_person(task.client):
+            access = door_access(settings, task.client)
+            for root in {step.address.root for step in planned.steps}:
+                access.require(session.engine.roots.find(root))
+        return planned
+
+    def _end(self, *, anew: bool = False) -> _End | None:
+        """Why the task is to end, looked at a few times a second."""
+        now = time.monotonic()
+        if self._ending is None and (anew or now - self._looked >= _LOOK_S):
+            self._looked = now
+            self._ending = self._look()
+        return self._ending
+
+    def _look(self) -> _End | None:
+        if self._session.engine.tasks.is_stopping(self._task.id):
+            return _End(CANCELLED, ("E_STOPPED", "It was cancelled."))
+        if self._stop():
+            return _End("")
+        if time.monotonic() > self._deadline:
+            return _End(FAILED, ("E_STOPPED", f"It took longer than {LONGEST_S} s."))
+        try:
+            refuse_off(reread(self._session.settings), self._task.kind)
+        except MemtuiError as error:
+            return _End(FAILED, (error.code, error.message))
+        return None
+
+
+def refuse_off(settings: Settings, kind: str) -> None:
+    """Refuse a kind of task that is switched off.
+
+    Raises:
+        RefusedError: `E_DISABLED`.
+    """
+    switch = _SWITCHES.get(kind, "lifecycle.enabled")
+    if not settings.lifecycle_enabled or settings.value(switch) == "off":
+        name = switch if settings.lifecycle_enabled else "lifecycle.enabled"
+        raise RefusedError(
+            f"{kind} is switched off.",
+            code="E_DISABLED",
+            hint=f"Only the user can change that, in memtui's settings: {name}.",
+        )
+
+
+def _failed(error: MemtuiError, task: Task) -> _End:
+    """How a task ends that could not be planned; what is only busy is tried again."""
+    again = isinstance(error, BusyError) and error.code == "E_LOCKED" and task.attempt < TRIES
+    return _End("" if again else FAILED, _told(error))
+
+
+def _told(error: MemtuiError) -> tuple[str, str]:
+    return error.code, " ".join(filter(None, (error.message, error.hint)))
+
+
+def _written(planned: Planned, task: Task) -> str:
+    actor = planned.actor.name if planned.actor is not None else task.client
+    return json.dumps(
+        {
+            "steps": json.loads(steps_json(planned.steps)),
+            "actor": actor,
+            "label": planned.label or task.kind,
+            "result": dict(planned.result),
+        }
+    )
+
+
+def _carry_out(session: Session, task: Task, plan: str) -> bool:
+    """Do what was planned, unless that was done, after taking back half of it; says whether the task ended."""
+    engine, tasks = session.engine, session.engine.tasks
+    found = json.loads(plan)
+    steps, actor = steps_from(json.dumps(found["steps"])), Actor(found["actor"])
+    try:
+        _apply(engine, steps, actor, found["label"], task.id)
+    except MemtuiError as error:
+        if isinstance(error, BusyError) and error.code == "E_LOCKED" and task.attempt < TRIES:
+            tasks.put_back(task.id, tasks.clock() + AGAIN_MS, counted=True)
+            return False
+        tasks.finish(task.id, FAILED, error=_told(error))
+        return True
+    done = tasks.transaction_of(task.id)
+    tasks.finish(task.id, COMPLETED, result=found["result"], txn=done.txn if done is not None else None)
+    return True
+
+
+def _apply(engine: Engine, steps: tuple[Step, ...], actor: Actor, label: str, cause: str) -> None:
+    """Make a plan true, whatever of it a dead process did.
+
+    Raises:
+        MemtuiError: it cannot be; `E_CONFLICT` when somebody wrote a memory meanwhile, and both texts are in history.
+    """
+    if not steps:
+        return
+    engine.roots.recover()
+    done = engine.tasks.transaction_of(cause)
+    if done is not None and done.whole:
+        return
+    if done is not None:
+        engine.together.take_back(cause, actor=actor)
+    for outcome in engine.together.do(steps, actor=actor, label=label, cause=cause).outcomes:
+        if isinstance(outcome.result, Conflict):
+            raise ConflictError(
+                f"{outcome.address} was changed while this was prepared; both texts are in its history.",
+                hint="Try it again on the text that is there now.",
+            )
