@@ -12,9 +12,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from memtui.engine.disk import paths
+from memtui.engine.model import TYPES
 from memtui.errors import RefusedError
 
-TYPES = ("user", "feedback", "project", "reference")
 ADD, REPLACE, MERGE, REMOVE, MOVE, DESCRIBE = "add", "replace", "merge", "remove", "move", "describe"
 SCOPES = ("global", "project")
 BYTES = 262_144
