@@ -207,7 +207,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     def news(self) -> None:
         """Look again after something changed; what is under the cursor stays there."""
-        if self._found is not None and self.line.query is not None:
+        if self.line.query is not None and (self._searching or self._found is not None):
             super().news()
 
     def read_rows(self, *, awaited: bool) -> None:

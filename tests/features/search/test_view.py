@@ -321,6 +321,34 @@ async def test_changes_on_disk_are_followed_and_the_cursor_stays(monkeypatch: py
         assert not gate.asked[-1].fresh
 
 
+async def test_what_changes_while_the_first_search_is_under_way_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = engine_with(TEXTS)
+    find, news = engine.engine.search.find, SearchView.news
+    looked, heard = threading.Event(), threading.Event()
+
+    def late(wanted: Wanted, *, stop: Callable[[], bool], tell: Callable[[Found], None]) -> Found:
+        found = find(wanted, stop=stop, tell=lambda _: None)
+        looked.set()
+        while not (heard.wait(0.005) or stop()):
+            pass
+        return found
+
+    monkeypatch.setattr(engine.engine.search, "find", late)
+    async with shown(engine) as running:
+
+        def hear(view: SearchView) -> None:
+            news(view)
+            recent = running.browser.chrome.recent
+            if recent is not None and any("todo.md" in str(record.address) for record in recent.records):
+                heard.set()
+
+        monkeypatch.setattr(SearchView, "news", hear)
+        await running.press("ctrl+f", "z")
+        await running.until(looked.is_set)
+        engine.outside("memtui:workspace/todo.md", "a zebra\n")
+        await running.until(lambda: "memtui:workspace/todo.md" in rows(screen(running)))
+
+
 async def test_the_cursor_is_on_its_row_again_after_a_part_of_the_hits_that_lacks_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
