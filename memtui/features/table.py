@@ -24,6 +24,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "health": ("health",),
     "entries": ("entries",),
     "edit": ("edit",),
+    "remember": ("remember",),
     "forget": ("forget",),
     "transfer": ("cp", "mv"),
     "bundles": ("export", "import"),

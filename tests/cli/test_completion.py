@@ -64,7 +64,7 @@ def complete(line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "offered"),
     [
-        ("memtui re", ["restore", "redo", "redact", "repoint"]),
+        ("memtui red", ["redo", "redact"]),
         ("memtui --json un", ["undo", "unpin", "uninstall"]),
         ("memtui --home /x l", ["ls", "log"]),
         ("memtui ls --sort ", ["name", "uses", "age", "size", "changed"]),

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from unicodedata import category, normalize
 
 from memtui import markers, mask
+from memtui.engine.disk import paths
 from memtui.errors import RefusedError, UsageError
 from memtui.transcripts import phrases
 
@@ -18,6 +19,8 @@ LIMIT = 65_536
 _NAME, _SLUG, _DESCRIPTION = 60, 48, 150
 """Characters."""
 _REASON = re.compile(r"(?:[-*+] )?(?:\*\*)?(why|how[ _]to[ _]apply)(?:\*\*)?: ?(?:\*\*)?(.+)", re.IGNORECASE)
+_INLINE = re.compile(r"(?<=[.!?;])[ \t]+(?=(?:Why|How to apply): )")
+"""Where one stands in the line of what it is the reason for."""
 _SENTENCE = re.compile(r"(?<![.\s]\w)[.!?]+(?=\s|$)|[。！？]")
 _CLAUSE = re.compile(r"[,;:]\s|[，；：]|\s[—–-]\s|\sbecause\s|\sso that\s")
 _REFERENCE = re.compile(
@@ -137,7 +140,7 @@ def classify(text: str, wanted: str = "") -> Fact:
         (sentence[: found.start()] for found in _CLAUSE.finditer(sentence) if " " in sentence[: found.start()]), ""
     )
     name = _shortened(clause or sentence, _NAME)
-    return Fact(wanted or type_of(text), plain, why, how, name, _shortened(sentence, _DESCRIPTION), slug_of(name))
+    return Fact(wanted or type_of(plain), plain, why, how, name, _shortened(sentence, _DESCRIPTION), slug_of(name))
 
 
 def type_of(text: str) -> str:
@@ -177,7 +180,7 @@ def split_reasons(text: str) -> tuple[str, str, str]:
     """
     rest: list[str] = []
     found: dict[str, str] = {}
-    for line in text.replace("\r\n", "\n").split("\n"):
+    for line in _INLINE.sub("\n", text.replace("\r\n", "\n")).split("\n"):
         match = _REASON.fullmatch(line.strip())
         kind = match[1][:3].lower() if match else ""
         if match is None or kind in found:
@@ -209,7 +212,7 @@ def slug_of(name: str) -> str:
     slug = "-".join(words)
     if len(slug) > _SLUG:
         slug = slug[: _SLUG + 1].rpartition("-")[0] or slug[:_SLUG]
-    return slug or "note"
+    return f"note-{slug}".rstrip("-") if not slug or paths.name_problem(slug) else slug
 
 
 def _shortened(text: str, most: int) -> str:

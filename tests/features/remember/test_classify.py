@@ -49,6 +49,7 @@ def test_reasons_become_lines_of_their_own_and_nothing_else_is_added() -> None:
     assert fact.body == (
         "Use the real database.\nWhy: second\n\nWhy: a mock hid a broken build\n\nHow to apply: in integration tests\n"
     )
+    assert split_reasons("Use it. Why: so; How to apply: always") == ("Use it.", "so;", "always")
     assert split_reasons("Why: alone") == ("Why: alone", "", "")
 
 

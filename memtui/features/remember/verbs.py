@@ -1,0 +1,132 @@
+"""`memtui remember`: a text becomes a task; at a terminal it is done at once, and shown with the way back."""
+
+from __future__ import annotations
+
+import time
+
+from memtui.diff.differences import unified
+from memtui.engine.proposal import Proposal
+from memtui.engine.task import ENDED, FAILED, Task
+from memtui.errors import MemtuiError, RefusedError
+from memtui.features.remember.classify import checked
+from memtui.features.remember.plan import Known, RememberRequest
+from memtui.features.remember.work import KIND, propose, request_of, result_of
+from memtui.features.tasks.lanes import refuse_off, work_off
+from memtui.features.tasks.workspace import workspace_of
+from memtui.wire import outcomes, results
+from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
+
+_LOOK_S = 0.1
+"""Seconds between two looks at a task that another process works on."""
+
+
+def remember(call: Call) -> int:
+    """Remember a text."""
+    args = call.args
+    asked = checked(_text(call))
+    wanted = RememberRequest(
+        asked.text,
+        args.text("scope") or "",
+        args.text("to") or "",
+        args.text("type") or "",
+        args.flag("clean"),
+    )
+    refuse_off(call.settings, KIND)
+    if asked.cut:
+        call.out.say(f"Left out: {asked.cut} part{'s' * (asked.cut > 1)} marked as private.")
+    if call.actor.name.startswith("agent:"):
+        return _proposed(call, propose(call.engine, call.session.roots, wanted, by=call.actor.name))
+    if wanted.to:
+        call.engine.roots.find(wanted.to)  # a root that is not there is refused before anything is queued
+    lane = workspace_of(call.session.surroundings)
+    task = call.engine.tasks.enqueue(KIND, lane.id, call.actor.name, request_of(wanted), trigger="manual")
+    if args.flag("wait") or call.out.terminal:
+        task = _waited(call, task)
+    return _answer(call, task)
+
+
+def _text(call: Call) -> str:
+    words = call.args.texts("text")
+    if words != ["-"]:
+        return " ".join(words)
+    call.args.values["source"] = "-"
+    try:
+        return call.given_text().decode()
+    except UnicodeDecodeError as error:
+        raise RefusedError(
+            f"The text is not UTF-8 at byte {error.start}.", code="E_TEXT", hint="Convert it to UTF-8."
+        ) from None
+
+
+def _waited(call: Call, task: Task) -> Task:
+    """Work the lane off until the task has ended, here or in the process that has the lane."""
+    tasks, lane = call.engine.tasks, workspace_of(call.session.surroundings)
+
+    def ended() -> bool:
+        return tasks.get(task.id).state in ENDED
+
+    while not ended():
+        work_off(call.session, workspace=lane, stop=ended)
+        if not ended():
+            time.sleep(_LOOK_S)
+    return tasks.get(task.id)
+
+
+def _answer(call: Call, task: Task) -> int:
+    out = call.out
+    if task.state == FAILED and task.error is not None and not out.json:
+        code, message = task.error
+        raise MemtuiError(message, code=code, hint=f"What you gave is kept: memtui tasks retry {task.id}.")
+    if out.json:
+        out.document(task_json(task))
+        return outcomes.DONE if task.state != FAILED or task.error is None else outcomes.EXIT.get(task.error[0], 5)
+    if task.state not in ENDED:
+        out.line_of("queued", task.id)
+        out.say("An open memtui works it off; --wait does it now.")
+        return outcomes.DONE
+    found = task.result or {}
+    addresses = found.get("addresses")
+    first = str(addresses[0]) if isinstance(addresses, list) and addresses else ""
+    out.line_of(str(found.get("outcome", task.state)), first)
+    if out.terminal and task.txn is not None:
+        _show(call, task.txn)
+    notes = found.get("notes")
+    results.beside(out, *map(str, notes if isinstance(notes, list) else ()))
+    results.beside(out, "`memtui undo` takes it back" if task.txn else str(found.get("summary", "")))
+    return outcomes.DONE
+
+
+def _show(call: Call, txn: str) -> None:
+    """Print what was written as a difference."""
+    history = call.engine.history
+    for record in reversed(history.audit(txn=txn)):
+        if record.after is None:
+            continue
+        before, after = (
+            history.read_audited(record.seq, sha).decode("utf-8", "replace") if sha else ""
+            for sha in (record.before, record.after)
+        )
+        call.out.diff(unified(before, after, str(record.address) if before else "/dev/null", str(record.address)))
+    call.out.flush()
+
+
+def _proposed(call: Call, found: Proposal | Known) -> int:
+    out = call.out
+    if isinstance(found, Known):
+        result = result_of(call.engine, found, None)
+        out.fact({"taskId": None, "status": "completed", "result": result, "error": None}, str(result["summary"]))
+        return outcomes.DONE
+    out.fact(
+        {"taskId": None, "status": "proposed", "proposal": found.id, "state": found.state, "note": found.note},
+        f"proposed {found.id} {', '.join(found.targets)}",
+    )
+    results.beside(out, found.note, "An agent runs this command, so a person decides: memtui review")
+    return outcomes.DONE
+
+
+def task_json(task: Task) -> Json:
+    """Turn a task into JSON, with the fields of Qwen Code's daemon."""
+    result = None if task.result is None else dict(task.result) | {"undo": task.txn}
+    error = None if task.error is None else {"code": task.error[0], "message": task.error[1]}
+    return {"taskId": task.id, "status": task.state, "result": result, "error": error}

@@ -1,0 +1,125 @@
+"""Remembering as a task: what is asked becomes one, what came of it becomes a result; an agent's is only proposed.
+
+The fields of request and result are those of Qwen Code's daemon (`packages/core/src/memory/remember.ts`), and more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from memtui.agents.layout import short_path
+from memtui.engine.model import TYPES, is_person
+from memtui.engine.proposal import Evidence, Proposal
+from memtui.errors import UsageError
+from memtui.features.proposals.boundary import bounded
+from memtui.features.proposals.value import proposal
+from memtui.features.remember.classify import checked
+from memtui.features.remember.plan import SCOPES, Known, RememberPlan, RememberRequest, plan_remember
+from memtui.features.tasks.work import Planned, Working
+from memtui.wire.doors import door_access
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.model import Root
+
+KIND = "remember"
+MODES = ("workspace", "clean")
+"""Look for a memory that says the same, or make a new one in any case."""
+
+
+def request_of(wanted: RememberRequest, *, secrets: bool = False) -> dict[str, object]:
+    """Turn what is asked for into the request of a task; `secrets` as in `checked`."""
+    mode = MODES[wanted.clean]
+    named = {"scope": wanted.scope, "root": wanted.to, "type": wanted.type}
+    kept = {key: value for key, value in named.items() if value}
+    return {"content": wanted.text, "contextMode": mode, **kept, **({"secrets": True} if secrets else {})}
+
+
+def wanted_of(request: Mapping[str, object]) -> RememberRequest:
+    """Read the request of a task.
+
+    Raises:
+        UsageError: there is nothing to remember, or a field has a value that it cannot have.
+        RefusedError: as `checked`.
+    """
+    content = request.get("content")
+    text = checked(content if isinstance(content, str) else "", secrets=request.get("secrets") is True).text
+    mode, scope, kind = (str(request.get(key) or "") for key in ("contextMode", "scope", "type"))
+    for field, value, known in (("contextMode", mode, MODES), ("scope", scope, SCOPES), ("type", kind, TYPES)):
+        if value and value not in known:
+            raise UsageError(f"{field} cannot be {value!r}.", hint=f"One of {', '.join(known)}.")
+    return RememberRequest(text, scope, str(request.get("root") or ""), kind, mode == "clean")
+
+
+def remember(working: Working) -> Planned:
+    """Plan what a task asks for; see `plan_remember` for what is raised."""
+    task, roots = working.task, working.roots
+    if not is_person(task.client):
+        access = door_access(working.settings, task.client)
+        roots = tuple(filter(access.shows, roots))
+    found = plan_remember(working.engine, roots, wanted_of(task.request))
+    return Planned(
+        () if isinstance(found, Known) else found.steps,
+        label=f"remember {found.address}",
+        result=result_of(working.engine, found, working.surroundings.home),
+    )
+
+
+def result_of(engine: Engine, found: RememberPlan | Known, home: str | None) -> dict[str, object]:
+    """Say what came of it.
+
+    Returns:
+        `summary`, a sentence of ours; `filesTouched`, paths with the home folder as `~`; `touchedScopes`, `user` or
+        `project`; `outcome`, `saved` or `known`; `addresses`; `changes`, each with `address` and `what`.
+    """
+    if isinstance(found, Known):
+        return {
+            "summary": f"{found.address} says it already, in line {found.line}.",
+            "outcome": "known",
+            "addresses": [str(found.address)],
+            "filesTouched": [],
+            "touchedScopes": [],
+            "changes": [],
+            "notes": [],
+        }
+    written = [step.address for step in found.steps]
+    roots = {one.root: engine.roots.find(one.root) for one in written}
+    whats = {one.address: one.what or "new" for one in found.changes}
+    return {
+        "summary": f"Saved as {found.address}.",
+        "outcome": "saved",
+        "addresses": [str(found.address)],
+        "filesTouched": [short_path(os.path.join(roots[one.root].path, one.path), home) for one in written],
+        "touchedScopes": sorted({"user" if root.scope == "global" else "project" for root in roots.values()}),
+        "changes": [{"address": str(one), "what": whats[one]} for one in written],
+        "notes": list(found.notes),
+    }
+
+
+def propose(engine: Engine, roots: Sequence[Root], wanted: RememberRequest, *, by: str) -> Proposal | Known:
+    """Suggest to a person what an agent wants remembered; stored, and nothing else is written.
+
+    Args:
+        engine: an engine.
+        roots: as for `plan_remember`.
+        wanted: what is asked for.
+        by: who asks.
+
+    Returns:
+        The proposal as it is stored; see `engine.proposals.add`.
+    """
+    found = plan_remember(engine, roots, wanted)
+    if isinstance(found, Known):
+        return found
+    made = proposal(
+        engine,
+        kind="add",
+        steps=found.steps,
+        by=by,
+        why=f"{by} wants this remembered: {found.fact.description}",
+        evidence=(Evidence("request", by, quote=wanted.text),),
+    )
+    (stored,) = engine.proposals.add(bounded(engine, (made,)))
+    return stored
