@@ -44,7 +44,7 @@ class Task(NamedTuple):
     txn: str | None
     """The undo step it wrote."""
     result: Mapping[str, object] | None
-    """What came of it, JSON values; None until it is completed."""
+    """What came of it, JSON values: None until it is planned; `proposals` are the ids of those that wait."""
     error: tuple[str, str] | None
     """A code of `memtui.errors` and a sentence; None unless it failed or was cancelled."""
     progress: str

@@ -7,12 +7,13 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults import erasures, io_errors, kills, ledger, load, pages, properties
+from tests.faults import erasures, io_errors, kills, lanes, ledger, load, pages, properties
 from tests.faults.report import Campaign
 from tests.races import clients, edits, escapes, locks, outside
 
 CAMPAIGNS: dict[str, Campaign] = {
     "kills": kills.run,
+    "lanes": lanes.run,
     "load": load.run,
     "io-errors": io_errors.run,
     "ledger": ledger.run,

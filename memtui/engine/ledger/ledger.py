@@ -37,7 +37,7 @@ LARGEST_BACKUP = 512 * 1024 * 1024
 def _tasks(ledger: Ledger) -> TaskTable:
     from memtui.engine.ledger.tasks import TaskTable
 
-    return TaskTable(ledger)
+    return TaskTable(ledger, ledger.proposals.add)
 
 
 class Ledger(Database):

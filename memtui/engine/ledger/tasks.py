@@ -7,7 +7,7 @@ It is apart so that a command that queues nothing loads none of it.
 import json
 import os
 from base64 import b64decode
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from hashlib import sha256
 from uuid import uuid4
@@ -16,7 +16,8 @@ import apsw
 
 from memtui.engine.disk.locks import RootLock
 from memtui.engine.ledger.database import DAY_MS, Database, Row, checked
-from memtui.engine.task import CANCELLED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Cause, Run, Task, TaskEvent
+from memtui.engine.proposal import WAITING, Proposal
+from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Cause, Run, Task, TaskEvent
 from memtui.errors import BusyError, ConflictError, NotFoundError
 
 KEPT, KEPT_MS, TEXT_MS = 1_000, 30 * DAY_MS, 7 * DAY_MS
@@ -37,9 +38,10 @@ _RUN = "id, task, kind, workspace, trigger, worker, sent, reply, outcome, counts
 class TaskTable:
     """Tasks, runs, and events about them."""
 
-    def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
+    def __init__(self, database: Database, propose: Callable[[Iterable[Proposal]], Iterable[Proposal]]) -> None:
+        """Take what it works with; nothing is read before it is asked for. `propose` stores proposals."""
         self._database = database
+        self._propose = propose
         self.clock = database.clock
         """Milliseconds since the epoch."""
 
@@ -193,9 +195,17 @@ class TaskTable:
             task, "state = ?, attempt = attempt + 1, progress = ''", (RUNNING,), "state IN (?, ?)", OPEN, durable=False
         )
 
-    def keep_plan(self, task: str, plan: str) -> bool:
-        """Keep what is to be written, before it is; says no when the task was cancelled or has ended meanwhile."""
-        return self._change(task, "plan = ?", (plan,), "state = ? AND NOT stopping", (RUNNING,), tell=False) is not None
+    def keep_plan(self, task: str, plan: str, proposals: Iterable[Proposal] = ()) -> bool:
+        """Keep what is to be written, before it is, and what is suggested; no when the task was cancelled meanwhile.
+
+        The ids of the proposals that wait now are in the result, as `proposals`.
+        """
+        with self._database.transaction():
+            kept = self._change(task, "plan = ?", (plan,), "state = ? AND NOT stopping", (RUNNING,), tell=False)
+            waiting = [one.id for one in self._propose(proposals) if one.state in WAITING] if kept else []
+            if waiting:
+                self._change(task, "result = ?", (_json({"proposals": waiting}),), "1", (), tell=False)
+            return kept is not None
 
     def note_progress(self, task: str, text: str) -> None:
         """Say how far it is."""
@@ -229,20 +239,25 @@ class TaskTable:
         Args:
             task: its id.
             state: one of `ENDED`.
-            result: what came of it; with `touchedScopes`, followers are told those.
+            result: what came of it, beside `proposals`; with `touchedScopes`, followers are told those.
             error: code and sentence.
             txn: the undo step it wrote.
         """
         code, message = error or (None, None)
-        ended = self._change(
-            task,
-            "state = ?, result = ?, code = ?, message = ?, txn = ?, plan = NULL, progress = '',"
-            " request = iif(? = 'completed', NULL, request)",
-            (state, None if result is None else _json(result), code, message, int(txn) if txn else None, state),
-            "state IN (?, ?)",
-            OPEN,
-        )
-        return ended or self.get(task)
+        with self._database.transaction():
+            found = self.get(task)
+            if found.state in ENDED:
+                return found
+            said = {**(found.result or {}), **(result or {})} if state == COMPLETED else None
+            ended = self._change(
+                task,
+                "state = ?, result = ?, code = ?, message = ?, txn = ?, plan = NULL, progress = '',"
+                " request = iif(? = 'completed', NULL, request)",
+                (state, None if said is None else _json(said), code, message, int(txn) if txn else None, state),
+                "1",
+                (),
+            )
+            return ended or found
 
     # --- what people do
 

@@ -118,10 +118,10 @@ class _Work:
         except Exception as error:  # noqa: BLE001 - a fault of one kind must not stop the lane; it is told as the task's
             ending = _End(FAILED, ("E_INTERNAL", f"A fault of memtui's own: {type(error).__name__}: {error}"))
         else:
-            plan = _written(planned, task)
             if planned.run is not None:
                 tasks.add_run(planned.run)
-            if self._end(anew=True) is None and tasks.keep_plan(task.id, plan):
+            plan = _written(planned, task)
+            if self._end(anew=True) is None and tasks.keep_plan(task.id, plan, planned.proposals):
                 return _carry_out(self._session, task, plan)
             ending = self._end(anew=True) or _End(CANCELLED, ("E_STOPPED", "It was cancelled."))
         if ending.state:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
     from memtui.engine.model import Actor, Root, Step
+    from memtui.engine.proposal import Proposal
     from memtui.engine.task import Run, Task
     from memtui.features.tasks.workspace import Workspace
 
@@ -47,5 +48,7 @@ class Planned(NamedTuple):
     """What the steps are called, for people."""
     result: Mapping[str, object] = {}
     """The task's result, JSON values."""
+    proposals: tuple[Proposal, ...] = ()
+    """Stored for somebody to decide; one that is stored already, or was rejected, is not stored again."""
     run: Run | None = None
     """What was done for it, to be kept."""

@@ -9,8 +9,10 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.engine.model import Actor, Address, Write
+from memtui.engine.proposal import Evidence
 from memtui.engine.task import Run, Task
 from memtui.errors import BusyError, RefusedError
+from memtui.features.proposals.value import proposal
 from memtui.features.tasks import lanes
 from memtui.features.tasks.lanes import TRIES, work_off
 from memtui.features.tasks.work import Planned, Working
@@ -52,7 +54,11 @@ def remember(working: Working) -> Planned:
         working.now,
         0,
     )
-    return Planned(steps, Actor("cli"), "remember", {"addresses": list(writes)}, run)
+    proposals = [
+        proposal(working.engine, kind="note", steps=(), by="rule:test", why=why, evidence=[Evidence("request", "t")])
+        for why in ask.get("suggest", [])  # type: ignore[attr-defined]
+    ]
+    return Planned(steps, Actor("cli"), "remember", {"addresses": list(writes)}, tuple(proposals), run)
 
 
 dream = forget = remember
@@ -124,6 +130,15 @@ def test_what_is_planned_is_one_step_of_undo(session: Session, tmp_path: Path) -
     session.engine.undo.undo(actor=Actor("cli"))
     assert files(tmp_path) == {}
     assert work(session) == 0
+
+
+def test_what_is_suggested_waits_once_with_the_task_that_did(session: Session) -> None:
+    first, second = ask(session, suggest=["one", "two"], files={"a.md": "a"}), ask(session, suggest=["two"])
+    work(session)
+    one, two = session.engine.proposals.all()
+    assert [one.why, two.why] == ["one", "two"]
+    assert now(session, first).result == {"addresses": ["a.md"], "proposals": [one.id, two.id]}
+    assert now(session, second).result == {"addresses": [], "proposals": [two.id]}
 
 
 def test_nothing_to_write_is_done_without_a_step(session: Session) -> None:
