@@ -1,5 +1,6 @@
 """Lanes: what a kind plans is written once and whole, and every way a task can end leaves what it should."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 from memtui.config.read import load_settings, read_environment
 from memtui.engine.model import Actor, Address, Write
 from memtui.engine.proposal import Evidence
-from memtui.engine.task import Run, Task
+from memtui.engine.task import Run, Task, steps_json
 from memtui.errors import BusyError, RefusedError
 from memtui.features.proposals.value import proposal
 from memtui.features.tasks import lanes
@@ -251,6 +252,20 @@ def test_what_a_dead_process_left_is_done_or_ended(session: Session, stopping: b
         session.engine.tasks.cancel(task.id)
     assert work(session) == 1
     assert now(session, task).state == state
+
+
+def test_what_was_written_whole_is_not_written_again(session: Session, tmp_path: Path) -> None:
+    """Its process died just before the end; somebody has changed the memory since."""
+    task, engine = ask(session), session.engine
+    steps = (Write(Address("notes", "a.md"), b"a", None),)
+    engine.tasks.start(task.id)
+    plan = {"steps": json.loads(steps_json(steps)), "actor": "cli", "label": "remember", "result": {}}
+    engine.tasks.keep_plan(task.id, json.dumps(plan))
+    done = engine.together.do(steps, actor=Actor("cli"), label="remember", cause=task.id)
+    (tmp_path / "notes" / "a.md").write_text("theirs")
+    assert work(session) == 1
+    assert (now(session, task).state, now(session, task).txn) == ("completed", done.txn)
+    assert files(tmp_path) == {"a.md": "theirs"}
 
 
 def test_what_kills_every_process_is_given_up(session: Session) -> None:
