@@ -26,6 +26,7 @@ EXTRAS = {
     "memtui/adapters/anthropic.py": "anthropic",
     "memtui/web/": "web",
     "memtui/given/tokens.py": "tokens",
+    "memtui/features/workers/model.py": "model",
 }
 """What may import more than a plain installation brings, and the extra it needs."""
 

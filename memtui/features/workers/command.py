@@ -110,8 +110,8 @@ _VARIABLES = frozenset(
     )
 )
 """Variables that every worker gets, and those that begin with `LC_`."""
-_probed: dict[tuple[str, int, int], Probe] = {}
-"""By path, size and time of the last change, in nanoseconds."""
+_probed: dict[tuple[str, int, int, tuple[str, ...]], Probe] = {}
+"""By path, size, time of the last change in nanoseconds, and what it is to be run with."""
 
 
 def own(command: Sequence[str]) -> WorkerProgram:
@@ -135,7 +135,7 @@ def probe(program: WorkerProgram, place: WorkerPlace) -> Probe:
     if path is None or not os.path.isabs(path):
         raise _failed(f"There is no program {program.name!r} on PATH.", "Install it, or choose another worker.")
     found = os.stat(path)
-    key = (path, found.st_size, found.st_mtime_ns)
+    key = (path, found.st_size, found.st_mtime_ns, program.words)
     if key not in _probed:
         version, listed = "", ""
         if program.help:

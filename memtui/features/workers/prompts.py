@@ -119,7 +119,7 @@ class WorkerPrompt(NamedTuple):
     @property
     def sent(self) -> str:
         """All of it, as it is shown before and kept afterwards."""
-        return f"{self.system}\n{self.text}"
+        return f"{self.system}\n\n{self.text}"
 
 
 def prompt(kind: str, part: WorkSlice, memories: Sequence[ShownMemory]) -> WorkerPrompt:

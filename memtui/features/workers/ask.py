@@ -1,0 +1,91 @@
+"""Asking the worker that the user chose, if they chose one: what was sent and what came back is kept to the byte.
+
+A worker that fails takes nothing away: whoever asks goes on with what its rules found, and tells why there is no more.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import uuid4
+
+from memtui.config.read import read_environment
+from memtui.engine.task import Run
+from memtui.errors import MemtuiError, RefusedError
+from memtui.features.workers.command import PROGRAMS, WorkerPlace, answer, own
+from memtui.features.workers.guard import is_worker, one_of_few, refuse_more
+from memtui.features.workers.reply import Reply, read_reply
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.features.tasks.work import Working
+    from memtui.features.workers.prompts import WorkerPrompt
+
+NONE = "none"
+
+
+class WorkerAnswer(NamedTuple):
+    """What came of asking."""
+
+    run: Run
+    """To be kept, also when nobody was asked; its counts are for the kind to fill in."""
+    reply: Reply | None = None
+    error: MemtuiError | None = None
+    """Why there is no reply; None too when nobody was to be asked."""
+
+
+def ask(working: Working, prompt: WorkerPrompt | None, kind: str) -> WorkerAnswer:
+    """Ask the worker of the settings, once more where its reply breaks a rule.
+
+    Args:
+        working: the task.
+        prompt: what to ask; None when rules leave nothing to ask.
+        kind: of the work, for the run.
+    """
+    engine, task, worker = working.engine, working.task, working.settings.lifecycle_worker
+    run = Run(
+        *(str(uuid4()), task.id, kind, working.workspace.id, task.trigger, NONE, "", "", "completed", {}),
+        *(working.now, engine.tasks.clock()),
+    )
+    if worker == NONE or prompt is None:
+        return WorkerAnswer(run)
+    environ = read_environment()
+    place = WorkerPlace(working.settings.state_dir, environ, working.cancelled)
+    sent = heard = ""
+    reply = error = None
+    try:
+        if is_worker(environ):
+            raise RefusedError("A worker started this memtui.", code="E_WORKER", hint="Start it yourself.")
+        refuse_more(engine, working.workspace.id, working.now)
+        with one_of_few(place.state_dir, working.workspace.id):
+            for last in (False, True):
+                working.progress(f"{worker} is asked")
+                sent = prompt.sent
+                said = _answer(working.settings, prompt.system, prompt.text, place)
+                heard += said
+                try:
+                    reply = read_reply(said, prompt.limits)
+                    break
+                except RefusedError as fault:
+                    if last:
+                        raise
+                    again = f"{prompt.text}\n\nYour answer was refused: {fault.message} Answer again."
+                    prompt = prompt._replace(text=again)
+    except MemtuiError as refused:
+        error = refused
+    outcome = error.code if error is not None else "completed"
+    return WorkerAnswer(
+        run._replace(worker=worker, sent=sent, reply=heard, outcome=outcome, ended=engine.tasks.clock()), reply, error
+    )
+
+
+def _answer(settings: Settings, system: str, text: str, place: WorkerPlace) -> str:
+    worker, model = settings.lifecycle_worker, settings.lifecycle_model
+    if worker == "model":
+        from memtui.features.workers.model import ask_model
+
+        return ask_model(model, system, text, place)
+    if worker == "command":
+        return answer(own(settings.lifecycle_command), system, text, place)
+    program = PROGRAMS[worker]
+    words = (*program.words, "--model", model) if model else program.words
+    return answer(program._replace(words=words), system, text, place)

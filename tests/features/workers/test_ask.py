@@ -1,0 +1,130 @@
+"""Asking the worker of the settings: what is sent and heard is kept, one more try, few at a time, nobody when none."""
+
+import json
+import socket
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.config.read import load_settings, read_environment
+from memtui.errors import BusyError
+from memtui.features.tasks.work import Working
+from memtui.features.tasks.workspace import workspace_of
+from memtui.features.workers.ask import ask
+from memtui.features.workers.guard import A_DAY, AT_ONCE, MARK, is_worker, one_of_few
+from memtui.features.workers.prompts import WorkerPrompt, WorkSlice, prompt
+from memtui.wire.session import Options, open_session
+
+GOOD = json.dumps({"summary": "Nothing.", "operations": []})
+PROMPT: WorkerPrompt = prompt("remember", WorkSlice(request="Use tabs."), ())
+
+
+@pytest.fixture
+def working(tmp_path: Path) -> Iterator[Working]:
+    """A task that is being worked on."""
+    (tmp_path / "notes").mkdir()
+    options = Options(roots=(f"notes={tmp_path}/notes",), only_roots=True)
+    session = open_session(load_settings(read_environment()), options, lock_wait=5)
+    here = workspace_of(session.surroundings)
+    with session.engine as engine:
+        task = engine.tasks.enqueue("remember", here.id, "cli", {}, trigger="manual")
+        place = (session.surroundings, session.roots, here, task, engine.tasks.clock())
+        yield Working(engine, session.settings, *place, lambda: False, lambda text: None)
+
+
+def answering(working: Working, tmp_path: Path, *answers: str) -> Working:
+    """Have the worker be a script that notes what it is given, and answers this; the last one for ever."""
+    for number, text in enumerate(answers):
+        (tmp_path / f"answer{number}").write_text(text)
+    script = tmp_path / "worker"
+    script.write_text(
+        f"#!/bin/sh\ncd {tmp_path}; n=$(cat count 2>/dev/null || echo 0)\ncat > given$n\n"
+        f"echo $((n < {len(answers) - 1} ? n + 1 : n)) > count\ncat answer$n\n"
+    )
+    script.chmod(0o700)
+    settings = working.settings._replace(lifecycle_worker="command", lifecycle_command=(str(script),))
+    return working._replace(settings=settings)
+
+
+def test_with_no_worker_nothing_is_started_and_nothing_leaves(
+    working: Working, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def trap(*_: object, **__: object) -> object:
+        raise AssertionError("something was to leave the machine")
+
+    monkeypatch.setattr(socket, "socket", trap)
+    monkeypatch.setattr(subprocess, "Popen", trap)
+    found = ask(working, PROMPT, "remember")
+    assert (found.reply, found.error) == (None, None)
+    assert (found.run.worker, found.run.sent, found.run.outcome) == ("none", "", "completed")
+
+
+def test_what_is_sent_and_heard_is_kept_to_the_byte(working: Working, tmp_path: Path) -> None:
+    found = ask(answering(working, tmp_path, GOOD), PROMPT, "remember")
+    assert found.reply == ("Nothing.", (), 0)
+    given = (tmp_path / "given0").read_text()
+    assert given == found.run.sent == PROMPT.sent
+    assert (found.run.reply, found.run.worker, found.run.outcome) == (GOOD, "command", "completed")
+    working.engine.tasks.add_run(found.run)
+    assert working.engine.tasks.run(found.run.id) == found.run
+
+
+def test_a_reply_that_breaks_a_rule_is_asked_for_once_more(working: Working, tmp_path: Path) -> None:
+    found = ask(answering(working, tmp_path, "I would add it.", GOOD), PROMPT, "remember")
+    assert found.reply is not None
+    assert "There is no object of JSON in it. Answer again." in (tmp_path / "given1").read_text()
+    assert found.run.sent.endswith("Answer again.")
+    assert found.run.reply == f"I would add it.{GOOD}"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [("{", "E_REPLY"), ('{"operations": [{"op": "add", "name": "../x", "text": "y"}]}', "E_NAME")],
+)
+def test_a_second_bad_reply_leaves_the_rules_alone(answer: str, code: str, working: Working, tmp_path: Path) -> None:
+    found = ask(answering(working, tmp_path, answer), PROMPT, "remember")
+    assert found.reply is None
+    assert found.error is not None
+    assert (found.error.code, found.run.outcome, found.run.reply) == (code, code, answer * 2)
+
+
+def test_a_worker_inside_a_worker_is_not_asked(
+    working: Working, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(MARK, "1")
+    found = ask(answering(working, tmp_path, GOOD), PROMPT, "remember")
+    assert found.run.outcome == "E_WORKER"
+    assert not (tmp_path / "given0").exists()
+    assert is_worker({MARK: "1"})
+    assert not is_worker({})
+
+
+def test_a_worker_is_asked_so_often_a_day(working: Working, tmp_path: Path) -> None:
+    asked = answering(working, tmp_path, GOOD)
+    for number in range(A_DAY):
+        working.engine.tasks.add_run(ask(asked, PROMPT, "remember").run._replace(id=f"r{number}", sent="x"))
+        (tmp_path / "given0").unlink()
+    found = ask(asked, PROMPT, "remember")
+    assert (found.reply, found.run.outcome) == (None, "E_WORKER")
+    assert not (tmp_path / "given0").exists()
+    later = asked._replace(now=asked.now + 86_400_001)
+    assert ask(later, PROMPT, "remember").reply is not None
+
+
+def test_few_workers_run_at_once_and_one_in_a_workspace(tmp_path: Path) -> None:
+    state = str(tmp_path / "state")
+
+    def deeper(number: int) -> int:
+        try:
+            with one_of_few(state, f"w{number}"):
+                return deeper(number + 1)
+        except BusyError:
+            return number
+
+    assert deeper(0) == AT_ONCE
+    with one_of_few(state, "w0"), pytest.raises(BusyError), one_of_few(state, "w0"):
+        pass
+    with one_of_few(state, "w0"):
+        pass
