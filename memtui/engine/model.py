@@ -42,7 +42,7 @@ def is_reserved(actor: str) -> bool:
     return plain in ("tui", "you", "person") or plain.startswith(("tui:", "cli:"))
 
 
-APPROVALS = ("reviewed", "seen", "redacted", "setting")
+APPROVALS = ("reviewed", "seen", "redacted", "setting", "accepted", "rejected")
 """Operations of the audit that only a person does: approvals. They are marks, and no change of a memory."""
 
 

@@ -25,6 +25,7 @@ from memtui.engine.model import (
     Version,
     Write,
 )
+from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from tests.faults.world import ME, sha
 
@@ -73,6 +74,9 @@ CHANGING: dict[str, Verb] = {
     "history.review": lambda e, old: e.history.review([(HELD, sha(OLD))], actor=AGENT),
     "undo.take_back": lambda e, old: e.undo.take_back(news(e), actor=AGENT),
     "changes.mark_shown": lambda e, old: e.changes.mark_shown(news(e)),
+    "changes.decide": lambda e, old: e.changes.decide(e.proposals.all(), "later", actor=AGENT),
+    "changes.decide_hunk": lambda e, old: e.changes.decide_hunk(e.proposals.get("1"), 0, 0, rejected=True),
+    "changes.revise": lambda e, old: e.changes.revise(e.proposals.get("1"), [Write(HELD, b"another\n", sha(OLD))]),
     "changes.unmark": lambda e, old: e.changes.unmark([SeenMark(HELD, sha(OLD))]),
     "pins.bring": lambda e, old: e.pins.bring([HELD], actor=AGENT, joins=None),
     "history.keep": lambda e, old: e.history.keep(HELD, [(Version(sha(NEW), 4, "x", 1, "modified"), NEW)], actor=AGENT),
@@ -113,20 +117,6 @@ OTHER = frozenset(
         "history.trusted_version",
         "open",
         "pins.record_use",
-        "proposals.add",
-        "proposals.all",
-        "proposals.alone",
-        "proposals.base",
-        "proposals.claim",
-        "proposals.decide",
-        "proposals.decide_hunk",
-        "proposals.get",
-        "proposals.keep_base",
-        "proposals.key",
-        "proposals.prune",
-        "proposals.rejected_hunks",
-        "proposals.revise",
-        "proposals.settle",
         "read",
         "read_bytes",
         "redaction.drop_damaged",
@@ -154,7 +144,7 @@ OTHER = frozenset(
 )
 """Verbs that only read, that look after the ledger, or that keep the user's own drafts."""
 
-INSIDE = frozenset({"memories.move_one", "memories.move_within", "undo.roll_back"})
+INSIDE = frozenset({"memories.move_one", "memories.move_within", "together.take_back", "undo.roll_back"})
 """Steps of the verbs above, in a transaction that those began."""
 
 
@@ -176,6 +166,8 @@ def roots(tmp_path: Path) -> list[Root]:
         engine.memories.create(Address(PROJECT, "folder/b.md"), NEW, actor=AGENT)
         engine.memories.delete([Address(PROJECT, "folder/b.md")], actor=ME)
         engine.undo.undo(actor=ME)
+        shown = (Evidence("turn", "s"),)
+        engine.proposals.add([Proposal("", "", "x", "replace", (Write(HELD, NEW, sha(OLD)),), (), "", shown, 1.0, "f")])
         engine.pins.set([Address(PROJECT, "folder/b.md")], pinned=True, actor=ME)
         engine.undo.undo(actor=ME)
     return found
@@ -193,17 +185,20 @@ def held(engine: Engine, folder: Path) -> tuple[object, ...]:
         histories,
         audit,
         engine.undo.trash.entries(),
+        engine.proposals.all(),
+        engine.proposals.rejected_hunks("1"),
         [s.accepted for s in engine.rows.status()],
     )
 
 
 def verbs(engine: Engine) -> set[str]:
-    """Every public method of the engine and of its parts, a part's as `part.method`."""
+    """Every public method of the engine and of its parts, a part's as `part.method`, but for the ledger's tables."""
     kinds = {
         name: type(getattr(engine, name))
         for name, value in vars(Engine).items()
         if isinstance(value, cached_property) and name[0] != "_"
     }
+    kinds = {name: kind for name, kind in kinds.items() if not kind.__module__.startswith("memtui.engine.ledger.")}
     kinds["trash"] = type(engine.undo.trash)
     found = {f"{part}.{name}" for part, kind in kinds.items() for name in dir(kind) if callable(getattr(kind, name))}
     own = {name for name in dir(Engine) if callable(getattr(Engine, name))}

@@ -85,8 +85,9 @@ def test_a_decision_is_made_about_all_or_none(engine: Engine) -> None:
         table.decide([one.id, two.id, barred.id], "accepted", by="tui")
     assert {each.state for each in table.all()} == {"open", "blocked"}
     table.decide([one.id, two.id], "accepted", by="tui")
-    assert table.claim([one.id, two.id, barred.id]) == {one.id, two.id}
-    assert table.claim([one.id, two.id]) == frozenset(), "two windows cannot both carry it out"
+    assert table.claim([one.id, two.id, barred.id], "c-1") == {one.id, two.id}
+    assert table.claim([one.id, two.id], "c-2") == frozenset(), "two windows cannot both carry it out"
+    assert table.claimed() == {one.id: "c-1", two.id: "c-1"}
     with pytest.raises(ConflictError, match="is applying"):
         table.decide([one.id], "rejected", by="tui")
     table.settle({one.id: ("stale", "The memory is gone."), two.id: ("accepted", "")})
@@ -111,7 +112,7 @@ def test_undo_opens_it_again_and_redo_applies_it_however_often(engine: Engine) -
     table = engine.proposals
     (one,) = table.add([suggested(a_write(base=None))])
     table.decide([one.id], "accepted", by="tui")
-    table.claim([one.id])
+    table.claim([one.id], "c-1")
     done = engine.together.do(one.steps, actor=ME, label="accept a proposal")
     table.settle({one.id: ("applied", "")}, done.txn)
     applied, by_itself = True, None

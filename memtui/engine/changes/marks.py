@@ -5,6 +5,7 @@ It is apart so that only a command that uses it loads it.
 
 from collections.abc import Iterable
 
+from memtui.engine.approval import Approver
 from memtui.engine.changes.change import failed, label_of
 from memtui.engine.changes.rules import EnginePart, Rules
 from memtui.engine.disk import paths
@@ -12,13 +13,27 @@ from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger, Record
 from memtui.engine.look.catalog import Library
 from memtui.engine.look.roots import Roots
-from memtui.engine.model import Actor, Address, Change, Done, Memory, Outcome, Root, SeenMark, Usage, is_person
+from memtui.engine.model import (
+    APPROVALS,
+    Actor,
+    Address,
+    Change,
+    Done,
+    Memory,
+    Outcome,
+    Root,
+    SeenMark,
+    Step,
+    Usage,
+    is_person,
+)
+from memtui.engine.proposal import Proposal
 from memtui.engine.save.jobs import each, joined, made_again, transaction
 from memtui.errors import MemtuiError
 
 
 class Marks(EnginePart):
-    """Knows what the user has not seen, and marks it as seen."""
+    """Knows what the user has not seen, marks it as seen, and takes down what they decide about proposals."""
 
     def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events, rows: Library) -> None:
         """Take what it works with; the rows tell what nobody has recorded when nothing may be written."""
@@ -135,6 +150,61 @@ class Marks(EnginePart):
             ]
         )
         self._events.touched(mark.address for mark in chosen)
+
+    @made_again
+    def decide(
+        self,
+        proposals: Iterable[Proposal],
+        state: str,
+        *,
+        actor: Actor,
+        note: str = "",
+    ) -> None:
+        """Write down what a person decided about proposals, all of them or none; nothing is carried out.
+
+        Args:
+            proposals: with the ids that their roots have here.
+            state: `open`, `later`, `accepted` or `rejected`.
+            actor: the person; the audit has a record of each memory an accepted or rejected one is about.
+            note: why.
+
+        Raises:
+            RefusedError: `E_PERSON`: an agent runs this process; and as any change.
+            NotFoundError, ConflictError: see `ProposalTable.decide`.
+        """
+        chosen = tuple(proposals)
+        approver = self._may_decide(chosen)
+        places = [
+            (self._roots.uid(self._roots.find(step.address.root)), step.address.path, step.expected_sha256)
+            for one in chosen
+            for step in one.steps
+        ]
+        with self._ledger.transaction(durable=False):
+            self._ledger.proposals.decide([one.id for one in chosen], state, by=actor.name, note=note)
+            if state in APPROVALS:
+                self._ledger.audit.approve(state, places, approver)
+
+    @made_again
+    def decide_hunk(self, proposal: Proposal, step: int, hunk: int, *, rejected: bool) -> None:
+        """Keep what a person decided about one hunk of a proposal; see `ProposalTable.decide_hunk`."""
+        self._may_decide([proposal])
+        self._ledger.proposals.decide_hunk(proposal.id, step, hunk, rejected=rejected)
+
+    @made_again
+    def revise(self, proposal: Proposal, steps: Iterable[Step]) -> Proposal:
+        """Give a proposal the steps that a person edited it to; see `ProposalTable.revise`."""
+        chosen = tuple(steps)
+        self._may_decide([proposal, proposal._replace(steps=chosen)])
+        return self._ledger.proposals.revise(proposal.id, chosen)
+
+    def _may_decide(self, proposals: Iterable[Proposal]) -> Approver:
+        approver = self._rules.approver
+        approver.require("decide about what is proposed")
+        self._rules.refuse_read_only()
+        for one in proposals:
+            for step in one.steps:
+                self._rules.allowed(step.address.root)
+        return approver
 
     def seen_version(self, address: Address) -> str | None:
         """The version of a memory the user last looked at."""

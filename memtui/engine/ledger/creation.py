@@ -240,6 +240,7 @@ MIGRATIONS: tuple[str, ...] = (
         txn INTEGER REFERENCES txns(id),
         note TEXT NOT NULL,
         hunks TEXT NOT NULL DEFAULT '',
+        cause TEXT NOT NULL DEFAULT '',
         folders TEXT NOT NULL
     );
     CREATE INDEX proposals_fingerprint ON proposals (fingerprint);

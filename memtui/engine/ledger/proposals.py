@@ -113,15 +113,13 @@ class ProposalTable:
             kinds="ittttt",
         ):
             evidence[number].append(Evidence(*one))
-        back = self._taken_back() if any(row[9] == "applied" for row in rows) else frozenset()
+        back = self._taken_back() if any(row[13] is not None for row in rows) else frozenset()
         return [_proposal(row, tuple(evidence[row[0]]), reopened=row[0] in back) for row in rows]
 
     def _taken_back(self) -> frozenset[int]:
-        """The applied proposals whose step of undo was taken back, and not done again since."""
+        """The proposals whose step of undo was taken back, and not done again since."""
         applied: dict[int, int] = dict(
-            self._database.rows(
-                "SELECT id, txn FROM proposals WHERE state = 'applied' AND txn NOT NULL AND steps != ''", kinds="ii"
-            )
+            self._database.rows("SELECT id, txn FROM proposals WHERE txn NOT NULL AND steps != ''", kinds="ii")
         )
         undone: set[int] = set()
         for number, what in self._database.rows(
@@ -135,14 +133,15 @@ class ProposalTable:
 
     # --- what is decided
 
-    def decide(self, ids: Iterable[str], state: str, *, by: str, note: str = "") -> None:
+    def decide(self, ids: Iterable[str], state: str, *, by: str, note: str = "", txn: str = "") -> None:
         """Write down what was decided.
 
         Args:
             ids: proposals that wait, or are accepted and not carried out yet; all of them or none.
             state: `open`, `later`, `accepted` or `rejected`.
             by: who decided.
-            note: why.
+            note: why; nothing leaves what it says already.
+            txn: the step of undo that is a part of the decision; undone, the proposal waits again.
 
         Raises:
             NotFoundError: there is no such proposal.
@@ -157,9 +156,9 @@ class ProposalTable:
                 if known.state not in can:
                     raise _cannot(known, state)
                 db.execute(
-                    "UPDATE proposals SET state = ?, decided_by = ?, decided_at = ?, note = ?, txn = NULL,"
-                    " day = (SELECT max(id) FROM days) WHERE id = ?",
-                    (state, by, self._database.clock(), note, int(number)),
+                    "UPDATE proposals SET state = ?1, decided_by = ?2, decided_at = ?3, note = iif(?4 = '', note, ?4),"
+                    " txn = ?5, day = (SELECT max(id) FROM days) WHERE id = ?6",
+                    (state, by, self._database.clock(), note, int(txn) if txn else None, int(number)),
                 )
 
     def rejected_hunks(self, number: str) -> frozenset[tuple[int, int]]:
@@ -203,15 +202,29 @@ class ProposalTable:
         finally:
             fsio.close(guard)
 
-    def claim(self, ids: Collection[str]) -> frozenset[str]:
-        """Have accepted proposals carried out by this process; returns those of them that were accepted."""
+    def claim(self, ids: Collection[str], cause: str) -> frozenset[str]:
+        """Have accepted proposals carried out by this process; call `alone`.
+
+        Args:
+            ids: which.
+            cause: what the transaction that does it will name, so that a dead process's is found again.
+
+        Returns:
+            Those of them that were accepted.
+        """
         marks = ", ".join("?" * len(ids))
         with self._database.transaction() as db:
             rows = db.execute(
-                f"UPDATE proposals SET state = 'applying' WHERE state = 'accepted' AND id IN ({marks}) RETURNING id",
-                tuple(map(int, ids)),
+                "UPDATE proposals SET state = 'applying', cause = ?"
+                f" WHERE state = 'accepted' AND id IN ({marks}) RETURNING id",
+                (cause, *map(int, ids)),
             )
             return frozenset(str(number) for (number,) in rows)
+
+    def claimed(self) -> dict[str, str]:
+        """What is being carried out: ids, and the cause of each."""
+        found = self._database.rows("SELECT id, cause FROM proposals WHERE state = 'applying'", kinds="it")
+        return {str(number): cause for number, cause in found}
 
     def settle(self, states: Mapping[str, tuple[str, str]], txn: str = "") -> None:
         """Give proposals that are carried out their end.
@@ -222,7 +235,9 @@ class ProposalTable:
         """
         with self._database.transaction() as db:
             for number, (state, note) in states.items():
-                self._conclude(db, int(number), state, note=note, txn=int(txn) if txn and state == "applied" else None)
+                if self.get(number).state not in DECIDED:
+                    done = int(txn) if txn and state == "applied" else None
+                    self._conclude(db, int(number), state, note=note, txn=done)
 
     def _conclude(self, db: apsw.Connection, number: int, state: str, *, note: str, txn: int | None = None) -> None:
         db.execute(

@@ -1,0 +1,352 @@
+"""What proposals would do now, what is decided about them, and carrying out what was accepted as one step of undo.
+
+A proposal means the versions it was made from. Where a memory has another one by now, its change is merged onto that;
+what cannot be merged is `stale`, with the three texts, and never forced. The state of each follows what the engine did
+and nothing else: also after a kill, which leaves all of it done or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import uuid4
+
+from memtui.diff.hunks import ByteHunk, byte_lines, hunks
+from memtui.diff.merge import merged_alone
+from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Rename, Step, Write
+from memtui.engine.proposal import WAITING, Proposal
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
+from memtui.features.proposals.boundary import barred
+from memtui.features.proposals.value import text_of
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+TRIES = 3
+"""So often the same proposals are looked at again when somebody writes between the look and the change."""
+_Texts = Mapping[Address, bytes | None]
+
+
+class StepView(NamedTuple):
+    """What one step of a proposal would do now."""
+
+    step: Step
+    base: bytes | None
+    """The text it starts from; None: there is none, or it is not kept any more."""
+    proposed: bytes | None
+    """What it would put in its place, without the hunks that were rejected; None: nothing."""
+    current: bytes | None
+    """What is there now; None: nothing."""
+    result: bytes | None
+    """What would be there; None: nothing, or it cannot be done."""
+    hunks: tuple[ByteHunk, ...] = ()
+    """Where the text of the step differs from `base`; a decision about one names its place here."""
+    rejected: frozenset[int] = frozenset()
+    """Those of them that are not to be done."""
+    problem: str = ""
+    """Why it cannot be done now, as a sentence."""
+
+    @property
+    def merged(self) -> bool:
+        """Whether somebody changed the memory since, and the change is merged onto that."""
+        return isinstance(self.step, Write) and self.result is not None and self.current not in (self.base, self.result)
+
+
+class ProposalView(NamedTuple):
+    """A proposal, and what it would do now."""
+
+    proposal: Proposal
+    steps: tuple[StepView, ...]
+
+    @property
+    def problem(self) -> str:
+        """Why it cannot be done now; empty when it can."""
+        return next((one.problem for one in self.steps if one.problem), "")
+
+
+def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) -> tuple[Proposal, ...]:
+    """List the proposals about the folders that are open here, the oldest first."""
+    return tuple(one for each in engine.proposals.all(states) if (one := _here(engine, each)) is not None)
+
+
+def find(engine: Engine, number: str) -> Proposal:
+    """Return one proposal, with the ids its roots have here.
+
+    Raises:
+        NotFoundError: there is none of this id, or it is about a folder that is not open here.
+    """
+    known = engine.proposals.get(number)
+    found = _here(engine, known)
+    if found is None:
+        folder = next(iter(dict(known.folders).values()), "another folder")
+        raise NotFoundError(
+            f"Proposal {number} is about {folder}, which is not open here.", hint="Run memtui in that project."
+        )
+    return found
+
+
+def _here(engine: Engine, one: Proposal) -> Proposal | None:
+    """A proposal with the ids its roots have here; None when one of them is not open."""
+    names: dict[str, str] = {}
+    for name, folder in one.folders:
+        same = [root.id for root in engine.roots.all() if root.path == folder]
+        if not same:
+            return None
+        names[name] = name if name in same else same[0]
+    steps = []
+    for step in one.steps:
+        moved = step._replace(address=step.address._replace(root=names[step.address.root]))
+        if isinstance(moved, Rename):
+            moved = moved._replace(new=moved.new._replace(root=names[moved.new.root]))
+        steps.append(moved)
+    return one._replace(steps=tuple(steps))
+
+
+def preview(engine: Engine, number: str) -> ProposalView:
+    """Look at what a proposal would do now; changes nothing. Raises what `find` does."""
+    one = find(engine, number)
+    return ProposalView(one, _fit(engine, one, {}, merge=True)[0])
+
+
+# --- deciding
+
+
+def decide(engine: Engine, ids: Iterable[str], state: str, *, actor: Actor, note: str = "") -> tuple[Proposal, ...]:
+    """Write down what a person decided, all of it or nothing; `carry_out` does what was accepted.
+
+    Args:
+        engine: has the proposals.
+        ids: which.
+        state: `open`, `later`, `accepted` or `rejected`.
+        actor: the person.
+        note: why, for whoever proposed it.
+
+    Raises:
+        RefusedError: `E_PERSON`, an agent runs this process; and as any change.
+        NotFoundError: as `find`.
+        ConflictError: `E_CONFLICT`, one of them cannot come into this state: it is blocked, stale or decided.
+    """
+    chosen = tuple(find(engine, number) for number in dict.fromkeys(ids))
+    engine.changes.decide(chosen, state, actor=actor, note=note)
+    return tuple(find(engine, one.id) for one in chosen)
+
+
+def decide_hunk(engine: Engine, number: str, step: int, hunk: int, *, rejected: bool) -> None:
+    """Keep what a person decided about one hunk: a place in `StepView.hunks` of that step. Raises as `decide`."""
+    engine.changes.decide_hunk(find(engine, number), step, hunk, rejected=rejected)
+
+
+def revise(engine: Engine, number: str, steps: Iterable[Step]) -> Proposal:
+    """Give a proposal that waits the steps a person edited it to. Raises as `decide`."""
+    return engine.changes.revise(find(engine, number), steps)
+
+
+# --- carrying out
+
+
+class _Plan(NamedTuple):
+    """What is to be done for some proposals."""
+
+    steps: tuple[Step, ...]
+    doable: tuple[str, ...]
+    ends: Mapping[str, tuple[str, str]]
+    """Of the others: the state that follows, and why."""
+    dropped: tuple[Outcome, ...]
+
+
+def carry_out(engine: Engine, ids: Iterable[str], *, actor: Actor, merge: bool = True) -> Done:
+    """Do what accepted proposals say, all of them as one step of undo.
+
+    Those that cannot be done drop out by name: `stale`, `blocked`, or `superseded` by another one of them.
+
+    Args:
+        engine: has the memories.
+        ids: proposals; those that are not accepted are left out.
+        actor: who accepted them.
+        merge: whether a change is merged onto what somebody wrote meanwhile; False for a standing rule and for HTTP.
+
+    Returns:
+        An outcome for each step, and one with the reason for each proposal that dropped out. The states are in the
+        ledger. `txn` is empty when nothing was to be written.
+
+    Raises:
+        UsageError: none of them is accepted.
+        MemtuiError: the engine refused the whole; nothing is changed, and all of them are still accepted.
+    """
+    wanted = tuple(dict.fromkeys(ids))
+    with engine.proposals.alone():
+        _recover(engine, actor)
+        for _ in range(TRIES - 1):
+            done = _once(engine, wanted, actor, merge=merge)
+            if not any(isinstance(one.result, Conflict) for one in done.outcomes):
+                return done
+        return _once(engine, wanted, actor, merge=merge)
+
+
+def _once(engine: Engine, wanted: Sequence[str], actor: Actor, *, merge: bool) -> Done:
+    """Look at what was accepted and do it; a `Conflict` says that somebody wrote between the two."""
+    table = engine.proposals
+    accepted = tuple(one for one in (find(engine, number) for number in wanted) if one.state == "accepted")
+    if not accepted:
+        raise UsageError("None of these proposals is accepted.", hint="`memtui review` shows what waits.")
+    plan = _planned(engine, accepted, merge=merge)
+    table.settle({number: end for number, end in plan.ends.items() if end[0] != "superseded"})
+    label = _label("accept", [one for one in accepted if one.id in plan.doable])
+    cause = f"proposals-{uuid4().hex}"
+    claimed = table.claim(plan.doable, cause)
+    if claimed != set(plan.doable):
+        table.settle(dict.fromkeys(claimed, ("accepted", "")))
+        raise ConflictError("Somebody else decides about the same proposals.", hint="Look at them, and try again.")
+    done = Done("", "save", (), label)  # where they only say something
+    try:
+        if plan.steps:
+            done = engine.together.do(plan.steps, actor=actor, label=label, cause=cause)
+    except MemtuiError:
+        table.settle(dict.fromkeys(plan.doable, ("accepted", "")))
+        raise
+    if all(one.ok for one in done.outcomes):
+        table.settle({**plan.ends, **dict.fromkeys(plan.doable, ("applied", ""))}, done.txn)
+    else:
+        table.settle(dict.fromkeys(plan.doable, ("accepted", "")))
+    return done._replace(outcomes=(*done.outcomes, *plan.dropped))
+
+
+def _recover(engine: Engine, actor: Actor) -> None:
+    """Bring to its end what a dead process was carrying out: all of it was done, or what was is taken back."""
+    by_cause: dict[str, list[str]] = {}
+    for number, cause in engine.proposals.claimed().items():
+        by_cause.setdefault(cause, []).append(number)
+    if by_cause:
+        engine.roots.recover()
+    for cause, numbers in by_cause.items():
+        found = engine.tasks.transaction_of(cause)
+        if found is not None and found.whole:
+            engine.proposals.settle(dict.fromkeys(numbers, ("applied", "")), found.txn)
+        else:
+            engine.together.take_back(cause, actor=actor)
+            engine.proposals.settle(dict.fromkeys(numbers, ("accepted", "")))
+
+
+def _planned(engine: Engine, accepted: Sequence[Proposal], *, merge: bool) -> _Plan:
+    texts: _Texts = {}
+    steps: list[Step] = []
+    doable: list[Proposal] = []
+    ends: dict[str, tuple[str, str]] = {}
+    dropped: list[Outcome] = []
+    for one in accepted:
+        views, after = _fit(engine, one, texts, merge=merge)
+        why, state = barred(engine, one), "blocked"
+        if not why:
+            why, state = ProposalView(one, views).problem, "stale"
+        if not why:
+            texts = after
+            doable.append(one)
+            steps += [_step(view) for view in views]
+            continue
+        if state == "stale" and not ProposalView(one, _fit(engine, one, {}, merge=merge)[0]).problem:
+            others = [each.id for each in doable if set(each.targets) & set(one.targets)]
+            state, why = "superseded", f"Proposal {', '.join(others)} changes the same place."
+        ends[one.id] = state, why
+        error = ConflictError(f"Proposal {one.id} is {state}. {why}", hint="`memtui review` shows it.")
+        dropped.append(Outcome(one.steps[0].address, None, error))
+    return _Plan(tuple(steps), tuple(one.id for one in doable), ends, tuple(dropped))
+
+
+def _step(view: StepView) -> Step:
+    """A step as it is done now: on the version that was looked at."""
+    sha = None if view.current is None else sha256(view.current).hexdigest()
+    if isinstance(view.step, Write):
+        return Write(view.step.address, view.result or b"", sha)
+    return view.step._replace(expected_sha256=sha)
+
+
+def _fit(engine: Engine, one: Proposal, texts: _Texts, *, merge: bool) -> tuple[tuple[StepView, ...], _Texts]:
+    """Say what each step would do, each after those before it.
+
+    Args:
+        engine: has the memories.
+        one: the proposal.
+        texts: what memories will hold that something is done to before.
+        merge: see `carry_out`.
+
+    Returns:
+        The steps, and the texts with theirs.
+    """
+    known = dict(texts)
+    own: dict[str, bytes] = {}
+    rejected = engine.proposals.rejected_hunks(one.id)
+    views = []
+    for number, step in enumerate(one.steps):
+        base = own.get(step.expected_sha256 or "") or text_of(engine, step.address, step.expected_sha256)
+        for address in (step.address, step.new) if isinstance(step, Rename) else (step.address,):
+            if address not in known:
+                known[address] = _text(engine, address)
+        out = frozenset(hunk for at, hunk in rejected if at == number)
+        view = _view(step, base, known, out, merge=merge)
+        views.append(view)
+        if view.problem:
+            continue
+        if isinstance(step, Rename):
+            known[step.address], known[step.new] = None, view.result
+        else:
+            known[step.address] = view.result
+        if isinstance(step, Write):
+            own[sha256(step.data).hexdigest()] = view.proposed or b""
+    return tuple(views), known
+
+
+def _text(engine: Engine, address: Address) -> bytes | None:
+    try:
+        return engine.read(address).bytes
+    except NotFoundError:
+        return None
+
+
+def _view(step: Step, base: bytes | None, texts: _Texts, rejected: frozenset[int], *, merge: bool) -> StepView:
+    there = texts[step.address]
+    same = there is not None and sha256(there).hexdigest() == step.expected_sha256
+    if not isinstance(step, Write):
+        seen = StepView(step, base, there if isinstance(step, Rename) else None, there, None)
+        if there is None:
+            return seen._replace(problem=f"{step.address} is gone.")
+        if not same and step.expected_sha256 is not None and not (merge and isinstance(step, Rename)):
+            return seen._replace(problem=f"{step.address} was changed since.")
+        if isinstance(step, Rename) and texts[step.new] is not None:
+            return seen._replace(problem=f"{step.new} is there already.")
+        return seen._replace(result=seen.proposed)
+    cuts = hunks(base, step.data) if base is not None else ()
+    proposed = _without(base or b"", step.data, cuts, rejected)
+    seen = StepView(step, base, proposed, there, None, cuts, rejected)
+    if there == proposed or same or (there is None and step.expected_sha256 is None):
+        return seen._replace(result=proposed)
+    if step.expected_sha256 is None:
+        return seen._replace(problem=f"{step.address} is there already, with another text.")
+    if there is None:
+        return seen._replace(problem=f"{step.address} is gone.")
+    if not merge:
+        return seen._replace(problem=f"{step.address} was changed since.")
+    if base is None:
+        return seen._replace(problem=f"The version of {step.address} that it starts from is not kept any more.")
+    merged = merged_alone(base, proposed, there)
+    if merged is None:
+        return seen._replace(problem=f"{step.address} was changed in the same place.")
+    return seen._replace(result=merged)
+
+
+def _without(base: bytes, data: bytes, cuts: Sequence[ByteHunk], rejected: frozenset[int]) -> bytes:
+    """A text with some of its hunks as they were."""
+    old, new = byte_lines(base), byte_lines(data)
+    lines: list[bytes] = []
+    at = 0
+    for number, hunk in enumerate(cuts):
+        lines += new[at : hunk.after[0]]
+        lines += old[slice(*hunk.before)] if number in rejected else new[slice(*hunk.after)]
+        at = hunk.after[1]
+    return b"".join([*lines, *new[at:]])
+
+
+def _label(what: str, proposals: Sequence[Proposal]) -> str:
+    if len(proposals) == 1:
+        return f"{what} proposal {proposals[0].id}: {proposals[0].kind} {' '.join(proposals[0].targets[:1])}".rstrip()
+    return f"{what} {len(proposals)} proposals"

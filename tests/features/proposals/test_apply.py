@@ -1,0 +1,307 @@
+"""What is accepted is done as one step of undo, on what is there by now; what cannot be merged is never forced."""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.approval import Approver
+from memtui.engine.model import Actor, Remove, Rename, Root, Step, Write
+from memtui.engine.proposal import Evidence, Proposal
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
+from memtui.features.proposals import apply
+from memtui.features.proposals.boundary import bounded
+from memtui.features.proposals.value import proposal
+from tests.faults import children
+from tests.faults.kills import after_call, at_statement, before_call
+from tests.faults.world import World, at, new_world, sha
+
+ME = Actor("tui")
+LINES = [f"line {n} says what is known about part {n}\n" for n in range(30)]
+TEXT = "".join(LINES)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    return new_world(tmp_path / "world")
+
+
+@pytest.fixture
+def engine(world: World) -> Iterator[Engine]:
+    def person() -> Approver:
+        return Approver("tui", "pts/1")
+
+    with Engine.open(world.roots, state_dir=str(world.state), approver=person) as engine:
+        yield engine
+
+
+def put(world: World, name: str, text: str = TEXT) -> str:
+    (world.folder() / name).write_bytes(text.encode())
+    return sha(text.encode())
+
+
+def there(world: World, name: str) -> str:
+    return (world.folder() / name).read_bytes().decode()
+
+
+def suggest(engine: Engine, *steps: Step, kind: str = "replace", why: str = "because") -> Proposal:
+    shown = [Evidence("turn", "s", quote=why)]
+    made = proposal(engine, kind=kind, steps=steps, by="claude", why=why, evidence=shown)
+    return engine.proposals.add(bounded(engine, [made]))[0]
+
+
+def edit(world: World, name: str, *changes: tuple[str, str]) -> Write:
+    """A change of the memory as it is on disk."""
+    text = before = there(world, name)
+    for change in changes:
+        assert change[0] in text
+        text = text.replace(*change)
+    return Write(at(name), text.encode(), sha(before.encode()))
+
+
+def accept(engine: Engine, *ones: Proposal, merge: bool = True) -> list[str]:
+    """Accept proposals and carry them out; returns their states."""
+    ids = [one.id for one in ones]
+    apply.decide(engine, ids, "accepted", actor=ME)
+    apply.carry_out(engine, ids, actor=ME, merge=merge)
+    return [engine.proposals.get(number).state for number in ids]
+
+
+def test_all_that_is_accepted_is_one_step_of_undo_and_open_again_when_that_is_taken_back(
+    engine: Engine, world: World
+) -> None:
+    for name in ("a.md", "b.md", "c.md"):
+        put(world, name)
+    before = world.disk()
+    ones = (
+        suggest(engine, edit(world, "a.md", ("line 3 says", "line 3 tells"))),
+        suggest(engine, Remove(at("b.md"), sha(TEXT.encode())), kind="remove"),
+        suggest(engine, Rename(at("c.md"), at("d.md", "other"), sha(TEXT.encode())), kind="move"),
+        suggest(engine, Write(at("e.md"), b"new\n", None), kind="add"),
+    )
+    view = apply.preview(engine, ones[0].id)
+    assert (view.problem, view.steps[0].merged, len(view.steps[0].hunks)) == ("", False, 1)
+    assert world.disk() == before, "looking changes nothing"
+    assert accept(engine, *ones) == ["applied"] * 4
+    assert len({engine.proposals.get(one.id).txn for one in ones}) == 1
+    assert sorted(world.disk()) == ["notes/a.md", "notes/e.md", "other/d.md"]
+    assert [record.operation for record in engine.history.audit() if record.operation == "accepted"] == ["accepted"] * 4
+    engine.undo.undo(actor=ME)
+    assert world.disk() == before
+    assert [one.state for one in apply.waiting(engine)] == ["open"] * 4
+    assert accept(engine, *ones) == ["applied"] * 4
+
+
+def test_a_moved_base_is_merged_and_what_touches_the_same_place_is_stale(engine: Engine, world: World) -> None:
+    put(world, "a.md")
+    one = suggest(engine, edit(world, "a.md", ("line 3 says", "line 3 tells")))
+    other = suggest(engine, edit(world, "a.md", ("line 20 says", "line 20 tells")))
+    newer = TEXT.replace("line 9 says", "LINE 9 SAYS").replace("line 20 says", "line 20 whispers")
+    put(world, "a.md", newer)
+    assert apply.preview(engine, one.id).steps[0].merged
+    assert accept(engine, one, other) == ["applied", "stale"]
+    assert there(world, "a.md") == newer.replace("line 3 says", "line 3 tells")
+    view = apply.preview(engine, other.id)
+    assert "in the same place" in view.problem
+    assert (view.steps[0].base, view.steps[0].current) == (TEXT.encode(), there(world, "a.md").encode())
+    assert b"line 20 tells" in (view.steps[0].proposed or b"")
+    with pytest.raises(ConflictError, match="is stale and cannot be accepted"):
+        apply.decide(engine, [other.id], "accepted", actor=ME)
+    put(world, "gone.md")
+    ones = [
+        suggest(engine, step)
+        for step in (
+            edit(world, "gone.md", ("line 1 ", "line one ")),
+            Remove(at("gone.md"), sha(TEXT.encode())),
+            Write(at("taken.md"), b"x", None),
+        )
+    ]
+    (world.folder() / "gone.md").unlink()
+    put(world, "taken.md", "y")
+    assert accept(engine, *ones) == ["stale"] * 3
+
+
+def test_a_rule_never_merges(engine: Engine, world: World) -> None:
+    put(world, "a.md")
+    one = suggest(engine, edit(world, "a.md", ("line 3 says", "line 3 tells")))
+    put(world, "a.md", TEXT + "more\n")
+    assert accept(engine, one, merge=False) == ["stale"]
+    assert there(world, "a.md") == TEXT + "more\n"
+
+
+def test_overlapping_ones_supersede_each_other_and_others_of_a_file_go_together(engine: Engine, world: World) -> None:
+    put(world, "a.md")
+    ones = (
+        suggest(engine, edit(world, "a.md", ("line 3 says", "line 3 tells"))),
+        suggest(engine, edit(world, "a.md", ("line 3 says", "line 3 shouts"))),
+        suggest(engine, edit(world, "a.md", ("line 20 says", "line 20 tells"))),
+        suggest(engine, Remove(at("a.md"), sha(TEXT.encode())), kind="remove"),
+    )
+    assert accept(engine, *ones) == ["applied", "superseded", "applied", "superseded"]
+    wanted = TEXT.replace("line 3 says", "line 3 tells").replace("line 20 says", "line 20 tells")
+    assert there(world, "a.md") == wanted
+    assert engine.proposals.get(ones[1].id).note == "Proposal 1 changes the same place."
+
+
+def test_only_the_hunks_that_are_not_rejected_are_done_also_after_a_merge(engine: Engine, world: World) -> None:
+    put(world, "a.md")
+    changes = [(f"line {n} says", f"line {n} tells") for n in (3, 10, 20)]
+    one = suggest(engine, edit(world, "a.md", *changes))
+    assert len(apply.preview(engine, one.id).steps[0].hunks) == 3
+    apply.decide_hunk(engine, one.id, 0, 1, rejected=True)
+    put(world, "a.md", TEXT.replace("line 10 says", "line 10 whispers"))
+    assert accept(engine, one) == ["applied"]
+    wanted = TEXT.replace(*changes[0]).replace("line 10 says", "line 10 whispers").replace(*changes[2])
+    assert there(world, "a.md") == wanted
+    again = suggest(engine, edit(world, "a.md", ("line 1 ", "LINE 1 ")))
+    revised = apply.revise(engine, again.id, [edit(world, "a.md", ("line 1 ", "Line 1 "))])
+    assert accept(engine, revised) == ["applied"]
+    assert "Line 1 " in there(world, "a.md")
+
+
+def test_what_was_pinned_meanwhile_is_blocked_and_nothing_else_waits_for_it(engine: Engine, world: World) -> None:
+    put(world, "a.md")
+    put(world, "b.md")
+    ones = [suggest(engine, edit(world, name, ("line 3 says", "line 3 tells"))) for name in ("a.md", "b.md")]
+    engine.pins.set([at("a.md")], pinned=True, actor=ME)
+    assert accept(engine, *ones) == ["blocked", "applied"]
+    assert there(world, "a.md") == TEXT
+
+
+def test_a_refusal_of_the_whole_leaves_all_as_it_was(engine: Engine, world: World) -> None:
+    put(world, "a.md")
+    ones = (
+        suggest(engine, edit(world, "a.md", ("line 3 says", "line 3 tells"))),
+        suggest(engine, Write(at("A.md"), b"clash\n", None), kind="add"),
+    )
+    apply.decide(engine, [one.id for one in ones], "accepted", actor=ME)
+    with pytest.raises(MemtuiError, match="only by case"):
+        apply.carry_out(engine, [one.id for one in ones], actor=ME)
+    assert [engine.proposals.get(one.id).state for one in ones] == ["accepted"] * 2
+    assert world.disk() == {"notes/a.md": TEXT.encode()}
+    apply.decide(engine, [ones[1].id], "rejected", actor=ME, note="there is one")
+    assert accept(engine, ones[0]) == ["applied"]
+    with pytest.raises(UsageError, match="None of these"):
+        apply.carry_out(engine, [one.id for one in ones], actor=ME)
+
+
+def test_only_a_person_decides(world: World) -> None:
+    def agent() -> Approver:
+        return Approver("agent:codex", "pts/1", "Codex CLI runs it.")
+
+    put(world, "a.md")
+    state = str(world.state)
+    with Engine.open(world.roots, state_dir=state, approver=agent) as engine:
+        one = suggest(engine, edit(world, "a.md", ("line 3 says", "line 3 tells")))
+        deciding: tuple[Callable[[], object], ...] = (
+            lambda: apply.decide(engine, [one.id], "accepted", actor=Actor("agent:codex")),
+            lambda: apply.decide(engine, [one.id], "rejected", actor=Actor("agent:codex")),
+            lambda: apply.decide(engine, [one.id], "later", actor=Actor("agent:codex")),
+            lambda: apply.decide_hunk(engine, one.id, 0, 0, rejected=True),
+            lambda: apply.revise(engine, one.id, ()),
+        )
+        for decision in deciding:
+            with pytest.raises(RefusedError, match="Only a person") as caught:
+                decision()
+            assert caught.value.code == "E_PERSON"
+        assert engine.proposals.get(one.id) == one
+
+
+def test_a_proposal_of_another_project_is_not_shown_here_and_ids_of_roots_are_told_by_folder(
+    engine: Engine, world: World, tmp_path: Path
+) -> None:
+    put(world, "a.md")
+    one = suggest(engine, edit(world, "a.md", ("line 3 says", "line 3 tells")))
+    (tmp_path / "elsewhere").mkdir()
+    state = str(world.state)
+    with Engine.open([Root("notes", str(tmp_path / "elsewhere"))], state_dir=state) as other:
+        assert apply.waiting(other) == ()
+        with pytest.raises(NotFoundError, match="not open here"):
+            apply.find(other, one.id)
+    with Engine.open([Root("project:x", str(world.folder()))], state_dir=state) as other:
+        assert [each.targets for each in apply.waiting(other)] == [("project:x/a.md",)]
+        assert accept(other, one) == ["applied"]
+    assert "line 3 tells" in there(world, "a.md")
+
+
+def test_nine_of_ten_stale_ones_apply_after_a_merge_and_no_byte_is_lost(engine: Engine, world: World) -> None:
+    seed = 20_261_123
+    chance = random.Random(seed)
+    applied = 0
+    for number in range(200):
+        name = f"m{number}.md"
+        lines = [f"{name} line {n} {chance.random()}\n" for n in range(chance.randrange(10, 80))]
+        put(world, name, "".join(lines))
+        place = chance.randrange(len(lines))
+        mine = list(lines)
+        mine[place : place + 1] = [f"proposed {n} {number}\n" for n in range(chance.randrange(3))]
+        one = suggest(engine, Write(at(name), "".join(mine).encode(), sha("".join(lines).encode())))
+        theirs = list(lines)
+        for _ in range(chance.randrange(1, 4)):
+            other = chance.choice([n for n in range(len(lines)) if n != place])
+            theirs[other] = chance.choice(["", f"agent {number}\n", theirs[other] + f"agent added {number}\n"])
+        put(world, name, "".join(theirs))
+        (state,) = accept(engine, one)
+        kept = there(world, name).splitlines(keepends=True)
+        if state == "applied":
+            applied += 1
+            missing = [line for line in "".join(theirs).splitlines(keepends=True) if line not in kept]
+            assert missing == ([lines[place]] if missing else []), (seed, number)
+            assert all(line in kept for line in mine if line.startswith("proposed")), (seed, number)
+        else:
+            assert state == "stale"
+            assert kept == "".join(theirs).splitlines(keepends=True), (seed, number)
+    print(f"{applied} of 200 stale proposals applied after a merge (seed {seed})")
+    assert applied >= 180
+
+
+def test_a_kill_anywhere_leaves_them_done_once_or_accepted(tmp_path: Path) -> None:
+    seed, kills = 20_261_123, 0
+    chance = random.Random(seed)
+    names = [f"{n}.md" for n in range(3)]
+    for turn in range(40):
+        world = new_world(tmp_path / f"world-{turn}")
+        with world.engine() as engine:
+            for name in names:
+                put(world, name)
+            ones = [suggest(engine, edit(world, name, ("line 3 says", "line 3 tells"))) for name in names]
+            ids = [one.id for one in ones]
+            apply.decide(engine, ids, "accepted", actor=ME)
+        before = world.disk()
+        interrupt, last = chance.choice([(before_call, 90), (after_call, 90), (at_statement, 160)])
+        number = chance.randrange(1, last)
+
+        def work(world: World = world, ids: list[str] = ids, stop: object = interrupt(number)) -> None:
+            assert isinstance(stop, AbstractContextManager)
+            with stop, world.engine() as engine:
+                apply.carry_out(engine, ids, actor=ME)
+
+        ended = children.run(work)
+        kills += ended.killed
+        assert not ended.trace, ended.trace
+        where = (seed, turn, interrupt.__name__, number)
+        with world.engine() as engine:
+            if {engine.proposals.get(one).state for one in ids} != {"applied"}:
+                # Somebody accepts one more, and what the dead process left comes to its end.
+                put(world, "more.md")
+                more = suggest(engine, edit(world, "more.md", ("line 3 says", "line 3 tells")))
+                assert accept(engine, more) == ["applied"], where
+                still = [one for one in ids if engine.proposals.get(one).state == "accepted"]
+                assert still in ([], ids), where
+                engine.undo.undo(actor=ME)
+                if still:
+                    apply.carry_out(engine, still, actor=ME)
+                (world.folder() / "more.md").unlink()
+            assert {engine.proposals.get(one).state for one in ids} == {"applied"}, where
+            txns = {engine.proposals.get(one).txn for one in ids}
+            assert len(txns) == 1, where
+            assert all("line 3 tells" in there(world, name) for name in names), where
+            engine.undo.undo(actor=ME, txn=txns.pop())
+            assert world.disk() == before, where
+            assert {engine.proposals.get(one).state for one in ids} == {"open"}, where
+        world.remove()
+    print(f"{kills} kills in 40 turns (seed {seed}): done once, or accepted")
+    assert kills > 25
