@@ -47,6 +47,8 @@ class Feature(NamedTuple):
     raise a `MemtuiError`."""
     status: str = ""
     """Its part of `memtui status`, as `module:function`: takes a session, returns JSON values by name."""
+    short: str = ""
+    """What of it waits, for a prompt, as `module:function`: takes a session, returns a few letters or nothing."""
     schedulable: tuple[str, ...] = ()
     """Its verbs that a schedule may run."""
     chat: tuple[str, ...] = ()

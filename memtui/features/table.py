@@ -31,6 +31,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "moved_projects": ("orphans", "repoint"),
     "pins": ("pin", "unpin", "pins"),
     "tools": ("tool", "mcp"),
+    "tasks": ("tasks", "status"),
     "install": ("install", "uninstall"),
     "sessions": ("sessions",),
     "setup": ("doctor", "config", "keys", "completion", "demo", "web", "help"),

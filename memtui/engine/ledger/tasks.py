@@ -126,7 +126,7 @@ class TaskTable:
                 f"{len(kinds)} tasks wait here, and there is no room for more.",
                 code="E_QUEUE_FULL",
                 unharmed="Nothing was queued.",
-                hint="Try again when some are done.",
+                hint="Try again when some are done; `memtui tasks` lists them.",
                 details={"waiting": len(kinds)},
             )
 
@@ -139,7 +139,7 @@ class TaskTable:
         """
         found = self._find("id = ?", task)
         if found is None:
-            raise NotFoundError(f"There is no task {task}.", code="E_TASK", hint="It may be too old to be kept.")
+            raise NotFoundError(f"There is no task {task}.", code="E_TASK", hint="`memtui tasks` lists them.")
         return found
 
     @checked
@@ -322,7 +322,7 @@ class TaskTable:
         """
         found = self._runs("id = ?", run)
         if not found:
-            raise NotFoundError(f"There is no run {run}.", code="E_TASK", hint="It may be too old to be kept.")
+            raise NotFoundError(f"There is no run {run}.", code="E_TASK", hint="`memtui tasks` lists them.")
         return found[0]
 
     @checked

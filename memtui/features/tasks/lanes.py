@@ -18,6 +18,7 @@ from memtui.engine.model import Actor, Conflict, Step, is_person
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, RUNNING, Task, steps_from, steps_json
 from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError
 from memtui.features.feature import load
+from memtui.features.tasks.settings import note
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.tasks.workspace import Workspace
 from memtui.wire.doors import door_access
@@ -137,6 +138,7 @@ class _Work:
         place = works().get(task.kind)
         if place is None:
             raise RefusedError(f"This memtui does no {task.kind}.", code="E_TASK", hint="A newer one does.")
+        note(session.engine, settings)
         tasks = session.engine.tasks
         working = Working(
             session.engine,

@@ -1,0 +1,169 @@
+"""Tasks on the command line, and how the background work of all features is."""
+
+import time
+from collections.abc import Mapping
+
+from memtui.engine.ledger.tasks import TaskTable
+from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
+from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.features.feature import Feature, load
+from memtui.features.tasks.lanes import work_off
+from memtui.features.tasks.settings import note
+from memtui.features.tasks.shown import run_json, state_word, task_json, what_words
+from memtui.features.tasks.workspace import workspace_of
+from memtui.wire import outcomes, values
+from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
+from memtui.wire.output import Column
+from memtui.wire.session import Session
+
+_LOOK_S = 0.1
+"""Seconds between two looks at a task that another process works on."""
+_ENTRIES = "memtui.features.table:entries"
+"""The table stands above all features, so it is named here and not imported."""
+
+
+def tasks(call: Call) -> int:
+    """List tasks, or do something with one."""
+    action = call.args.text("action")
+    if action is None:
+        return _list(call)
+    if call.args.text("id") is None:
+        raise UsageError(f"memtui tasks {action} needs a task.", hint="`memtui tasks` lists them.")
+    table = call.engine.tasks
+    task = _find(table, call.args.need("id"), workspace_of(call.session.surroundings).id)
+    if action == "show":
+        return _show(call, task)
+    if call.options.read_only:
+        call.engine.history.check_settable()
+    if action == "cancel":
+        task = table.cancel(task.id)
+        call.out.fact(task_json(task), f"{task.id} {_cancelled(task)}")
+        return outcomes.DONE
+    task = table.retry(task.id)
+    if not call.args.flag("later"):
+        task = waited(call.session, task)
+    if task.state == FAILED and task.error is not None and not call.out.json:
+        raise MemtuiError(task.error[1], code=task.error[0])
+    call.out.fact(task_json(task), f"{task.id} {state_word(task)}: {what_words(task)}")
+    return outcomes.EXIT.get(task.error[0], outcomes.REFUSED) if task.error else outcomes.DONE
+
+
+def waited(session: Session, task: Task) -> Task:
+    """Work the lane off until a task has ended, here or in the process that has the lane."""
+    table, lane = session.engine.tasks, workspace_of(session.surroundings)._replace(id=task.workspace)
+
+    def ended() -> bool:
+        return table.get(task.id).state in ENDED
+
+    while not ended():
+        if not work_off(session, workspace=lane, stop=ended):
+            time.sleep(_LOOK_S)
+    return table.get(task.id)
+
+
+def _list(call: Call) -> int:
+    lane = None if call.options.all_projects else workspace_of(call.session.surroundings).id
+    found = call.engine.tasks.all(lane, limit=call.args.number("limit", 50))
+    if call.out.json:
+        call.out.document(values.listing(map(task_json, found)))
+        return outcomes.DONE
+    if not found and call.out.terminal:
+        call.out.say("There is no task.")
+    columns = (Column("TASK", "number"), Column("STATE"), Column("KIND"), Column("WHAT", flexible=True))
+    call.out.table(
+        (*columns, Column("BY", optional=True), Column("AGE", "age")),
+        [(one.seq, state_word(one), one.kind, what_words(one), one.client, one.updated) for one in found],
+    )
+    return outcomes.DONE
+
+
+def _find(table: TaskTable, given: str, lane: str) -> Task:
+    """The task of an id, of the beginning of one, or of a number."""
+    if given.isdecimal():
+        found = [task for task in table.all(limit=9_999) if task.seq == int(given)]
+    else:
+        known = table.all(lane, limit=9_999)
+        found = [task for task in known if task.id == given] or [task for task in known if task.id.startswith(given)]
+    if len(found) > 1:
+        raise NotFoundError(f"{len(found)} tasks begin with {given}.", code="E_TASK", hint="Give more of the id.")
+    return found[0] if found else table.get(given)
+
+
+def _show(call: Call, task: Task) -> int:
+    out, runs = call.out, call.engine.tasks.runs(task=task.id)
+    if out.json:
+        out.document({**task_json(task), "runs": [run_json(run) for run in runs]})
+        return outcomes.DONE
+    rows = [(name, _words(value)) for name, value in task_json(task).items() if value not in (None, "", {}, False)]
+    for run in reversed(runs):
+        rows += [("run", f"{run.id}: {run.outcome}, worker {run.worker}, {_words(run.counts)}")]
+        rows += [("sent", line) for line in run.sent.splitlines()]
+        rows += [("replied", line) for line in run.reply.splitlines()]
+    out.table((Column("FIELD"), Column("VALUE", wraps=True)), rows)
+    return outcomes.DONE
+
+
+def _cancelled(task: Task) -> str:
+    if task.state in OPEN:
+        return "is asked to end" if task.stopping else "is being written, and will be done"
+    return "is cancelled" if task.state == CANCELLED else f"is {state_word(task)} already"
+
+
+def _words(value: object) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_words(one)}" for name, one in value.items())
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(_words, value))
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "-" if value is None else str(value)
+
+
+# --- status
+
+
+def status(call: Call) -> int:
+    """Show how the background work of every feature is; or what waits, for a prompt."""
+    entries: Mapping[str, Feature] = load(_ENTRIES)()
+    session = call.session
+    if call.args.flag("short"):
+        said = {name: load(each.short)(session) for name, each in entries.items() if each.short}
+        found = {name: words for name, words in said.items() if words}
+        call.out.fact({"waiting": found}, " ".join(found.values()))
+        return outcomes.DONE
+    blocks: dict[str, Mapping[str, object]] = {
+        name: load(each.status)(session) for name, each in entries.items() if each.status
+    }
+    if call.out.json:
+        call.out.document({name: dict(block) for name, block in blocks.items()})
+        return outcomes.DONE
+    rows = [(part, name, _words(value)) for part, block in blocks.items() for name, value in block.items()]
+    call.out.table((Column("PART"), Column("WHAT"), Column("IS", wraps=True)), rows)
+    return outcomes.DONE
+
+
+def block(session: Session) -> Json:
+    """How the lanes are, and since when settings that matter to them are as they are."""
+    table, lane = session.engine.tasks, workspace_of(session.surroundings)
+    mine = table.all(lane.id, limit=1_000)
+    with table.lane(lane.id) as free:
+        held = not free
+    last = next((task for task in mine if task.state == COMPLETED), None)
+    return {
+        "workspace": lane.path,
+        "waiting": sum(task.state == QUEUED for task in mine),
+        "running": [f"{task.kind} {task.progress}".strip() for task in mine if task.state == RUNNING],
+        "worked on now": held,
+        "failed": sum(task.state == FAILED for task in mine),
+        "done last": f"{last.kind}: {what_words(last)}" if last is not None else None,
+        "waiting elsewhere": len([task for task in table.all(None, OPEN) if task.workspace != lane.id]),
+        **note(session.engine, session.settings),
+    }
+
+
+def short(session: Session) -> str:
+    """Say how many tasks wait or run in this project's lane, and whether a dream runs: `T2 dreaming`."""
+    waiting = session.engine.tasks.all(workspace_of(session.surroundings).id, OPEN)
+    dreaming = any(task.kind == "dream" and task.state == RUNNING for task in waiting)
+    return " ".join([f"T{len(waiting)}"] * bool(waiting) + ["dreaming"] * dreaming)
