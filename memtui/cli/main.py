@@ -18,7 +18,7 @@ from memtui.wire.output import Output
 WITHOUT_A_VERB = "memtui.features.setup.verbs:workbench"
 """What bare `memtui` does."""
 _NO_SETTINGS = ("completion", "config", "context", "doctor", "mcp")
-"""Verbs that must work although the configuration cannot be read."""
+"""Verbs that must work although the configuration cannot be read, as every hook must."""
 
 
 def run(words: Sequence[str] | None = None) -> int:
@@ -60,7 +60,7 @@ def _carry_out(parsed: Parsed, out: Output) -> int:
     from memtui.wire.call import Call
 
     call = Call(parsed.arguments, options, out)
-    if verb is None or verb.name not in _NO_SETTINGS:
+    if (verb is None or verb.name not in _NO_SETTINGS) and not parsed.arguments.flag("hook"):
         terminal = call.settings.terminal
         color = not terminal.no_color and terminal.name not in ("", "dumb")
         out.adapt(ascii_only=call.settings.ascii, color=color)

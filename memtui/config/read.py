@@ -78,6 +78,7 @@ def load_settings(
         access=access,
         workspace=_workspace(environ),
         debug=environ.get("MEMTUI_DEBUG", "") not in ("", "0"),
+        worker=bool(environ.get("MEMTUI_WORKER")),
         terminal=_terminal(environ),
         variables=tuple((name, environ[name]) for name in AGENT_VARIABLES if environ.get(name)),
         origins=tuple(origins.items()),

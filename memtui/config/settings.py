@@ -100,6 +100,8 @@ class Settings(NamedTuple):
     workspace: str | None = None
     """`MEMTUI_WORKSPACE`, checked; None: made from the checkout's path."""
     debug: bool = False
+    worker: bool = False
+    """Whether an agent that memtui itself started runs this process: hooks then answer nothing."""
     terminal: Terminal = Terminal()
     variables: tuple[tuple[str, str], ...] = ()
     """The agents' own environment variables that are set and not empty."""
@@ -252,7 +254,12 @@ FIELDS = (
         "proposals.",
         choices=("off", "manual", "auto"),
     ),
-    SettingField("lifecycle.recall", "yes/no", "Whether agents are given the memories that fit what they ask."),
+    SettingField(
+        "lifecycle.recall",
+        "yes/no",
+        "Whether memories are recalled for a request: by `memtui recall`, by the tool `memory_recall` and by a hook of "
+        "an agent's prompts.",
+    ),
     SettingField(
         "lifecycle.worker",
         "text",
@@ -328,6 +335,11 @@ VARIABLES = (
         "MEMTUI_WORKSPACE",
         "memtui",
         "The workspace's name, instead of one made from the checkout's path: 1 to 64 letters, digits, `-`, `_`, `.`.",
+    ),
+    (
+        "MEMTUI_WORKER",
+        "memtui",
+        "`1`: memtui started the agent that runs this: hooks answer nothing, so that none goes on.",
     ),
     ("MEMTUI_DEBUG", "memtui", "`1`: show a traceback when memtui itself fails."),
     ("HOME", "memtui", "The home folder; when unset, the password database is asked; a relative path is refused."),

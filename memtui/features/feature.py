@@ -18,6 +18,8 @@ class Tool(NamedTuple):
     call: str
     """What answers, as `module:function`: takes the client's engine, its actor and the fields of the call, returns a
     `Result`; may raise a `MemtuiError`."""
+    switches: tuple[str, ...] = ()
+    """Settings that all have to be on; else clients are not told of it, and a call is refused."""
 
 
 class Offer(NamedTuple):

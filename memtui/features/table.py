@@ -16,6 +16,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "memories": ("roots", "ls", "view", "create", "save", "rm", "workspace"),
     "changes": ("changes", "seen", "watch"),
     "search": ("search",),
+    "recall": ("recall",),
     "hot_set": ("context",),
     "cost": ("cost",),
     "history": ("history", "diff", "redact"),
@@ -38,7 +39,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
 }
 """Folder and verbs of each feature. Its `entry.py` has the rest; the order is that of help and docs about keys."""
 
-TOOLS = {"memory": "tools", "memory_search": "search"}
+TOOLS = {"memory": "tools", "memory_search": "search", "memory_recall": "recall"}
 """The tools of MCP, in the order in which clients see them, and the feature each is of."""
 
 GROUPS = {

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from memtui import __version__
-from memtui.config.settings import Settings
+from memtui.config.settings import Settings, Value
 from memtui.config.surroundings import project_at
 from memtui.engine import Engine
 from memtui.engine.access import Access
@@ -97,6 +97,13 @@ class Desk:
             if self._door is None or self._door.engine is not engine:
                 self._door = AdmittedClient(engine, actor_of(name))
             return self._door
+
+    def setting(self, key: str) -> Value:
+        """Give a simple setting as it is now, by its key; raises what `door` does."""
+        self.door()
+        with self._guard:
+            assert self._live is not None
+            return self._live.setting(key)
 
     def stand(self, folders: Sequence[str]) -> bool:
         """Serve the project a client names by the folders it has open; a `--project` of the user's own comes first.

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from memtui.errors import MemtuiError
 from memtui.features import table
-from memtui.features.feature import load
+from memtui.features.feature import Tool, load
 from memtui.mcp_server.connection import Desk
 from memtui.memory_tool.call import Result, shown
-from memtui.wire.doors import words
+from memtui.wire.doors import switched_off, words
 
 if TYPE_CHECKING:
     from typing import Any
@@ -32,6 +32,8 @@ def offered(desk: Desk) -> "list[dict[str, Any]]":
         return []
     found = []
     for tool in table.tools():
+        if not all(map(desk.setting, tool.switches)):
+            continue
         offer = _load(tool.offer)(engine)
         found.append(
             {
@@ -51,6 +53,7 @@ def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resul
         door = desk.door()
         for tool in table.tools():
             if tool.name == name:
+                _check_switches(desk, tool)
                 answer: Result = _load(tool.call)(door.engine, door.actor, arguments or {})
                 return answer
     except MemtuiError as error:
@@ -60,5 +63,13 @@ def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resul
         return Result(
             ok=False, text="E_INTERNAL: the call failed by a fault in memtui. Memories are as they were kept."
         )
-    known = " and ".join(table.TOOLS)
+    *some, last = table.TOOLS
+    known = f"{', '.join(some)} and {last}"
     return Result(ok=False, text=f"E_USAGE: there is no tool {shown(name)!r} here, only {known}.")
+
+
+def _check_switches(desk: Desk, tool: Tool) -> None:
+    """Refuse a tool that the user has switched off."""
+    for key in tool.switches:
+        if not desk.setting(key):
+            raise switched_off(key)

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from memtui.agents.table import canonical
 from memtui.config.read import SCOPES
-from memtui.config.settings import Settings
+from memtui.config.settings import Settings, Value
 from memtui.engine import Engine
 from memtui.engine.access import LEVELS, Access
 from memtui.engine.engine import now_ms
@@ -67,6 +67,13 @@ def door_access(settings: Settings, client: str = "", access: str | None = None)
             hint=f"Only the user can change that, in {SETTINGS}: the table [access].",
         )
     return Access(rest, tuple((scope, level) for scope, level in levels.items() if level != rest))
+
+
+def switched_off(key: str) -> RefusedError:
+    """Make the refusal of what a setting switches off."""
+    return RefusedError(
+        f"{key} is switched off.", code="E_DISABLED", hint=f"Only the user can change that, in {SETTINGS}."
+    )
 
 
 def ceiling(settings: Settings, client: str, scope: str) -> str:
@@ -173,6 +180,14 @@ class LiveDoor:
                 self._put_away()
                 raise
             return self._engine
+
+    def setting(self, key: str) -> Value:
+        """Give a simple setting as it is now, by its key.
+
+        Raises:
+            MemtuiError: as `engine`.
+        """
+        return self._settings.now().value(key)
 
     def notices(self) -> tuple[str, ...]:
         """Everything the engines would have the user know."""

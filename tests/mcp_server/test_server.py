@@ -28,7 +28,7 @@ async def test_the_greeting(store: Store, *, modern: bool) -> None:
         assert "tools" in greeting["capabilities"]
         assert '- /memories/global/style.md — "How we write"' in greeting["instructions"]
         tools = (await it.ask("tools/list"))["tools"]
-        assert [tool["name"] for tool in tools] == ["memory", "memory_search"]
+        assert [tool["name"] for tool in tools] == ["memory", "memory_search", "memory_recall"]
         assert tools[0]["annotations"]["readOnlyHint"] is False
         assert tools[1]["annotations"]["readOnlyHint"] is True
         assert tools[0]["inputSchema"]["required"] == ["command"]

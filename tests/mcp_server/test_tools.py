@@ -45,8 +45,8 @@ def test_an_answer_can_always_be_sent() -> None:
 def test_who_may_write(store: Store, access: str | None, *, may: bool) -> None:
     (Path.cwd() / ".git").mkdir()
     desk = Desk(lambda: load_settings(read_environment()), Options(), access=access)
-    memory, search = tools.offered(desk)
-    assert [tool["annotations"]["readOnlyHint"] for tool in (memory, search)] == [not may, True]
+    memory, *others = tools.offered(desk)
+    assert [tool["annotations"]["readOnlyHint"] for tool in (memory, *others)] == [not may, True, True]
     desk.close()
     said = memory["description"] + json.dumps(memory["inputSchema"]["properties"]["command"])
     assert ("create, str_replace" in memory["description"]) is may

@@ -317,6 +317,25 @@ class Pins(EnginePart):
             else:
                 self._ledger.pins.record_use(self._roots.uid(root), address.path, wrote=wrote)
 
+    def not_given(self, session: str, rows: Iterable[Memory]) -> tuple[Memory, ...]:
+        """Those of some memories whose present text an agent's session was not given yet; see `record_given`."""
+        known = self._ledger.surfaced.given(session)
+        return tuple(row for row in rows if self._place(row) not in known)
+
+    @made_again
+    def record_given(self, session: str, rows: Iterable[Memory]) -> None:
+        """Remember that an agent's session is given the texts of memories, which is no use of them.
+
+        Args:
+            session: its id, as the agent has it.
+            rows: the memories, as they are given.
+        """
+        if not self._roots.read_only:
+            self._ledger.surfaced.give(session, [self._place(row) for row in rows])
+
+    def _place(self, row: Memory) -> tuple[int, str]:
+        return self._roots.uid(self._roots.find(row.address.root)), row.address.path
+
     @made_again
     def take_uses(self, usages: Iterable[Usage]) -> int:
         """Take over how often memories were used by another program's count, where that is higher than ours.

@@ -11,7 +11,7 @@ import hashlib
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.disk import handles, paths
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.find import rank
-from memtui.engine.find.index import LARGEST, Grades, Held, IndexAnswer, Text, TextIndex, keep
+from memtui.engine.find.index import LARGEST, Grades, Held, IndexAnswer, Text, TextIndex, keep, words
 from memtui.engine.ledger.versions import OldText
 from memtui.engine.model import Address, Found, Hit, Memory, Root, Wanted
 from memtui.errors import MemtuiError
@@ -48,6 +48,24 @@ class ListedRoot(NamedTuple):
     items: tuple[Memory, ...]
     whole: bool
     """Whether these are all memories it has."""
+
+
+class WordHolders(NamedTuple):
+    """Which memories have a word, by their places in the list of rows."""
+
+    names: set[int]
+    """In the path."""
+    abouts: set[int]
+    """In the description."""
+    bodies: set[int]
+    """In the text, front matter included."""
+
+
+class Holders(NamedTuple):
+    """Rows, and for each word that was asked for which of them have it."""
+
+    rows: tuple[Memory, ...]
+    words: tuple[WordHolders, ...]
 
 
 Stop = Callable[[], bool]
@@ -123,6 +141,33 @@ class Finder:
             if wanted.versions and not self._look_back(running, listed, stop, tell):
                 return _NOTHING._replace(complete=False)
             return running.found(complete=True)
+
+    def holders(self, asked: Sequence[str], wanted: Wanted) -> Holders:
+        """Say which memories have some words, each whole, and where.
+
+        Args:
+            asked: words as `index.words` gives them.
+            wanted: where to look; its query is not read.
+        """
+        with self._guard:
+            listed = [root for root in self._listed(wanted.fresh) if chosen(root.root, wanted)]
+            plan = self._planned(listed)
+            answer = self._index.holding({root.root.path for root in listed}, asked)
+            bodies: list[set[int]] = [set() for _ in asked]
+            numbers: list[int | None] = [None] * len(plan.rows)
+            if answer is not None:
+                numbers = plan.numbers(answer.held)
+            for found, texts in zip(bodies, answer.grades if answer is not None else (), strict=False):
+                found.update(index for index, number in enumerate(numbers) if number in texts)
+            unread = _unread(plan.rows, numbers)
+            for row, folded in self._texts(unread):
+                held = set(words(folded).words)
+                for word, found in zip(asked, bodies, strict=True):
+                    if word in held:
+                        found.add(plan.index[row.address])
+            self._build(listed, unread, answer)
+            names, abouts = ([_having(word, texts) for word in asked] for texts in plan.heads)
+            return Holders(tuple(plan.rows), tuple(map(WordHolders, names, abouts, bodies)))
 
     def forget(self) -> None:
         """Give the memory back that searching took."""
@@ -274,6 +319,22 @@ def chosen(root: Root, wanted: Wanted) -> bool:
     )
 
 
+def _unread(rows: list[Memory], numbers: list[int | None]) -> list[Memory]:
+    """The rows with a text that the index does not have."""
+    if None not in numbers:
+        return []
+    return [
+        row
+        for row, number in zip(rows, numbers, strict=True)
+        if number is None and row.sha256 is not None and not row.missing
+    ]
+
+
+def _having(word: str, texts: list[str]) -> set[int]:
+    """Which of some texts from `_Plan.heads` have a word; to look for it first is much cheaper."""
+    return {index for index, text in enumerate(texts) if word in text and word in words(text).words}
+
+
 def _ghost(root: Root, text: OldText) -> Memory:
     """A row for a memory that is not on disk any more."""
     version = text.version
@@ -305,6 +366,15 @@ class _Plan:
     def index(self) -> dict[Address, int]:
         """Where each row is."""
         return {row.address: index for index, row in enumerate(self.rows)}
+
+    @cached_property
+    def heads(self) -> tuple[list[str], list[str]]:
+        """Names and descriptions in the letters that words are compared in."""
+        names, abouts = (
+            [text if text.isascii() else " ".join(words(text).words) for text in texts]
+            for texts in (self.names, self.abouts)
+        )
+        return names, abouts
 
     @cached_property
     def roots(self) -> list[str]:
@@ -377,13 +447,7 @@ class _Run:
 
     def unread(self) -> list[Memory]:
         """The rows with a text that the index does not have."""
-        if None not in self._numbers:
-            return []
-        return [
-            row
-            for row, number in zip(self._plan.rows, self._numbers, strict=True)
-            if number is None and row.sha256 is not None and not row.missing
-        ]
+        return _unread(self._plan.rows, self._numbers)
 
     def look_at(self, row: Memory, folded: str) -> None:
         """Look for every term in a text that the index does not have."""

@@ -53,6 +53,8 @@ INSERT INTO words (words, rank) VALUES ('secure-delete', 1);
 CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
 """
 
+_MATCH = "SELECT rowid FROM words WHERE words MATCH ?"
+
 _RUN = re.compile(r"[^\W_]+")
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
 """Thai, Lao, Burmese, Khmer, kana and Han: no spaces stand between their words."""
@@ -175,6 +177,26 @@ class TextIndex:
         Returns:
             None when there is no index that can answer.
         """
+
+        def answer(database: apsw.Connection, known: _Known) -> IndexAnswer:
+            asked = _Asked(database, known, self._words_of(database) if inside else None, stop)
+            return IndexAnswer(self._held, tuple(asked.grades(term) for term in terms))
+
+        return self._answer(roots, answer)
+
+    def holding(self, roots: Collection[str], asked: Sequence[str]) -> IndexAnswer | None:
+        """Ask which texts have some words whole; see `ask`, and `words` for what a word is."""
+
+        def answer(database: apsw.Connection, _: _Known) -> IndexAnswer:
+            rows = [database.execute(_MATCH, (f'"{word}"',)) for word in asked]
+            return IndexAnswer(self._held, tuple({number: EXACT for (number,) in found} for found in rows))
+
+        return self._answer(roots, answer)
+
+    def _answer(
+        self, roots: Collection[str], question: Callable[[apsw.Connection, _Known], IndexAnswer]
+    ) -> IndexAnswer | None:
+        """Ask in one transaction; None when there is no index that can answer."""
         try:
             database = self._open()
             if database is None:
@@ -182,9 +204,7 @@ class TextIndex:
             database.execute("BEGIN")
             try:
                 self._refresh(database)
-                known = self._known_in(database, roots)
-                asked = _Asked(database, known, self._words_of(database) if inside else None, stop)
-                return IndexAnswer(self._held, tuple(asked.grades(term) for term in terms))
+                return question(database, self._known_in(database, roots))
             finally:
                 database.execute("ROLLBACK")
         except (apsw.Error, UnicodeDecodeError) as error:
@@ -309,7 +329,7 @@ class _Asked:
         return [*found, exact]
 
     def _match(self, pattern: str) -> list[int]:
-        rows = self._database.execute("SELECT rowid FROM words WHERE words MATCH ?", (pattern,))
+        rows = self._database.execute(_MATCH, (pattern,))
         return [number for (number,) in rows]
 
     def _looked_at(self, form: str, candidates: Collection[int]) -> Iterator[tuple[int, int]]:

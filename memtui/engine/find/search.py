@@ -3,11 +3,11 @@
 It is apart so that only a command that uses it loads it.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from memtui.engine.disk.handles import RootHandle
-from memtui.engine.find.finder import Finder, ListedRoot, chosen
+from memtui.engine.find.finder import Finder, Holders, ListedRoot, chosen
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.roots import Roots
@@ -83,6 +83,15 @@ class Searcher:
             tell: called with what was found so far, on this thread.
         """
         return self._finder.find(wanted, stop=stop, tell=tell)
+
+    def holders(self, asked: Sequence[str], wanted: Wanted) -> Holders:
+        """Say which memories have some words, each whole, and where: in the path, the description or the text.
+
+        Args:
+            asked: words as `index.words` gives them.
+            wanted: where to look; its query is not read.
+        """
+        return self._finder.holders(asked, wanted)
 
     def forget(self) -> None:
         """Give back the memory that searching took; what is on disk stays."""

@@ -23,6 +23,7 @@ from memtui.engine.ledger.erasure import ErasureTable
 from memtui.engine.ledger.memories import MemoryTable, PinTable
 from memtui.engine.ledger.proposals import ProposalTable
 from memtui.engine.ledger.roots import RepositoryTable, ReviewTable, RootTable
+from memtui.engine.ledger.surfaced import SurfacedTable
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention
 from memtui.errors import MemtuiError, StorageError
@@ -61,6 +62,7 @@ class Ledger(Database):
         self.reviews = ReviewTable(self, self.repositories)
         self.proposals = ProposalTable(self, self.versions)
         self.cursors = CursorTable(self)
+        self.surfaced = SurfacedTable(self, self.memories)
         self.erasure = ErasureTable(self, self.memories)
 
     def _open(self) -> apsw.Connection:

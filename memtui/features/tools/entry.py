@@ -40,8 +40,8 @@ _VERBS = (
             ("memtui mcp --access ro", "for a client that may read only"),
             ("memtui mcp --no-context", "for one whose session-start hook runs memtui context"),
         ),
-        "Offers the tools memory and memory_search, and memories as resources; the client's name stands in history as "
-        "mcp:NAME. Needs memtui[mcp].",
+        "Offers the tools memory, memory_search and memory_recall, and memories as resources; the client's name stands "
+        "in history as mcp:NAME. Needs memtui[mcp].",
         "messages of the protocol, one a line",
         does="memtui.features.tools.verbs:mcp",
         rank=40,

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.find.finder import ListedRoot
-from memtui.engine.find.index import discard
+from memtui.engine.find.index import discard, words
 from memtui.engine.model import Actor, Address, Found, Root, Wanted
 from memtui.errors import UsageError
 from memtui.matching import fold, typed
@@ -328,3 +328,50 @@ def test_two_processes_build_at_once(place: Place) -> None:
         found += [one.search.find(Wanted("needle")), other.search.find(Wanted("needle"))]
         assert all(each == found[0] for each in found)
         assert found[0].total == 300
+
+
+PIECES = (
+    "tabs",
+    "Ferry",
+    "café",
+    "CAFE\u0301",
+    "部署脚本",
+    "署",
+    "retry_queue",
+    " ",
+    "\n",
+    "-",
+    "x1",
+    "ｆｅｒｒｙ",
+    "a" * 1_500,
+)
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from(["a.md", "ferry/b.md", "café.md", "部署.md"]), st.lists(st.sampled_from(PIECES), max_size=12)
+    ),
+    st.lists(st.sampled_from(PIECES), min_size=1, max_size=4),
+)
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_holders_of_whole_words_are_the_same_by_the_index_and_by_reading(
+    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, list[str]], asked: list[str]
+) -> None:
+    place = Place(tmp_path_factory.mktemp("holders"))
+    for name, parts in texts.items():
+        place.write(f"notes/{name}", "".join(parts) + " Description: no\n")
+    wanted = words(fold("".join(asked))).words
+    expected = [
+        {name for name, parts in texts.items() if word in words(fold("".join(parts) + " Description: no\n")).words}
+        for word in wanted
+    ]
+    named = [{name for name in texts if word in words(fold(name)).words} for word in wanted]
+    for _ in range(2):
+        with place.engine() as engine:
+            held = engine.search.holders(wanted, Wanted(""))
+            paths = [row.address.path for row in held.rows]
+            assert [{paths[at] for at in one.bodies} for one in held.words] == expected
+            assert [{paths[at] for at in one.names} for one in held.words] == named
+            builder = engine.search._finder._builder
+            if builder is not None:
+                builder.join()

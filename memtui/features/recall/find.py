@@ -1,0 +1,85 @@
+"""Which memories a request recalls, for a person or for one agent: what may be given, scored, the best first."""
+
+from typing import NamedTuple
+
+from memtui.agents.table import KNOWN, canonical
+from memtui.engine import Engine
+from memtui.engine.frontmatter.read import split
+from memtui.engine.model import Memory, Wanted
+from memtui.errors import MemtuiError
+from memtui.features.recall import score
+from memtui.features.recall.score import Document, Scored
+from memtui.given.reach import readable, reviewed
+
+LIMIT = 5
+SCORERS = BM25, SEED = "bm25", "seed"
+
+
+class Recalled(NamedTuple):
+    """What a request recalls."""
+
+    items: tuple[Scored, ...]
+    """The best first, within the limit."""
+    waiting: int = 0
+    """How many that fit are kept back until somebody reviews what the checkout brought."""
+
+
+def recall(
+    engine: Engine,
+    request: str,
+    *,
+    limit: int = LIMIT,
+    scorer: str = BM25,
+    agent: str | None = None,
+    asked: bool = True,
+) -> Recalled:
+    """Recall memories.
+
+    Args:
+        engine: of the person, or an agent's own.
+        request: a question, a task or some words.
+        limit: at most so many.
+        scorer: one of `SCORERS`.
+        agent: the client they are for, which is given memtui's own memories and its own; None: everything that the
+            engine shows.
+        asked: whether somebody wants to know. Else nothing is given unless it fits well.
+    """
+    words = score.asked(request)
+    if limit <= 0 or not request.strip() or (not words and scorer == BM25):
+        return Recalled(())
+    known = {root.id: root for root in engine.roots.all()}
+    client = canonical(agent or "")
+    own = {"memtui", *(one.id for one in KNOWN if client in one.client[:1])}
+
+    def may_be_given(row: Memory) -> bool:
+        root = known[row.address.root]
+        is_memory = root.kind == "memories" and not root.policy.is_index(row.address.path)
+        return is_memory and readable(row) and not row.missing and (agent is None or root.agent in own)
+
+    held = engine.search.holders(words, Wanted(""))
+    among = {place for place, row in enumerate(held.rows) if may_be_given(row)}
+    given = {place for place in among if reviewed(held.rows[place])}
+    if scorer == SEED:
+        found = score.seed(request, [_document(engine, held.rows[place]) for place in sorted(given)])
+    else:
+        found = score.bm25(words, held, given)
+        if not asked and not score.fits_unasked(found, len(given)):
+            found = []
+    waiting = among - given
+    fit = sum(any(place in some for one in held.words for some in one) for place in waiting)
+    return Recalled(tuple(found[:limit]), fit)
+
+
+def _document(engine: Engine, row: Memory) -> Document:
+    """Read a memory for the seed's scorer; what went since it was listed is empty."""
+    try:
+        data = engine.read_bytes(row.address)
+    except MemtuiError:
+        data = b""
+    head = split(data)
+    kind, name = head.fields.get("type"), head.fields.get("name")
+    nested = head.fields.get("metadata")
+    if kind is None and isinstance(nested, dict):
+        kind = nested.get("type")
+    title = name if isinstance(name, str) and name else row.address.name.rpartition(".")[0]
+    return Document(row, kind if isinstance(kind, str) else "", title, data[head.body :].decode("utf-8", "replace"))

@@ -1,0 +1,146 @@
+"""How well memories fit a request: BM25 over whole words, and the scorer of the seed, which is the yardstick.
+
+BM25 is Robertson's, with what a word weighs by where it stands as its frequency: path 4, description 3, text 1. In
+short notes how often the text has a word says less than whether it does, so that the index of the house is enough.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from math import log
+from typing import NamedTuple
+from unicodedata import normalize
+
+from memtui.engine.find.finder import Holders
+from memtui.engine.find.index import words
+from memtui.engine.model import Memory
+from memtui.matching import fold
+
+NAME, DESCRIPTION, BODY = 4, 3, 1
+_SATURATION, _LENGTH = 2.0, 0.4
+"""`k1` and `b` of BM25."""
+_PINNED, _USED = 1.1, 1.05
+FLOOR = 1.2
+"""What nobody asked for is given only when the best memory has so many times the weight of the rarest possible word."""
+_EDGE = 32
+"""Words at each end of a long request that count."""
+_LETTERS = 32_768
+"""Letters at each end that are looked at for them."""
+_CASES = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
+_WORDS = (
+    "a about again also am an and any are as at be because been before but by can could did do does doing for from get"
+    " got had has have he hello her here hi him his how i if in into is it its just let made make me more most must my"
+    " need no not now of off ok okay on only or other our out over please same she should so some such tell than thank"
+    " thanks that the their them then there these they this those through to too until up us use using very want was"
+    " we were what when where which who why will with would yes you your"
+)
+_STOP = frozenset(_WORDS.split())
+_KINDS = {
+    "user": "user preference preferences background role terse",
+    "feedback": "feedback rule rules avoid style summary",
+    "project": "project goal goals incident deadline release",
+    "reference": "reference dashboard ticket docs doc link",
+}
+_OF_TYPE = {kind: frozenset(some.split()) for kind, some in _KINDS.items()}
+
+
+class Scored(NamedTuple):
+    """One memory, and how well it fits."""
+
+    row: Memory
+    score: float
+    words: tuple[str, ...]
+    """The words of the request that it has, as they are compared."""
+
+
+class Document(NamedTuple):
+    """A memory as the seed's scorer sees it."""
+
+    row: Memory
+    type: str
+    title: str
+    body: str
+
+
+def asked(request: str) -> tuple[str, ...]:
+    """Give the words that a request asks for, each once and without those that say nothing.
+
+    Of a long request the first and the last count. A name in camel case counts whole and in its parts; of scripts
+    without spaces, every two signs that stand side by side.
+    """
+    if len(request) > 2 * _LETTERS:
+        request = f"{request[:_LETTERS].rpartition(' ')[0]} {request[-_LETTERS:].partition(' ')[2]}"
+    request = normalize("NFKC", request)
+    parts = _CASES.sub(" ", request)
+    found = words(fold(request if parts == request else f"{parts} {request}")).words
+    kept = [word for word in found if word not in _STOP and (len(word) > 1 or not word.isascii())]
+    return tuple(kept if len(kept) <= 2 * _EDGE else kept[:_EDGE] + kept[-_EDGE:])
+
+
+def bm25(request: Sequence[str], held: Holders, among: Collection[int]) -> list[Scored]:
+    """Score memories.
+
+    Args:
+        request: from `asked`.
+        held: who has these words.
+        among: the memories that count, by their places in the rows.
+
+    Returns:
+        Those with one of the words, the best first; of equal ones the newest, then by address.
+    """
+    count = len(among)
+    average = sum(held.rows[place].bytes for place in among) / max(count, 1) or 1.0
+    scores: dict[int, float] = {}
+    reasons: dict[int, list[str]] = {}
+    for word, (names, abouts, bodies) in zip(request, held.words, strict=True):
+        holding = [place for place in names | abouts | bodies if place in among]
+        rarity = log(1 + (count - len(holding) + 0.5) / (len(holding) + 0.5))
+        for place in holding:
+            weight = NAME * (place in names) + DESCRIPTION * (place in abouts) + BODY * (place in bodies)
+            length = 1 - _LENGTH + _LENGTH * held.rows[place].bytes / average
+            gained = rarity * weight * (_SATURATION + 1) / (weight + _SATURATION * length)
+            scores[place] = scores.get(place, 0.0) + gained
+            reasons.setdefault(place, []).append(word)
+    found = []
+    for place, score in scores.items():
+        row = held.rows[place]
+        liked = (_PINNED if row.pinned else 1.0) * (_USED if row.heat > 0 else 1.0)
+        found.append(Scored(row, score * liked, tuple(reasons[place])))
+    return sorted(found, key=lambda one: (-one.score, -one.row.modified_at, one.row.address))
+
+
+def fits_unasked(found: Sequence[Scored], count: int) -> bool:
+    """Whether what was found may be given to somebody who did not ask.
+
+    The best one must have two words of the request, and more weight than what stands together by chance.
+
+    Args:
+        found: from `bm25`.
+        count: how many memories were scored.
+    """
+    return bool(found) and len(found[0].words) > 1 and found[0].score >= FLOOR * log(1 + (count - 0.5) / 1.5)
+
+
+def seed(request: str, documents: Sequence[Document]) -> list[Scored]:
+    """Score memories as the seed does.
+
+    A token that is anywhere in one counts 2, one that is typical of its type 1, and a body 1. Source: QwenLM/qwen-code,
+    `packages/core/src/memory/recall.ts`, as it was with managed auto memory.
+
+    Returns:
+        Those with a score, the best first; of equal ones by type, then as they were given.
+    """
+    tokens = [token for token in dict.fromkeys(re.split(r"[^a-z0-9]+", request.lower())) if len(token) >= 3]
+    if not tokens:
+        return []
+    found = []
+    for document in documents:
+        body = "" if document.body.strip() == "_No entries yet._" else document.body.strip()
+        text = " ".join((document.type, document.title, document.row.description, body)).lower()
+        held = tuple(token for token in tokens if token in text)
+        typical = sum(token in _OF_TYPE.get(document.type, ()) for token in tokens)
+        score = 2 * len(held) + typical + bool(body)
+        if score:
+            found.append((document.type, Scored(document.row, float(score), held)))
+    return [one for _, one in sorted(found, key=lambda pair: (-pair[1].score, pair[0]))]

@@ -1,0 +1,159 @@
+"""Recall on the command line: rows for a person, the block for a look or a script, and the hook of an agent's prompts.
+
+A hook is answered always, and soon: an agent waits for it with each prompt, and some take a refusal for an order to
+stop.
+"""
+
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from memtui.config.settings import Settings
+from memtui.engine import Engine, now_ms
+from memtui.errors import MemtuiError, UsageError
+from memtui.features.recall import block
+from memtui.features.recall.find import BM25, LIMIT
+from memtui.features.recall.find import recall as find
+from memtui.wire import outcomes, values
+from memtui.wire.call import LOCK_WAIT, Call
+from memtui.wire.doors import open_door, switched_off
+from memtui.wire.output import Column
+
+SWITCHES = ("lifecycle.enabled", "lifecycle.recall")
+SOON = 0.3
+"""Seconds that a hook takes at most, besides the start of the process: an agent is not to notice it."""
+_INPUT = 1_048_576
+"""Bytes of a hook's input; nobody types a longer prompt."""
+_EVENTS = ("UserPromptSubmit", "BeforeAgent")
+_DEEP = 50
+"""Memories among which those are sought that a session was not given yet."""
+
+
+class TooLateError(Exception):
+    """The time that a hook has is over."""
+
+
+class HookPrompt(NamedTuple):
+    """What a hook is told."""
+
+    text: str
+    event: str
+    session: str
+    """Empty when the agent does not say."""
+
+
+def recall(call: Call) -> int:
+    """Recall memories for a request, or answer a hook."""
+    if call.args.flag("hook"):
+        return _hook(call)
+    request = " ".join(call.args.texts("query"))
+    if not request.strip():
+        raise UsageError("There is no request.", hint="Write what you want to know: memtui recall how do we deploy")
+    for key in SWITCHES:
+        if not call.settings.value(key):
+            raise switched_off(key)
+    client, scorer = call.args.text("client"), call.args.text("scorer") or BM25
+    if client is not None:
+        with open_door(call.settings, call.options, client=client, lock_wait=LOCK_WAIT).engine as engine:
+            return _rows(call, engine, request, scorer, client)
+    return _rows(call, call.engine, request, scorer, None)
+
+
+def _rows(call: Call, engine: Engine, request: str, scorer: str, client: str | None) -> int:
+    engine.rows.lift_limits()
+    found = find(engine, request, limit=call.args.number("limit", LIMIT), scorer=scorer, agent=client)
+    if call.args.flag("prompt"):
+        call.out.raw(block.build(engine, found.items, now_ms()).text.encode())
+    elif call.out.json:
+        rows = [
+            values.memory(one.row) | {"recall": {"score": round(one.score, 3), "words": list(one.words)}}
+            for one in found.items
+        ]
+        call.out.document(values.listing(rows))
+    else:
+        if not found.items and call.out.terminal:
+            call.out.say("No memory helps with that.")
+        call.out.table(
+            (Column("SCORE"), Column("ADDRESS"), Column("WORDS", flexible=True)),
+            [(f"{one.score:.1f}", str(one.row.address), ", ".join(one.words)) for one in found.items],
+        )
+    if found.waiting:
+        call.out.say(f"{found.waiting} more came with a checkout, and wait for a review: memtui roots.")
+    return outcomes.DONE
+
+
+def _hook(call: Call) -> int:
+    """Answer a hook: with a block, or with an empty object."""
+    answer: dict[str, object] = {}
+    try:
+        with _in_time():
+            answer = _answer(call)
+    except TooLateError:
+        call.out.say("memtui: recall took too long; `memtui search` once makes the index it needs.")
+    except MemtuiError as error:
+        call.out.say(f"memtui: {error}")
+    call.out.raw(f"{json.dumps(answer, ensure_ascii=False)}\n".encode())
+    call.out.flush()
+    return outcomes.DONE
+
+
+def _answer(call: Call) -> dict[str, object]:
+    settings = call.settings
+    prompt = None if settings.worker or not _is_on(settings) else _prompt()
+    if prompt is None:
+        return {}
+    client = call.args.text("client") or ""
+    session = open_door(settings, call.options, client=client, lock_wait=LOCK_WAIT)
+    engine = session.engine
+    try:
+        found = find(engine, prompt.text, limit=_DEEP, agent=client, asked=False).items
+        if prompt.session:
+            fresh = engine.pins.not_given(prompt.session, [one.row for one in found])
+            found = tuple(one for one in found if one.row in fresh)
+        built = block.build(engine, found[:LIMIT], now_ms())
+        if prompt.session and built.rows:
+            engine.pins.record_given(prompt.session, built.rows)
+    finally:
+        engine.close()
+    if not built.text:
+        return {}
+    return {"hookSpecificOutput": {"hookEventName": prompt.event, "additionalContext": built.text}}
+
+
+def _is_on(settings: Settings) -> bool:
+    return settings.agents_enabled and all(map(settings.value, SWITCHES))
+
+
+def _prompt() -> HookPrompt | None:
+    """Read what the agent says; None when that is no prompt."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return None
+    data = sys.stdin.buffer.read(_INPUT + 1)
+    try:
+        told = json.loads(data) if len(data) <= _INPUT else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(told, dict) or not isinstance(told.get("prompt"), str):
+        return None
+    event, session = told.get("hook_event_name"), told.get("session_id")
+    session = session[:200].encode("utf-8", "replace").decode() if isinstance(session, str) else ""
+    return HookPrompt(told["prompt"], event if event in _EVENTS else _EVENTS[0], session)
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """Raise `TooLateError` when it takes longer than `SOON`."""
+
+    def stop(*_: object) -> None:
+        raise TooLateError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, SOON)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
