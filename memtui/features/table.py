@@ -15,6 +15,7 @@ from memtui.wire.verb import Verb
 FEATURES: Mapping[str, tuple[str, ...]] = {
     "memories": ("roots", "ls", "view", "create", "save", "rm", "workspace"),
     "changes": ("changes", "seen", "watch"),
+    "proposals": ("review", "accept", "reject"),
     "search": ("search",),
     "recall": ("recall",),
     "hot_set": ("context",),

@@ -1,0 +1,215 @@
+"""What waits for a person, on the command line: listed, shown, accepted, rejected, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from memtui.diff.differences import unified
+from memtui.engine import Engine
+from memtui.engine.model import Change, Rename, Write
+from memtui.engine.proposal import WAITING, Proposal
+from memtui.errors import NotFoundError, UsageError
+from memtui.features.proposals import apply
+from memtui.features.proposals.apply import StepView
+from memtui.wire import outcomes, results
+from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
+from memtui.wire.output import Column
+from memtui.wire.session import Session
+from memtui.wire.times import rfc3339
+
+_LEAST = 6
+"""Hex digits of a version that are needed to name it."""
+_GONE = "deleted"
+"""What stands for the version of a memory that somebody deleted."""
+
+
+class _Chosen(NamedTuple):
+    proposals: tuple[str, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def words(self) -> str:
+        counts = ((len(self.proposals), "proposal"), (len(self.changes), "change"))
+        return " and ".join(f"{count} {word}{'s' * (count > 1)}" for count, word in counts if count)
+
+
+def review(call: Call) -> int:
+    """List what waits, or show one of it."""
+    call.engine.watch.reconcile()
+    wanted = call.args.text("id")
+    if wanted is not None:
+        return _show(call, wanted)
+    proposed = apply.waiting(call.engine)
+    changed = sorted(call.engine.changes.unseen(), key=lambda change: change.at)
+    if call.out.json:
+        rows = [proposal_json(one) for one in proposed] + [_change_json(one) for one in changed]
+        call.out.document({"items": rows, "truncated": False})
+        return outcomes.DONE
+    if not proposed and not changed and call.out.terminal:
+        call.out.say("All reviewed.")
+    rows_ = [(one.id, one.state, one.kind, _where(one), one.by, one.at, one.note or one.why) for one in proposed]
+    rows_ += [(name(one), "changed", one.kind, str(one.address), one.actor, one.at, "") for one in changed]
+    columns = ("ID", "STATE", "KIND", "ADDRESS", "BY")
+    call.out.table((*map(Column, columns), Column("AGE", "age"), Column("WHY", flexible=True, optional=True)), rows_)
+    return outcomes.DONE
+
+
+def name(change: Change) -> str:
+    """Name a change as `accept` and `reject` take it: ADDRESS@SHA."""
+    return f"{change.address}@{change.after[:12] if change.after else _GONE}"
+
+
+def _where(one: Proposal) -> str:
+    return " ".join(one.targets)
+
+
+def _show(call: Call, wanted: str) -> int:
+    chosen = _choose(call.engine, [wanted])
+    if chosen.changes:
+        raise UsageError(
+            "A change is shown by `memtui diff`.", hint=f"memtui diff {chosen.changes[0].address} compares it."
+        )
+    view = apply.preview(call.engine, chosen.proposals[0])
+    one = view.proposal
+    lines = [line for step in view.steps for line in _diff(step)]
+    if call.out.json:
+        call.out.document({**proposal_json(one), "problem": view.problem, "diff": "\n".join(lines)})
+        return outcomes.DONE
+    call.out.line(f"{one.id} {one.kind} {_where(one)}  {one.state}  {one.by} {one.confidence:.2f}")
+    for text in filter(None, (one.why, one.note, view.problem)):
+        call.out.line(f"  {text}")
+    for shown in one.evidence:
+        call.out.line(f"  from {' '.join(filter(None, (shown.kind, shown.name, shown.place)))}: {shown.quote}")
+    if any(step.merged for step in view.steps):
+        call.out.line("  merged onto what was written since")
+    call.out.diff(lines)
+    return outcomes.DONE
+
+
+def _diff(view: StepView) -> list[str]:
+    """What a step would change, or where it cannot be done, what it wanted to change."""
+    step = view.step
+    if isinstance(step, Rename):
+        return [f"--- {step.address}", f"+++ {step.new}"]
+    before = view.base if view.problem else view.current
+    after = view.proposed if view.problem else view.result
+    texts = [(data or b"").decode("utf-8", "replace") for data in (before, after)]
+    new = str(step.address) if isinstance(step, Write) else "/dev/null"
+    return unified(texts[0], texts[1], "/dev/null" if before is None else str(step.address), new)
+
+
+def accept(call: Call) -> int:
+    """Do what is proposed, and take note that changes were reviewed."""
+    chosen = _choose(call.engine, call.args.texts("ids"))
+    call.approve("accept", f"Accept {chosen.words}?", "in the workbench in Review by the key a")
+    txn, left = "", tuple[Proposal, ...]()
+    if chosen.proposals:
+        apply.decide(call.engine, chosen.proposals, "accepted", actor=call.actor)
+        with call.out.progress(call.engine.pace.now):
+            done = apply.carry_out(call.engine, chosen.proposals, actor=call.actor)
+        found = [apply.find(call.engine, number) for number in chosen.proposals]
+        left = tuple(one for one in found if one.state != "applied")
+        txn = done.txn
+    if chosen.changes:
+        versions = [(one.address, one.after) for one in chosen.changes if one.after is not None]
+        call.engine.history.review(versions, actor=call.actor)
+        call.engine.changes.mark_shown(chosen.changes)
+    applied = [number for number in chosen.proposals if number not in {one.id for one in left}]
+    return _answer(call, {"applied": applied, "reviewed": [name(one) for one in chosen.changes]}, left, txn)
+
+
+def reject(call: Call) -> int:
+    """Keep proposals away, and take changes back."""
+    chosen = _choose(call.engine, call.args.texts("ids"))
+    call.approve("reject", f"Reject {chosen.words}?", "in the workbench in Review by the key r")
+    txn = ""
+    for one in apply.decide(
+        call.engine, chosen.proposals, "rejected", actor=call.actor, note=call.args.text("why") or ""
+    ):
+        txn = one.txn or txn
+    if not chosen.changes:
+        return _answer(call, {"rejected": list(chosen.proposals), "taken_back": []}, (), txn)
+    done = call.engine.undo.take_back(chosen.changes, actor=call.actor)
+    failed = [error for error in map(results.failure, done.outcomes) if error is not None]
+    taken = [name(one) for one, each in zip(chosen.changes, done.outcomes, strict=True) if each.ok]
+    status = _answer(call, {"rejected": list(chosen.proposals), "taken_back": taken}, (), done.txn)
+    for error in failed:
+        call.out.error(error)
+    return outcomes.exit_code(failed[0]) if failed else status
+
+
+def _answer(call: Call, did: dict[str, list[str]], left: Sequence[Proposal], txn: str) -> int:
+    if call.out.json:
+        away: list[Json] = [{"id": one.id, "state": one.state, "note": one.note} for one in left]
+        call.out.document({**did, "left_out": away, "txn": txn})
+    else:
+        for word, ids in did.items():
+            for number in ids:
+                call.out.line_of(word.replace("_", " "), number)
+        for one in left:
+            call.out.say(f"Proposal {one.id} is {one.state}: {one.note}")
+    return outcomes.CONFLICT if left else outcomes.DONE
+
+
+def _choose(engine: Engine, ids: Iterable[str]) -> _Chosen:
+    """Find what is meant by numbers of proposals and by ADDRESS@SHA; all of it or an error."""
+    proposals: list[str] = []
+    changes: list[Change] = []
+    waiting: tuple[Change, ...] = ()
+    for text in dict.fromkeys(ids):
+        if text.isdecimal():
+            proposals.append(apply.find(engine, text).id)
+            continue
+        bare, _, sha = text.rpartition("@")
+        if not bare or len(sha) < _LEAST:
+            raise UsageError(f"{text!r} is no proposal and no ADDRESS@SHA.", hint="`memtui review` lists what waits.")
+        waiting = waiting or engine.changes.unseen()
+        address = engine.roots.resolve(bare)
+        same = (one for one in waiting if one.address == address and (one.after or _GONE).startswith(sha))
+        found = next(same, None)
+        if found is None:
+            raise NotFoundError(
+                f"No change of {address} to {sha} waits for you.", hint="`memtui review` lists what waits."
+            )
+        changes.append(found)
+    return _Chosen(tuple(proposals), tuple(changes))
+
+
+def proposal_json(one: Proposal) -> Json:
+    """Give a proposal as JSON, without its texts."""
+    return {
+        "id": one.id,
+        "group": "proposed",
+        "state": one.state,
+        "kind": one.kind,
+        "addresses": list(one.targets),
+        "by": one.by,
+        "run": one.run,
+        "at": rfc3339(one.at),
+        "why": one.why,
+        "note": one.note,
+        "confidence": one.confidence,
+        "evidence": [dict(shown._asdict()) for shown in one.evidence],
+    }
+
+
+def _change_json(one: Change) -> Json:
+    return {
+        "id": name(one),
+        "group": "changed",
+        "state": "open",
+        "kind": one.kind,
+        "addresses": [str(one.address)],
+        "by": one.actor,
+        "at": rfc3339(one.at),
+    }
+
+
+def status(session: Session) -> Json:
+    """Count what waits, by state, and date the oldest of it."""
+    found = apply.waiting(session.engine)
+    counts: Json = {state: sum(one.state == state for one in found) for state in (*WAITING, "accepted")}
+    oldest = min((one.at for one in found), default=None)
+    return {**counts, "oldest": None if oldest is None else rfc3339(oldest)}
