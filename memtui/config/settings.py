@@ -349,6 +349,11 @@ VARIABLES = (
         "Where the settings' folder lies (Linux), and VS Code's own; a relative path is ignored.",
     ),
     ("XDG_STATE_HOME", "memtui", "Where the ledger's folder lies (Linux); a relative path is ignored."),
+    (
+        "XDG_RUNTIME_DIR",
+        "memtui",
+        "Where the socket of `memtui serve` lies when its path in the state folder is too long.",
+    ),
     ("XDG_DATA_HOME", "memtui", "Where the folder of memtui's own memories lies (Linux); a relative path is ignored."),
     ("MEMTUI_EDITOR", "memtui", "The editor for memtui alone, when the settings name none."),
     ("VISUAL", "memtui", "The editor, when neither the settings nor `MEMTUI_EDITOR` name one."),

@@ -107,6 +107,23 @@ class History(EnginePart):
         )
         return tuple(map(self._roots.placed_record, records))
 
+    def since(self, seq: int, limit: int) -> tuple[tuple[AuditRecord, ...], int]:
+        """Changes of memories after a record of the audit, oldest first, but for those made for a task or a run.
+
+        Args:
+            seq: the record's number.
+            limit: how many records are looked at.
+
+        Returns:
+            The changes, and the number to go on from: a change that is being made holds up those behind it.
+        """
+        records, last = self._ledger.activity.changes_after(self._roots.names(), seq, limit)
+        return tuple(map(self._roots.placed_record, records)), last
+
+    def last(self) -> int:
+        """The number of the newest audit record; 0 for none."""
+        return self._ledger.activity.last()
+
     def read_audited(self, seq: int, sha256: str) -> bytes:
         """The raw bytes of the text before or after an audited change, whatever the memory is called by now.
 

@@ -30,7 +30,7 @@ class Task(NamedTuple):
     client: str
     """Who asked, as the audit names them: `cli`, `tui`, `http:<client>`."""
     request: Mapping[str, object]
-    """What was asked, JSON values; empty once it is done, and some days after it failed."""
+    """What was asked, JSON values; without its texts once it is done, and empty some days after it failed."""
     created: int
     """Milliseconds since the epoch, as all times here."""
     updated: int

@@ -47,6 +47,9 @@ class Feature(NamedTuple):
     works: Mapping[str, str] = {}
     """The kinds of tasks it does, and what does each, as `module:function`: takes a `Working`, returns a `Planned`; may
     raise a `MemtuiError`."""
+    answers: Mapping[str, str] = {}
+    """What it answers at once over HTTP, by the last part of the address, as `module:function`: takes an engine with
+    the client's access, the settings and the checked fields, returns JSON values; may raise a `MemtuiError`."""
     status: str = ""
     """Its part of `memtui status`, as `module:function`: takes a session, returns JSON values by name."""
     short: str = ""

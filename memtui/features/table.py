@@ -34,6 +34,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "pins": ("pin", "unpin", "pins"),
     "tools": ("tool", "mcp"),
     "tasks": ("tasks", "status"),
+    "serve": ("serve",),
     "install": ("install", "uninstall"),
     "sessions": ("sessions",),
     "setup": ("doctor", "config", "keys", "completion", "demo", "web", "help"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.engine import now_ms
 from memtui.engine.model import Actor, AuditRecord
 from memtui.errors import NotFoundError, RefusedError
 from tests.engine.settling import settle
@@ -112,3 +113,49 @@ def test_a_text_of_a_root_that_is_not_open_is_not_given(world: World, engine: En
     step = engine.history.audit()[0]
     with Engine.open(world.roots[:1], state_dir=str(world.state)) as other, pytest.raises(NotFoundError):
         other.history.read_audited(step.seq, sha(b"secret\n"))
+
+
+def told(engine: Engine, seq: int, limit: int = 100) -> tuple[list[tuple[str, str, bool, bool]], int]:
+    records, last = engine.history.since(seq, limit)
+    return [(r.operation, str(r.address), bool(r.before), bool(r.after)) for r in records], last
+
+
+def test_a_follower_is_told_every_change_of_a_memory_once_and_no_mark(engine: Engine, world: World) -> None:
+    assert (engine.history.last(), told(engine, 0)) == (0, ([], 0))
+    engine.memories.create(A, b"a\n", actor=ME)
+    engine.pins.set([A], pinned=True, actor=ME)
+    first = engine.history.last()
+    settle(engine)
+    (world.folder() / "b.md").write_bytes(b"outside\n")
+    settle(engine)
+    settle(engine)
+    engine.memories.delete([A], actor=ME)
+    found, last = told(engine, 0)
+    assert found == [
+        ("created", str(A), False, True),
+        ("created", str(B), False, True),
+        ("deleted", str(A), True, False),
+    ]
+    assert last == engine.history.last()
+    assert told(engine, first) == (found[1:], last)
+    some, on = told(engine, 0, 2)
+    assert [*some, *told(engine, on)[0]] == found
+    assert told(engine, last) == ([], last)
+
+
+def test_a_change_in_the_making_holds_up_what_comes_behind_it_for_a_while(engine: Engine) -> None:
+    engine.memories.create(A, b"a\n", actor=ME)
+    made = engine.history.last()
+    engine.memories.create(B, b"b\n", actor=ME)
+
+    def begun(seconds_ago: int) -> None:
+        with engine._ledger.transaction() as db:
+            began = now_ms() - 1000 * seconds_ago
+            db.execute("UPDATE audit SET state = 'intent', at = ? WHERE seq = ?", (began, made))
+
+    begun(1)
+    assert told(engine, 0) == ([], 0)
+    assert engine.history.last() == made - 1
+    begun(6)
+    assert len(told(engine, 0)[0]) == 2
+    assert engine.history.last() > made

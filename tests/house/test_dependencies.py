@@ -25,6 +25,7 @@ EXTRAS = {
     "memtui/mcp_server/": "mcp",
     "memtui/adapters/anthropic.py": "anthropic",
     "memtui/web/": "web",
+    "memtui/daemon/": "serve",
     "memtui/given/tokens.py": "tokens",
     "memtui/features/workers/model.py": "model",
 }

@@ -1,4 +1,4 @@
-"""What people look at of the audit: records, and what was deleted.
+"""What people and followers look at of the audit: records, what was deleted, what is new.
 
 It is apart so that no question of a screen slows down or shapes what a change writes.
 """
@@ -9,6 +9,9 @@ from collections.abc import Collection
 from memtui.engine.ledger.audit import MOVED
 from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.model import Address, AuditRecord, Operation, TrashEntry
+
+HELD_UP_MS = 5_000
+"""How long a change may be in the making before those behind it are told."""
 
 
 class ActivityTable:
@@ -89,6 +92,49 @@ class ActivityTable:
         )
         every = {**self.folders(), **names}
         return tuple(_audit_record(row, every) for row in rows)
+
+    @checked
+    def changes_after(self, names: dict[int, str], seq: int, limit: int) -> tuple[tuple[AuditRecord, ...], int]:
+        """Changes of memories after a record, oldest first, but for those made for a task or a run.
+
+        A change that is being made holds up those behind it, so that none is passed over; one that a process left in
+        the middle does so for `HELD_UP_MS`, and then counts as made.
+
+        Args:
+            names: see `audit_records`.
+            seq: the number of the record.
+            limit: so many records are looked at.
+
+        Returns:
+            The changes, and the number to go on from.
+        """
+        rows = self._database.rows(
+            "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note,"
+            " (SELECT cause FROM txns WHERE id = txn) FROM audit WHERE seq > ? ORDER BY seq LIMIT ?",
+            (seq, limit),
+            kinds="iIibIBttBBittT",
+        )
+        every = {**self.folders(), **names} if rows else {}
+        found, young = list[AuditRecord](), self._database.clock() - HELD_UP_MS
+        for *row, cause in rows:
+            record = _audit_record(tuple(row), every)
+            if record.state == "intent" and record.at > young:
+                break
+            seq = record.seq
+            differs = record.before != record.after or record.new_address is not None
+            if cause is None and record.state in ("intent", "done") and differs:
+                found.append(record)
+        return tuple(found), seq
+
+    def last(self) -> int:
+        """The number of the newest record, or of the one before a change that is being made; 0 for none."""
+        found = self._database.row(
+            "SELECT coalesce((SELECT min(seq) - 1 FROM audit WHERE state = 'intent' AND at > ?), max(seq), 0)"
+            " FROM audit",
+            (self._database.clock() - HELD_UP_MS,),
+            kinds="i",
+        )
+        return int(found[0]) if found else 0
 
     @checked
     def folders(self) -> dict[int, str]:

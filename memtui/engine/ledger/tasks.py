@@ -27,6 +27,8 @@ KEPT_RUNS, KEPT_EVENTS = 200, 1_000
 KEY_MS = DAY_MS
 """For how long the same key means the same task."""
 
+_HOW = "json_patch('{}', json_object('contextMode', request ->> 'contextMode', 'scope', request ->> 'scope'))"
+"""Of a request only how it was asked, which stays with what came of it."""
 _TASK = (
     "id, seq, workspace, kind, state, client, request, created, updated, not_before, attempt, plan, txn, result,"
     " code, message, progress, trigger, stopping"
@@ -234,7 +236,7 @@ class TaskTable:
     ) -> Task:
         """End a task, in one transaction with its event; one that has ended stays as it is.
 
-        What was asked goes with success, and stays for `TEXT_MS` for another try otherwise.
+        The text of what was asked goes with success, and stays for `TEXT_MS` for another try otherwise.
 
         Args:
             task: its id.
@@ -252,7 +254,7 @@ class TaskTable:
             ended = self._change(
                 task,
                 "state = ?, result = ?, code = ?, message = ?, txn = ?, plan = NULL, progress = '',"
-                " request = iif(? = 'completed', NULL, request)",
+                f" request = iif(? = 'completed', {_HOW}, request)",
                 (state, None if said is None else _json(said), code, message, int(txn) if txn else None, state),
                 "1",
                 (),

@@ -59,7 +59,14 @@ def remember(working: Working) -> Planned:
     if not is_person(task.client):
         access = door_access(working.settings, task.client)
         roots = tuple(filter(access.shows, roots))
-    found = plan_remember(working.engine, roots, wanted_of(task.request))
+    wanted = wanted_of(task.request)
+    found = plan_remember(working.engine, roots, wanted)
+    if task.client.startswith("agent:") and not isinstance(found, Known):
+        said = f"{found.address} is proposed; a person decides."
+        result = {"summary": said, "outcome": "proposed", "addresses": [str(found.address)]}
+        nothing: dict[str, object] = {"filesTouched": [], "touchedScopes": [], "changes": [], "notes": []}
+        suggested = _suggested(working.engine, found, wanted, task.client)
+        return Planned(label=f"remember {found.address}", result={**result, **nothing}, proposals=(suggested,))
     return Planned(
         () if isinstance(found, Known) else found.steps,
         label=f"remember {found.address}",
@@ -113,6 +120,11 @@ def propose(engine: Engine, roots: Sequence[Root], wanted: RememberRequest, *, b
     found = plan_remember(engine, roots, wanted)
     if isinstance(found, Known):
         return found
+    (stored,) = engine.proposals.add((_suggested(engine, found, wanted, by),))
+    return stored
+
+
+def _suggested(engine: Engine, found: RememberPlan, wanted: RememberRequest, by: str) -> Proposal:
     made = proposal(
         engine,
         kind="add",
@@ -121,5 +133,5 @@ def propose(engine: Engine, roots: Sequence[Root], wanted: RememberRequest, *, b
         why=f"{by} wants this remembered: {found.fact.description}",
         evidence=(Evidence("request", by, quote=wanted.text),),
     )
-    (stored,) = engine.proposals.add(bounded(engine, (made,)))
-    return stored
+    (judged,) = bounded(engine, (made,))
+    return judged

@@ -1,0 +1,269 @@
+"""What a request brings: its client, its body, the fields of each kind; and how a refusal reads.
+
+Every check is made before anything is queued, in the order of the page of routes. Sentences repeat nothing of the
+request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from starlette.requests import ClientDisconnect
+from starlette.responses import JSONResponse
+
+from memtui.errors import MemtuiError
+from memtui.features.remember.classify import LIMIT, checked
+from memtui.wire.doors import words
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+
+BODY = 512 * 1024
+"""Bytes of a body: a text of the longest kind fits, though JSON writes six for one."""
+PATIENCE = 10.0
+"""Seconds for a whole body."""
+LONGEST_WAIT = 60
+"""Seconds a poll may wait."""
+QUERY = 65_536
+"""Bytes of a query."""
+MODES = ("workspace", "clean")
+SCOPES = ("project", "user", "global", "workspace")
+CLIENT_HEADERS = ("X-Memtui-Client-Id", "X-Qwen-Client-Id")
+_CLIENT = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_KEY = re.compile(r"[!-~]{1,200}")
+_ID = re.compile(r"[!-~]{1,4096}")
+Fields = dict[str, object]
+
+CODES = {
+    "E_QUEUE_FULL": (429, "{kind}_queue_full"),
+    "E_TASK": (409, "idempotency_conflict"),
+    "E_DISABLED": (409, "managed_memory_unavailable"),
+    "E_ACCESS": (409, "managed_memory_unavailable"),
+    "E_CONFIG": (409, "managed_memory_unavailable"),
+    "E_NO_ROOT": (409, "managed_memory_unavailable"),
+    "E_QUERY": (400, "invalid_query"),
+    "E_DISK_FULL": (507, "storage_full"),
+    "E_IO": (503, "storage_unavailable"),
+    "E_STORE": (503, "storage_unavailable"),
+    "E_STORE_DAMAGED": (503, "storage_unavailable"),
+    "E_READ_ONLY": (503, "storage_unavailable"),
+    "E_LOCKED": (503, "storage_unavailable"),
+}
+"""Status and code of a refusal of memtui's; any other is a fault: 500, `<kind>_failed`."""
+
+
+class RequestError(Exception):
+    """Why a request is not carried out; nothing was."""
+
+    def __init__(self, status: int, code: str, text: str) -> None:
+        super().__init__(text)
+        self.status, self.code, self.text = status, code, text
+
+    def response(self) -> JSONResponse:
+        """Write it as the flat object that clients of Qwen Code's daemon read."""
+        headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "2"}, 503: {"Retry-After": "2"}}
+        close = {"Connection": "close"} if self.status in (408, 413) else {}
+        return JSONResponse(
+            {"error": self.text, "code": self.code}, self.status, headers={**headers.get(self.status, {}), **close}
+        )
+
+
+def request_error(error: MemtuiError, kind: str) -> RequestError:
+    """Turn an error of the engine or a feature into what a client is told; no folder of this machine is named.
+
+    Args:
+        error: what was raised.
+        kind: `remember`, `forget`, ...
+    """
+    status, code = CODES.get(error.code, (500, "{kind}_failed"))
+    return RequestError(status, code.format(kind=kind), words(error).partition(": ")[2])
+
+
+async def json_body(request: Request, *, empty: bool = False) -> Fields:
+    """Read a body, whatever its length, keeping no more of it than `BODY`.
+
+    Args:
+        request: not read yet.
+        empty: whether no body is an empty object.
+
+    Raises:
+        RequestError: 415, 413, 408, or 400 `invalid_json`.
+    """
+    kind = request.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+    plain = request.headers.get("Content-Encoding", "identity").lower() == "identity"
+    data = b""
+    if kind == "application/json" and plain:
+        data = await _read(request)
+    elif not plain or kind or not empty or await _read(request):
+        raise RequestError(415, "unsupported_media_type", "The body is plain application/json.")
+    if empty and not data.strip():
+        return {}
+    try:
+        value = json.loads(data.decode(), object_pairs_hook=_distinct, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise RequestError(400, "invalid_json", "The body is one JSON object, each key in it once.") from None
+    if not isinstance(value, dict):
+        raise RequestError(400, "invalid_json", "The body is one JSON object.")
+    return value
+
+
+async def _read(request: Request) -> bytes:
+    """Read all of the body: whoever is answered before the end may never read the answer."""
+    data, size = bytearray(), 0
+    try:
+        async with asyncio.timeout(PATIENCE):
+            async for piece in request.stream():
+                size += len(piece)
+                if size <= BODY:
+                    data += piece
+    except TimeoutError:
+        raise RequestError(408, "request_timeout", f"The body did not come within {PATIENCE:g} seconds.") from None
+    except ClientDisconnect:
+        raise RequestError(400, "invalid_json", "The body ended early.") from None
+    if size > BODY:
+        raise RequestError(413, "body_too_large", f"The body has more than {BODY:,} bytes.")
+    return bytes(data)
+
+
+def _distinct(pairs: list[tuple[str, object]]) -> Fields:
+    if len({key for key, _ in pairs}) != len(pairs):
+        raise ValueError("a key twice")
+    return dict(pairs)
+
+
+def _refuse(name: str) -> object:
+    raise ValueError(name)
+
+
+# --- fields
+
+
+def remember_fields(body: Fields) -> Fields:
+    """Check what is to be remembered; secrets and marks of privacy before anything is stored.
+
+    Returns:
+        `content` as it may be kept, `contextMode`, `scope` where one was given, `cut` where something private was.
+    """
+    _only(body, ("content", "contextMode", "scope"))
+    content, mode = body.get("content"), body.get("contextMode", "workspace")
+    if not isinstance(content, str):
+        raise RequestError(400, "invalid_content", "`content` is a text.")
+    try:
+        kept = checked(content)
+    except MemtuiError as error:
+        raise RequestError(400, "invalid_content", error.message) from None
+    if mode not in MODES:
+        raise RequestError(400, "invalid_context_mode", f"`contextMode` is one of {', '.join(MODES)}.")
+    return {"content": kept.text, "contextMode": mode, **({"cut": kept.cut} if kept.cut else {}), **_scope(body)}
+
+
+def forget_fields(body: Fields) -> Fields:
+    """Check what is to be forgotten: `query`, or `ids` of entries; nothing goes without `apply` and ids."""
+    _only(body, ("query", "scope", "ids", "apply"))
+    ids, apply = body.get("ids", []), body.get("apply", False)
+    if (
+        not isinstance(ids, list)
+        or len(ids) > 200
+        or not all(isinstance(one, str) and _ID.fullmatch(one) for one in ids)
+    ):
+        raise RequestError(400, "invalid_field", "`ids` is a list of at most 200 ids of entries.")
+    if not isinstance(apply, bool) or (apply and not ids):
+        raise RequestError(400, "invalid_field", "`apply` is true or false, and true only with `ids`.")
+    query = {} if ids and "query" not in body else {"query": _query(body)}
+    return {**query, "ids": ids, "apply": apply, **_scope(body)}
+
+
+def dream_fields(body: Fields) -> Fields:
+    """Check a request for a dream, which has no fields."""
+    _only(body, ())
+    return {}
+
+
+def recall_fields(body: Fields) -> Fields:
+    """Check a question: `query`, how many memories at most, and which to leave out."""
+    _only(body, ("query", "limit", "exclude"))
+    limit, exclude = body.get("limit", 5), body.get("exclude", [])
+    if not isinstance(limit, int) or isinstance(limit, bool) or not 0 <= limit <= 100:
+        raise RequestError(400, "invalid_field", "`limit` is a number from 0 to 100.")
+    if not isinstance(exclude, list) or not all(isinstance(one, str) for one in exclude):
+        raise RequestError(400, "invalid_field", "`exclude` is a list of addresses.")
+    return {"query": _query(body), "limit": limit, "exclude": exclude}
+
+
+FIELDS = {"remember": remember_fields, "forget": forget_fields, "dream": dream_fields}
+"""The check of each kind of task."""
+LIMITS: Mapping[str, int] = {"contentBytes": LIMIT, "bodyBytes": BODY, "queryBytes": QUERY, "waitSeconds": LONGEST_WAIT}
+
+
+def _only(body: Fields, known: tuple[str, ...]) -> None:
+    if not body.keys() <= set(known):
+        said = f"It has no fields but {', '.join(known)}." if known else "It has no fields."
+        raise RequestError(400, "invalid_field", said)
+
+
+def _scope(body: Fields) -> Fields:
+    scope = body.get("scope")
+    if "scope" in body and scope not in SCOPES:
+        raise RequestError(400, "invalid_scope", f"`scope` is one of {', '.join(SCOPES)}.")
+    return {"scope": scope} if "scope" in body else {}
+
+
+def _query(body: Fields) -> str:
+    query = body.get("query")
+    text = query.strip() if isinstance(query, str) else ""
+    try:
+        size = len(text.encode())
+    except UnicodeEncodeError:
+        size = QUERY + 1
+    if not text or "\0" in text or size > QUERY:
+        raise RequestError(400, "invalid_query", f"`query` is a text of 1 to {QUERY:,} bytes.")
+    return text
+
+
+# --- headers and the query
+
+
+def client_of(request: Request, known: tuple[str, ...]) -> str | None:
+    """Read who the client says it is; None when it does not.
+
+    Args:
+        request: the request.
+        known: the clients that may come; empty: all.
+
+    Raises:
+        RequestError: 400 `invalid_client_id`.
+    """
+    given = [value for name in CLIENT_HEADERS for value in request.headers.getlist(name) if value]
+    if not given:
+        return None
+    if len(set(given)) > 1 or not _CLIENT.fullmatch(given[0]) or (known and given[0] not in known):
+        raise RequestError(
+            400,
+            "invalid_client_id",
+            "The client is unknown, or its id is not 1 to 128 letters, digits and ._:- signs.",
+        )
+    return given[0]
+
+
+def key_of(request: Request) -> str | None:
+    """Read the idempotency key, which is 1 to 200 visible characters of ASCII."""
+    given = request.headers.getlist("Idempotency-Key")
+    if not given:
+        return None
+    if len(given) > 1 or not _KEY.fullmatch(given[0]):
+        raise RequestError(400, "invalid_idempotency_key", "Idempotency-Key is 1 to 200 visible characters.")
+    return given[0]
+
+
+def wait_of(request: Request) -> int:
+    """Read for how many seconds a poll may wait for the task's end; 0 when it does not say."""
+    given = request.query_params.getlist("wait")
+    if not given:
+        return 0
+    if len(given) > 1 or not given[0].isascii() or not given[0].isdecimal() or len(given[0]) > 2:
+        raise RequestError(400, "invalid_field", f"`wait` is a number of seconds up to {LONGEST_WAIT}.")
+    return min(int(given[0]), LONGEST_WAIT)

@@ -1,0 +1,305 @@
+"""The Python client of `memtui serve`, for programs that do not wait and for those with an event loop.
+
+with DaemonClient() as client:
+    task = client.remember_workspace_memory("The project uses pnpm")
+    done = client.get_workspace_memory_remember_task(task.task_id, wait=30)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from urllib.parse import quote
+
+import httpx2
+
+from memtui.config.read import load_settings, read_environment
+from memtui.daemon.sockets import socket_path
+
+if TYPE_CHECKING:
+    from typing import Self
+
+TaskT = TypeVar("TaskT")
+ObjectT = TypeVar("ObjectT")
+PATIENCE = 30.0
+"""Seconds for an answer, besides those a poll waits."""
+
+
+class DaemonTask(NamedTuple):
+    """A task as the daemon tells it."""
+
+    task_id: str
+    status: str
+    """`queued`, `running`, `completed` or `failed`."""
+    created_at: str
+    updated_at: str
+    result: Mapping[str, Any] | None
+    """What came of it; None until it is completed."""
+    error: Mapping[str, str] | None
+    """`code` and `message`; None unless it failed."""
+    context_mode: str | None = None
+    scope: str | None = None
+
+
+class MemoryChanged(NamedTuple):
+    """Memories were changed."""
+
+    id: str
+    """For `events(last_event_id=...)` of a later connection."""
+    scope: str
+    source: str
+    """`workspace_memory_remember`, `_forget`, `_dream`; `outside` for everybody else."""
+    task_id: str | None
+    touched_scopes: tuple[str, ...]
+    """`user` and `project`."""
+    address: str | None = None
+    """The memory, from `outside`."""
+    kind: str | None = None
+    """`created`, `modified`, `deleted` or `renamed`, from `outside`."""
+    client_id: str | None = None
+    """Who asked for it."""
+    type: str = "workspace.memory.changed"
+
+
+class TaskChanged(NamedTuple):
+    """A task is in another state."""
+
+    id: str
+    task_id: str
+    kind: str
+    status: str
+    type: str = "workspace.memory.task"
+
+
+class Unknown(NamedTuple):
+    """Something else happened, or this client is older than the daemon; after `resync` read everything anew."""
+
+    id: str
+    type: str
+    data: str
+    """As it came."""
+
+
+DaemonEvent = MemoryChanged | TaskChanged | Unknown
+
+
+class DaemonError(Exception):
+    """The daemon refused a request, or is not there."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        """Keep the status of HTTP (0: no answer), the code of the page of routes, and a sentence."""
+        super().__init__(f"{code}: {message}")
+        self.status, self.code, self.message = status, code, message
+
+
+class _Call(NamedTuple):
+    """One request."""
+
+    method: str
+    path: str
+    body: Mapping[str, object] | None = None
+    wait: int = 0
+    headers: Mapping[str, str] = {}
+
+    def given(self) -> dict[str, Any]:
+        """What `request` and `stream` of a client take."""
+        found = {"method": self.method, "url": self.path, "json": self.body, "headers": self.headers}
+        return {**found, "params": {"wait": self.wait} if self.wait else None, "timeout": PATIENCE + self.wait}
+
+
+class _Calls(Generic[TaskT, ObjectT]):
+    """The requests, alike for both clients, which say what an answer is: a value, or one to wait for."""
+
+    def __init__(
+        self,
+        *,
+        socket: str | None = None,
+        url: str | None = None,
+        token: str | None = None,
+        client_id: str | None = None,
+        workspace: str | None = None,
+    ) -> None:
+        """Say where the daemon is; nothing is sent yet.
+
+        Args:
+            socket: the path of its socket file; None: where `memtui serve` of this user puts it.
+            url: of its port instead, such as `http://127.0.0.1:8017`, with the token.
+            token: what is in `serve.token` of memtui's state folder.
+            client_id: keeps this client's tasks apart from others'.
+            workspace: the id of a workspace (`capabilities()`); None: the daemon's first.
+
+        Raises:
+            UsageError: the settings, which say where the socket is, cannot be read.
+        """
+        if socket is None and url is None:
+            environ = read_environment()
+            socket = socket_path(load_settings(environ).state_dir, environ)
+        named = {"X-Memtui-Client-Id": client_id} if client_id is not None else {}
+        headers = {**named, **({"Authorization": f"Bearer {token}"} if token else {})}
+        self._socket = socket if url is None else None
+        self._given: dict[str, Any] = {"base_url": url or "http://localhost", "headers": headers, "trust_env": False}
+        self._base = f"/workspaces/{workspace}/memory" if workspace else "/workspace/memory"
+
+    def remember_workspace_memory(
+        self, content: str, *, context_mode: str = "workspace", scope: str | None = None, key: str | None = None
+    ) -> TaskT:
+        """Have a text remembered; of one client the same key means the same task for a day."""
+        body = {"content": content, "contextMode": context_mode, **({"scope": scope} if scope else {})}
+        named = {"Idempotency-Key": key} if key else {}
+        return self._task(_Call("POST", f"{self._base}/remember", body, headers=named))
+
+    def get_workspace_memory_remember_task(self, task_id: str, *, wait: int = 0) -> TaskT:
+        """Ask how a task is, after up to `wait` seconds in which it may end."""
+        return self._task(_Call("GET", self._path(task_id), wait=wait))
+
+    get_workspace_memory_forget_task = get_workspace_memory_dream_task = get_workspace_memory_remember_task
+
+    def cancel_workspace_memory_task(self, task_id: str) -> TaskT:
+        """Cancel a task; one whose plan is made is carried out all the same."""
+        return self._task(_Call("DELETE", self._path(task_id)))
+
+    def forget_workspace_memory(
+        self, query: str | None = None, *, scope: str | None = None, ids: Sequence[str] = (), apply: bool = False
+    ) -> TaskT:
+        """Find what a query means; with ids and `apply`, forget these entries."""
+        body = {"query": query, "scope": scope, "ids": list(ids), "apply": apply}
+        return self._task(_Call("POST", f"{self._base}/forget", {name: value for name, value in body.items() if value}))
+
+    def dream_workspace_memory(self) -> TaskT:
+        """Have the memories looked through, for proposals."""
+        return self._task(_Call("POST", f"{self._base}/dream", {}))
+
+    def recall_workspace_memory(self, query: str, *, limit: int = 5, exclude: Sequence[str] = ()) -> ObjectT:
+        """Ask which memories matter to a text."""
+        return self._object(
+            _Call("POST", f"{self._base}/recall", {"query": query, "limit": limit, "exclude": list(exclude)})
+        )
+
+    def tasks(self) -> ObjectT:
+        """List this client's tasks, the newest first, as `tasks`."""
+        return self._object(_Call("GET", f"{self._base}/tasks"))
+
+    def status(self) -> ObjectT:
+        """Ask how each feature is."""
+        return self._object(_Call("GET", f"{self._base}/status"))
+
+    def capabilities(self) -> ObjectT:
+        """Ask what this daemon can do, and for which workspaces."""
+        return self._object(_Call("GET", "/capabilities"))
+
+    def _path(self, task_id: str) -> str:
+        return f"{self._base}/{task_id.partition('-')[0]}/{quote(task_id, safe='')}"
+
+    def _follow(self, last: str | None) -> _Call:
+        return _Call("GET", f"{self._base}/events", headers={"Last-Event-ID": last} if last else {})
+
+    def _task(self, call: _Call) -> TaskT:
+        raise NotImplementedError
+
+    def _object(self, call: _Call) -> ObjectT:
+        raise NotImplementedError
+
+
+class DaemonClient(_Calls[DaemonTask, Mapping[str, Any]]):
+    """A client that waits for each answer, inside a `with`. Raises `DaemonError`."""
+
+    def __enter__(self) -> Self:
+        """Open the connection."""
+        self._http = httpx2.Client(transport=httpx2.HTTPTransport(uds=self._socket), **self._given)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self._http.close()
+
+    def events(self, *, last_event_id: str | None = None) -> Iterator[DaemonEvent]:
+        """Follow what changes until the daemon ends; with the id of an event, begin with what came after it."""
+        with _answered(), self._http.stream(**self._follow(last_event_id).given()) as response:
+            if response.is_error:
+                response.read()
+                _body(response)
+            yield from filter(None, map(_event_of, httpx2.EventSource(response)))
+
+    def _task(self, call: _Call) -> DaemonTask:
+        return _task_of(self._object(call))
+
+    def _object(self, call: _Call) -> dict[str, Any]:
+        with _answered():
+            return _body(self._http.request(**call.given()))
+
+
+class AsyncDaemonClient(_Calls[Awaitable[DaemonTask], Awaitable[Mapping[str, Any]]]):
+    """The same for programs with an event loop, inside an `async with`."""
+
+    async def __aenter__(self) -> Self:
+        """Open the connection."""
+        self._http = httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=self._socket), **self._given)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Close it."""
+        await self._http.aclose()
+
+    async def events(self, *, last_event_id: str | None = None) -> AsyncIterator[DaemonEvent]:
+        """Follow what changes; see `DaemonClient.events`."""
+        with _answered():
+            async with self._http.stream(**self._follow(last_event_id).given()) as response:
+                if response.is_error:
+                    await response.aread()
+                    _body(response)
+                async for told in httpx2.EventSource(response):
+                    if event := _event_of(told):
+                        yield event
+
+    async def _task(self, call: _Call) -> DaemonTask:
+        return _task_of(await self._object(call))
+
+    async def _object(self, call: _Call) -> dict[str, Any]:
+        with _answered():
+            return _body(await self._http.request(**call.given()))
+
+
+@contextmanager
+def _answered() -> Iterator[None]:
+    try:
+        yield
+    except httpx2.TransportError as error:
+        text = f"There is no answer ({type(error).__name__}): does `memtui serve` run?"
+        raise DaemonError(0, "no_answer", text) from error
+
+
+def _body(response: httpx2.Response) -> dict[str, Any]:
+    try:
+        value = response.json()
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise DaemonError(response.status_code, "no_json", "The answer is not one of memtui's.")
+    if response.is_error:
+        raise DaemonError(response.status_code, str(value.get("code")), str(value.get("error")))
+    return value
+
+
+def _task_of(found: Mapping[str, Any]) -> DaemonTask:
+    names = ("taskId", "status", "createdAt", "updatedAt", "result", "error", "contextMode", "scope")
+    return DaemonTask._make(found.get(name) for name in names)
+
+
+def _event_of(told: httpx2.ServerSentEvent) -> DaemonEvent | None:
+    """Read an event; None for an id alone, and what cannot be read as what it says is `Unknown`."""
+    if not told.data:
+        return None
+    try:
+        envelope = json.loads(told.data)
+        data = envelope["data"]
+        if told.event == "memory_changed":
+            scopes = tuple(map(str, data["touchedScopes"]))
+            more = data.get("taskId"), scopes, data.get("address"), data.get("kind"), envelope.get("originatorClientId")
+            return MemoryChanged(told.id, data["scope"], data["source"], *more)
+        if told.event in ("task", "dream"):
+            return TaskChanged(told.id, data["taskId"], data["kind"], data["status"])
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        pass  # it is told as it came
+    return Unknown(told.id, told.event, told.data)

@@ -1,0 +1,288 @@
+"""What followers are told: everything that any process queued, finished or changed, in the order of the ledger.
+
+An event's id says how far its reader is in the two lists of the ledger, so that a reader who comes back is told the
+rest by whichever daemon runs by then: nothing twice, nothing left out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import anyio.to_thread
+from sse_starlette import EventSourceResponse, ServerSentEvent
+from sse_starlette.sse import SendTimeoutError
+
+from memtui.engine.model import AuditRecord
+from memtui.engine.task import CANCELLED, COMPLETED, FAILED, TaskEvent
+from memtui.errors import MemtuiError
+from memtui.features.tasks.workspace import Workspace
+from memtui.wire.session import Session
+
+if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from memtui.engine.watch.watch import Watch
+
+LOOK, SHORTEST = 0.25, 0.05
+"""Seconds between two looks at the ledger; at least so many, when this process knows of something new."""
+REPLAYED = 1_000
+"""Events that are told to a reader who comes back; one who missed more is told to read anew."""
+WAITING = 256
+"""Events that may wait for a slow reader; one more, and it is shown out, to come back by its last id."""
+PING, SEND = 15, 5
+"""Seconds between signs of life; and for how long one sending may stall."""
+
+
+class Position(NamedTuple):
+    """How far a reader is: the last event of a task, and the last record of the audit."""
+
+    task: int
+    audit: int
+
+    def __str__(self) -> str:
+        """Write it as the id of an event."""
+        return f"{self.task}-{self.audit}"
+
+
+def position_of(text: str) -> Position | None:
+    """Read an id; None when it is none."""
+    first, dash, second = text.partition("-")
+    if not dash or not all(part.isascii() and part.isdecimal() and len(part) < 19 for part in (first, second)):
+        return None
+    return Position(int(first), int(second))
+
+
+class ToldEvent(NamedTuple):
+    """One event."""
+
+    id: Position
+    type: str
+    """`memory_changed`, `task`, `dream` or `resync`."""
+    data: Mapping[str, object]
+    client: str = ""
+    """Who asked for it, as tasks name them."""
+    root: str = ""
+    """The root it is about: who may not see that is not told."""
+
+    def message(self) -> ServerSentEvent:
+        """Write it: an envelope as Qwen Code's daemon sends it."""
+        whose = self.client.partition(":")[2]
+        envelope = {"v": 1, "type": self.type, "data": self.data, **({"originatorClientId": whose} if whose else {})}
+        return ServerSentEvent(json.dumps(envelope), event=self.type, id=str(self.id))
+
+
+class Follower:
+    """One follower."""
+
+    def __init__(self, client: str, shows: Callable[[str], bool], since: Position) -> None:
+        """Take who it is, which roots it may see now, and how far everybody is."""
+        self.since = since
+        self._client = client
+        self._shows = shows
+        self._queue = asyncio.Queue[ToldEvent | None](WAITING)
+        self._over = False
+
+    def wants(self, event: ToldEvent) -> bool:
+        """Whether it is told: of tasks its own, of memories those in roots it may see."""
+        mine = event.type != "task" or event.client == self._client
+        return mine and (not event.root or self._shows(event.root))
+
+    def put(self, event: ToldEvent) -> bool:
+        """Have an event wait for it; no when too many do, and it ends behind them."""
+        if self._over or self._queue.full():
+            self._over = True
+        else:
+            self._queue.put_nowait(event)
+        return not self._over
+
+    def end(self) -> None:
+        """Show it out."""
+        self._over = True
+        with suppress(asyncio.QueueFull):
+            self._queue.put_nowait(None)
+
+    async def events(self) -> AsyncIterator[ToldEvent]:
+        """Give what comes, until it is shown out."""
+        while not (self._over and self._queue.empty()):
+            event = await self._queue.get()
+            if event is None:
+                return
+            yield event
+
+
+class Feed:
+    """What happens in one workspace; to be used on the event loop, but for `poke`."""
+
+    def __init__(self, session: Session, workspace: Workspace, woken: Callable[[], None]) -> None:
+        """Take whose ledger to follow, and whom to tell that something may have been queued."""
+        self._engine = session.engine
+        self._roots = {root.id: root for root in session.roots}
+        self._workspace = workspace.id
+        self._woken = woken
+        self._loop = asyncio.get_running_loop()
+        self._news, self._poked = asyncio.Event(), asyncio.Event()
+        self._readers: set[Follower] = set()
+        self._at: Position | None = None
+        self._watch: Watch | None = None
+        self._engine.events.subscribe(lambda _: self.poke())
+
+    def __len__(self) -> int:
+        """How many follow."""
+        return len(self._readers)
+
+    def poke(self) -> None:
+        """Look soon: something is new. From any thread."""
+        with suppress(RuntimeError):  # the loop ended
+            self._loop.call_soon_threadsafe(self._poked.set)
+
+    async def run(self) -> None:
+        """Follow the ledger until cancelled."""
+        try:
+            while True:
+                await self._look()
+                await asyncio.sleep(SHORTEST)
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(self._poked.wait(), LOOK - SHORTEST)
+                self._poked.clear()
+        finally:
+            if self._watch is not None:
+                self._watch.stop()
+
+    async def _look(self) -> None:
+        try:
+            if self._at is None:
+                self._at = await anyio.to_thread.run_sync(self._newest)
+            events, at = await anyio.to_thread.run_sync(self._after, self._at, REPLAYED)
+        except MemtuiError:
+            return  # nothing is lost: the ledger is read from the same place once it can be
+        if at.task != self._at.task:
+            self._woken()
+        self._at = at
+        for event in events:
+            for reader in [one for one in self._readers if one.wants(event)]:
+                if not reader.put(event):
+                    self._readers.discard(reader)
+        if events:
+            self._news.set()
+            self._news = asyncio.Event()
+
+    async def until(self, done: Callable[[], bool], seconds: float) -> None:
+        """Wait until something is done, for so long at most; `done` is asked, in a thread, when something happened."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while True:
+                    news = self._news
+                    if await anyio.to_thread.run_sync(done):
+                        return
+                    await news.wait()
+
+    async def follow(self, client: str, shows: Callable[[str], bool], last: Position | None) -> _Stream:
+        """Begin to tell a reader, and first what it missed.
+
+        Args:
+            client: who it is, as tasks name them.
+            shows: whether it may see a root, by its id, at that moment.
+            last: where it stopped; None: what comes from now on.
+
+        Raises:
+            MemtuiError: the ledger cannot be read.
+        """
+        if self._watch is None:
+            self._watch = self._engine.watch.start(lambda _: self.poke(), lambda _: None)
+            self._watch.focus(focused=False)
+        while self._at is None:
+            self._at = await anyio.to_thread.run_sync(self._newest)
+        reader = Follower(client, shows, self._at)
+        self._readers.add(reader)
+        try:
+            missed = await self._missed(reader, last)
+        except BaseException:
+            self._readers.discard(reader)
+            raise
+        return _Stream(reader, last or reader.since, missed, lambda: self._readers.discard(reader))
+
+    def end(self) -> None:
+        """Show everybody out."""
+        for reader in self._readers:
+            reader.end()
+        self._readers.clear()
+
+    async def _missed(self, reader: Follower, last: Position | None) -> list[ToldEvent]:
+        now = reader.since
+        if last is None or last == now:
+            return []
+        resync = [ToldEvent(now, "resync", {})]
+        if last.task > now.task or last.audit > now.audit or now.task - last.task > REPLAYED:
+            return resync
+        missed, at = await anyio.to_thread.run_sync(self._after, last, REPLAYED + 1, now)
+        return resync if at != now or len(missed) > REPLAYED else [event for event in missed if reader.wants(event)]
+
+    # --- in a thread
+
+    def _newest(self) -> Position:
+        return Position(self._engine.tasks.last_event(), self._engine.history.last())
+
+    def _after(self, start: Position, limit: int, end: Position | None = None) -> tuple[list[ToldEvent], Position]:
+        """What happened after a place in the ledger, up to another one, and how far that is."""
+        found, at = list[ToldEvent](), start
+        for told in self._engine.tasks.events_after(start.task, limit):
+            if end is None or told.seq <= end.task:
+                at = Position(told.seq, at.audit)
+                found += [_of_task(told, at)] if told.payload.get("workspace") == self._workspace else []
+        records, last = self._engine.history.since(start.audit, limit)
+        for record in records:
+            if record.address.root in self._roots and (end is None or record.seq <= end.audit):
+                found.append(self._of_record(record, Position(at.task, record.seq)))
+        return found, Position(at.task, last if end is None else min(last, end.audit))
+
+    def _of_record(self, record: AuditRecord, at: Position) -> ToldEvent:
+        """Tell of a memory that nobody here was asked to change."""
+        kind = "deleted" if record.after is None else "modified" if record.before else "created"
+        data = {
+            "scope": "managed",
+            "source": "outside",
+            "address": str(record.new_address or record.address),
+            "kind": "renamed" if record.new_address else kind,
+            "touchedScopes": ["user" if self._roots[record.address.root].scope == "global" else "project"],
+        }
+        return ToldEvent(at, "memory_changed", data, root=record.address.root)
+
+
+def _of_task(told: TaskEvent, at: Position) -> ToldEvent:
+    """Tell of a task: what it changed, when it is done and changed something; else how it is."""
+    payload = told.payload
+    kind, state, scopes = payload.get("kind"), payload.get("state"), payload.get("touchedScopes")
+    task = {"taskId": payload.get("task"), "status": FAILED if state == CANCELLED else state}
+    if state == COMPLETED and scopes:
+        changed = {"scope": "managed", "source": f"workspace_memory_{kind}", **task, "touchedScopes": scopes}
+        return ToldEvent(at, "memory_changed", changed, told.client)
+    return ToldEvent(at, "dream" if kind == "dream" else "task", {**task, "kind": kind}, told.client)
+
+
+class _Stream(EventSourceResponse):
+    """The answer that carries events, which ends by itself when its reader stalls."""
+
+    def __init__(self, reader: Follower, start: Position, missed: list[ToldEvent], left: Callable[[], None]) -> None:
+        super().__init__(_messages(reader, start, missed), ping=PING, send_timeout=SEND)
+        self._left = left
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send until the reader goes, stalls or is shown out."""
+        try:
+            await super().__call__(scope, receive, send)
+        except SendTimeoutError:
+            scope["state"]["peer"].hang_up()  # closing would first wait for it to read
+        finally:
+            self._left()
+
+
+async def _messages(reader: Follower, start: Position, missed: list[ToldEvent]) -> AsyncIterator[ServerSentEvent]:
+    yield ServerSentEvent(id=str(start), comment="memtui")  # an id alone: where to go on when nothing else comes
+    for event in missed:
+        yield event.message()
+    async for event in reader.events():
+        yield event.message()

@@ -1,0 +1,334 @@
+"""The routes, in the words of Qwen Code's daemon where it has them; every answer is JSON, every refusal flat.
+
+Who may come in is settled before a route is looked for (`Gate`); what a client may do is settled by the settings as
+they are at that moment, and once more when its task is carried out.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+import anyio.to_thread
+from starlette.datastructures import Headers
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from memtui.config.settings import Settings
+from memtui.daemon import bodies
+from memtui.daemon.bodies import RequestError
+from memtui.daemon.events import position_of
+from memtui.daemon.served import Served
+from memtui.engine.access import Access
+from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, Task
+from memtui.errors import MemtuiError, RefusedError
+from memtui.features.feature import load
+from memtui.features.table import entries
+from memtui.features.tasks.lanes import works
+from memtui.loopback import Guard
+from memtui.wire.doors import LiveSettings, door_access
+from memtui.wire.outcomes import EXIT, REFUSED
+from memtui.wire.times import rfc3339
+
+STREAMS = 64
+"""Followers at once."""
+WAITING, BACKGROUND = 16, 8
+"""Tasks of a workspace that may wait and run; how many of them may be anything but `remember`."""
+FAILURES = {
+    "E_CONFLICT": "conflict",
+    "E_SECRET": "secret",
+    "E_REPLY": "bad_reply",
+    "E_WORKER": "failed",
+    "E_INTERNAL": "failed",
+}
+"""What the code of a failed task is called here, behind its kind; other refusals are `refused`, all else `failed`."""
+_TASK = re.compile(r"[a-z]+-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+class Gate:
+    """Lets a request in, or says why not: draining, Host, Origin, token, in this order."""
+
+    def __init__(self, app: ASGIApp, *, guard: Guard, draining: Callable[[], bool]) -> None:
+        """Take what is behind it, what a request through the port is to show, and whether the daemon ends."""
+        self._app = app
+        self._port = guard
+        self._file = Guard("", None, pages=False)
+        self._draining = draining
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or pass it on."""
+        refusal = self._refusal(scope)
+        await (self._app if refusal is None else refusal.response())(scope, receive, send)
+
+    def _refusal(self, scope: Scope) -> RequestError | None:
+        if self._draining():
+            return RequestError(503, "draining", "The daemon is ending; another one goes on with what is queued.")
+        headers = Headers(scope=scope)
+        file = scope["state"]["peer"].pid is not None
+        denied = (self._file if file else self._port).check(headers.getlist("Host"), headers, websocket=False)
+        if denied is not None:
+            code = {400: "invalid_host", 421: "host_refused"}.get(denied.status, "origin_refused")
+            return RequestError(denied.status, code, denied.text)
+        given = headers.getlist("Authorization")
+        if file or scope["path"] == "/health":
+            return None
+        if len(given) > 1:
+            return RequestError(400, "invalid_token", "A request has one token.")
+        kind, _, token = (given or [""])[0].partition(" ")
+        known = hmac.compare_digest(token.strip().encode("utf-8", "replace"), self._port.token.encode())
+        if kind.lower() != "bearer" or not known:
+            return RequestError(401, "token_required", "The token is in serve.token of memtui's state folder.")
+        return None
+
+
+class Asking:
+    """A request with who asks and what they may do, settled when it is needed."""
+
+    def __init__(self, request: Request, served: Served, settings: LiveSettings) -> None:
+        """Take the request, its workspace and the settings."""
+        self.request = request
+        self.served = served
+        self._live = settings
+
+    def settings(self) -> Settings:
+        """Give the settings as they are now.
+
+        Raises:
+            MemtuiError: `E_CONFIG`; `E_DISABLED`: the daemon is switched off.
+        """
+        found = self._live.now()
+        if not found.daemon_enabled:
+            raise RefusedError("The daemon is switched off.", code="E_DISABLED")
+        return found
+
+    def client(self) -> str:
+        """Name who asks, as tasks and the audit do: `http`, `http:<client>`, or `agent:<name>` for an agent's."""
+        client = bodies.client_of(self.request, self.settings().daemon_clients)
+        agent = self.request.scope["state"]["peer"].agent()
+        if agent is None:
+            return f"http:{client}" if client else "http"
+        return f"agent:{agent}/{client}" if client else f"agent:{agent}"
+
+    def access(self, client: str) -> Access:
+        """Say what a client may do now.
+
+        Raises:
+            MemtuiError: `E_DISABLED`: nothing.
+        """
+        return door_access(self.settings(), client)
+
+    def mine(self, kind: str) -> Task:
+        """Find the task of the path, if it is of that kind and of whoever asks.
+
+        Raises:
+            RequestError: 404, alike for all others.
+        """
+        given, client = self.request.path_params["task"], self.client()
+        self.access(client)
+        try:
+            found = self.served.session.engine.tasks.get(given) if _TASK.fullmatch(given) else None
+        except MemtuiError as error:
+            if error.code != "E_TASK":
+                raise
+            found = None
+        if found is None or (found.kind, found.client, found.workspace) != (kind, client, self.served.workspace.id):
+            raise RequestError(404, f"{kind}_task_not_found", f"There is no {kind} task of this client with that id.")
+        return found
+
+
+class Routes:
+    """What each address does."""
+
+    def __init__(self, served: Mapping[str, Served], settings: LiveSettings) -> None:
+        """Take the workspaces by their ids, the first of which `/workspace` means, and the settings."""
+        self._served = served
+        self._settings = settings
+
+    def all(self) -> list[Route]:
+        """Give the routes."""
+        found = [Route("/health", _health), Route("/capabilities", self._capabilities)]
+        for base in ("/workspace/memory", "/workspaces/{workspace}/memory"):
+            found += [
+                Route(f"{base}/recall", self._told("recall", self._recall), methods=["POST"]),
+                Route(f"{base}/tasks", self._told("task", self._tasks)),
+                Route(f"{base}/status", self._told("status", self._status)),
+                Route(f"{base}/events", self._told("events", self._events)),
+            ]
+            for kind in bodies.FIELDS:
+                post, get, cancel = (self._told(kind, act) for act in (self._post, self._get, self._cancel))
+                found += [
+                    Route(f"{base}/{kind}", post, methods=["POST"]),
+                    Route(f"{base}/{kind}/{{task:path}}", get),
+                    Route(f"{base}/{kind}/{{task:path}}", cancel, methods=["DELETE"]),
+                ]
+        return found
+
+    def _told(
+        self, kind: str, act: Callable[[str, Asking], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """Make an endpoint that finds its workspace and answers what is refused."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                wanted = request.path_params.get("workspace", next(iter(self._served)))
+                if wanted not in self._served:
+                    raise RequestError(404, "workspace_not_found", "There is no such workspace: see /capabilities.")
+                return await act(kind, Asking(request, self._served[wanted], self._settings))
+            except RequestError as error:
+                return error.response()
+            except MemtuiError as error:
+                return bodies.request_error(error, kind).response()
+
+        return answer
+
+    # --- tasks
+
+    async def _post(self, kind: str, asking: Asking) -> Response:
+        body = await bodies.json_body(asking.request, empty=kind == "dream")
+
+        def queue() -> Task:
+            fields = bodies.FIELDS[kind](body)
+            client, key = asking.client(), bodies.key_of(asking.request)
+            asking.served.check(kind, fields, asking.settings(), asking.access(client))
+            return asking.served.session.engine.tasks.enqueue(
+                kind,
+                asking.served.workspace.id,
+                client,
+                fields,
+                trigger="manual",
+                key=key,
+                most=WAITING,
+                most_background=BACKGROUND,
+            )
+
+        task = await anyio.to_thread.run_sync(queue)
+        asking.served.wake()
+        asking.served.feed.poke()
+        return JSONResponse(task_json(task), 202)
+
+    async def _get(self, kind: str, asking: Asking) -> Response:
+        seconds = bodies.wait_of(asking.request)
+        task = await anyio.to_thread.run_sync(asking.mine, kind)
+        if seconds and task.state not in ENDED:
+            tasks = asking.served.session.engine.tasks
+            await asking.served.feed.until(lambda: tasks.get(task.id).state in ENDED, seconds)
+            task = await anyio.to_thread.run_sync(asking.mine, kind)
+        return JSONResponse(task_json(task))
+
+    async def _cancel(self, kind: str, asking: Asking) -> Response:
+        def cancel() -> Task:
+            return asking.served.session.engine.tasks.cancel(asking.mine(kind).id)
+
+        return JSONResponse(task_json(await anyio.to_thread.run_sync(cancel)))
+
+    async def _tasks(self, _: str, asking: Asking) -> Response:
+        def listed() -> list[dict[str, object]]:
+            client = asking.client()
+            asking.access(client)
+            tasks = asking.served.session.engine.tasks.all(asking.served.workspace.id)
+            return [{"kind": task.kind, **task_json(task)} for task in tasks if task.client == client]
+
+        return JSONResponse({"tasks": await anyio.to_thread.run_sync(listed)})
+
+    # --- what is answered at once
+
+    async def _recall(self, kind: str, asking: Asking) -> Response:
+        body = await bodies.json_body(asking.request)
+
+        def recall() -> object:
+            fields = bodies.recall_fields(body)
+            client = asking.client()
+            access = asking.access(client)
+            place = next((feature.answers[kind] for feature in entries().values() if kind in feature.answers), None)
+            if place is None:
+                raise RequestError(409, "managed_memory_unavailable", f"This memtui does no {kind}.")
+            return load(place)(asking.served.engine(access), asking.settings(), fields)
+
+        return JSONResponse(await anyio.to_thread.run_sync(recall))
+
+    async def _status(self, _: str, asking: Asking) -> Response:
+        def blocks() -> dict[str, object]:
+            asking.access(asking.client())
+            session = asking.served.session
+            return {name: load(one.status)(session) for name, one in entries().items() if one.status}
+
+        return JSONResponse(await anyio.to_thread.run_sync(blocks))
+
+    async def _events(self, _: str, asking: Asking) -> Response:
+        client = asking.client()
+        asking.access(client)
+
+        def shows(root_id: str) -> bool:
+            root = asking.served.root(root_id)
+            try:
+                return root is not None and asking.access(client).shows(root)
+            except MemtuiError:
+                return False  # switched off since
+
+        last = asking.request.headers.get("Last-Event-ID")
+        position = position_of(last) if last else None
+        if last and position is None:
+            raise RequestError(400, "invalid_event_id", "Last-Event-ID is an id this daemon gave.")
+        if sum(len(served.feed) for served in self._served.values()) >= STREAMS:
+            raise RequestError(503, "too_many_streams", f"{STREAMS} clients follow already.")
+        return await asking.served.feed.follow(client, shows, position)
+
+    async def _capabilities(self, _: Request) -> Response:
+        try:
+            settings = self._settings.now()
+        except MemtuiError as error:
+            return bodies.request_error(error, "capabilities").response()
+        kinds = [kind for kind in bodies.FIELDS if kind in works()]
+        return JSONResponse(
+            {
+                "v": 1,
+                "features": ["client_identity", *(f"workspace_memory_{kind}" for kind in kinds)],
+                "modes": list(bodies.MODES),
+                "scopes": list(bodies.SCOPES),
+                "limits": {**bodies.LIMITS, "waiting": WAITING, "background": BACKGROUND, "streams": STREAMS},
+                "worker": settings.lifecycle_worker,
+                "workspaces": [{"id": one.workspace.id, "name": one.workspace.name} for one in self._served.values()],
+            }
+        )
+
+
+async def _health(_: Request) -> Response:
+    return JSONResponse({"status": "ok"})
+
+
+async def unknown(_: Request, error: Exception) -> Response:
+    """Answer what no route is for."""
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    code = {404: "not_found", 405: "method_not_allowed"}.get(status, "remember_failed")
+    text = {404: "There is nothing at this address.", 405: "This address takes other methods."}
+    return RequestError(status, code, text.get(status, "A fault of memtui's own.")).response()
+
+
+def task_json(task: Task) -> dict[str, Any]:
+    """Write a task as Qwen Code's daemon does; a cancelled one failed, because pollers know four states."""
+    asked = {name: task.request[name] for name in ("contextMode", "scope") if name in task.request}
+    result = None if task.state != COMPLETED else {**(task.result or {}), "undo": task.txn}
+    return {
+        "taskId": task.id,
+        "status": FAILED if task.state == CANCELLED else task.state,
+        **asked,
+        "createdAt": rfc3339(task.created),
+        "updatedAt": rfc3339(task.updated),
+        "result": result,
+        "error": _failure(task),
+    }
+
+
+def _failure(task: Task) -> dict[str, str] | None:
+    if task.state not in (FAILED, CANCELLED):
+        return None
+    code, message = task.error or ("E_INTERNAL", "")
+    if code.startswith(f"{task.kind}_"):
+        return {"code": code, "message": message}
+    name = FAILURES.get(code) or ("refused" if EXIT.get(code, REFUSED) == REFUSED else "failed")
+    return {"code": f"{task.kind}_{'cancelled' if task.state == CANCELLED else name}", "message": message}

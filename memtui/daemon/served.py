@@ -1,0 +1,106 @@
+"""One workspace as the daemon serves it: its engine, the thread that works its lane off, and who follows it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+
+from memtui.config.settings import Settings
+from memtui.daemon.bodies import RequestError
+from memtui.daemon.events import Feed
+from memtui.engine import Engine
+from memtui.engine.access import READ_WRITE, Access
+from memtui.engine.model import Root
+from memtui.errors import MemtuiError, RefusedError
+from memtui.features.tasks.lanes import refuse_off, work_off, works
+from memtui.features.tasks.workspace import workspace_of
+from memtui.wire.session import Session
+
+PAUSE = 5.0
+"""Seconds between two looks into a lane in which nothing was queued: what waits for its time."""
+
+
+class Served:
+    """A workspace; to be made on the event loop."""
+
+    def __init__(
+        self, session: Session, open_session: Callable[[Access], Session], narrate: Callable[[str], None]
+    ) -> None:
+        """Take its session, how to open another for clients that may do less, and where faults are told."""
+        self.session = session
+        self.workspace = workspace_of(session.surroundings)
+        self.feed = Feed(session, self.workspace, self.wake)
+        self._open = open_session
+        self._narrate = narrate
+        self._guard = threading.Lock()
+        self._others: dict[Access, Session] = {}
+        self._queued = threading.Event()
+        self._ending = False
+        self._worker = threading.Thread(target=self._work, name=f"lane-{self.workspace.name}", daemon=True)
+
+    def start(self) -> None:
+        """Begin to work off what waits."""
+        self._worker.start()
+
+    def wake(self) -> None:
+        """Look into the lane now."""
+        self._queued.set()
+
+    def stop(self) -> None:
+        """Begin no other task, and have the one that runs end."""
+        self._ending = True
+        self.wake()
+
+    def join(self, seconds: float) -> bool:
+        """Wait for the task that runs, for so long at most; says whether it ended."""
+        self._worker.join(seconds)
+        return not self._worker.is_alive()
+
+    def close(self) -> None:
+        """Close what was opened; after `join`."""
+        for session in (self.session, *self._others.values()):
+            session.engine.close()
+
+    def engine(self, access: Access) -> Engine:
+        """Give an engine for a client that may do this."""
+        if access == READ_WRITE:
+            return self.session.engine
+        with self._guard:
+            if access not in self._others:
+                self._others[access] = self._open(access)
+            return self._others[access].engine
+
+    def root(self, root_id: str) -> Root | None:
+        """Find a root of the workspace by its id."""
+        return next((root for root in self.session.roots if root.id == root_id), None)
+
+    def check(self, kind: str, fields: Mapping[str, object], settings: Settings, access: Access) -> None:
+        """Refuse a request that could not be carried out, before it is queued.
+
+        Raises:
+            RefusedError: `E_DISABLED`: it is switched off; `E_ACCESS`. RequestError: 409: no feature does it.
+        """
+        refuse_off(settings, kind)
+        if kind not in works():
+            raise RequestError(409, "managed_memory_unavailable", f"This memtui does no {kind}.")
+        if kind == "forget" and not fields["apply"]:
+            return
+        scope = {"user": "global"}.get(str(fields.get("scope")), fields.get("scope"))
+        roots = [root for root in self.session.roots if scope in (None, root.scope)]
+        if self.session.options.read_only or not any(access.allows(root) and not root.read_only for root in roots):
+            raise RefusedError("Nothing may be written there.", code="E_ACCESS")
+
+    def _work(self) -> None:
+        told = ""
+        while not self._ending:
+            self._queued.clear()
+            try:
+                ended, said = work_off(self.session, workspace=self.workspace, stop=lambda: self._ending), ""
+            except MemtuiError as error:
+                ended, said = 0, str(error)  # nothing is lost: it is tried again
+            if said and said != told:
+                self._narrate(f"memtui: {self.workspace.name}: {said}")
+            told = said
+            if ended:
+                self.feed.poke()
+            self._queued.wait(PAUSE)

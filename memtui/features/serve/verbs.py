@@ -1,0 +1,48 @@
+"""The HTTP door: what `memtui serve` prints, and that its packages are there."""
+
+import gc
+import os
+from collections.abc import Callable
+from typing import Any
+
+from memtui.errors import missing_extra
+from memtui.features.feature import load
+from memtui.wire import outcomes
+from memtui.wire.call import Call
+
+
+def serve(call: Call) -> int:
+    """Print where it listens, and serve until it is told to end."""
+    run, doors = _server()
+    args, out = call.args, call.out
+
+    def ready(file: str | None, port: int | None) -> None:
+        url = None if port is None else f"http://127.0.0.1:{port}"
+        token = None if port is None else os.path.join(call.settings.state_dir, "serve.token")
+        out.fact({"socket": file, "url": url, "token_file": token}, " ".join(filter(None, (file, url))))
+        out.flush()
+        if token:
+            out.say(f"Requests through the port show the token in {token}.")
+        out.say("ctrl+c ends it; what is queued waits.")
+
+    port = args.number("port", -1)
+    doors = doors(None if port < 0 else port, not args.flag("no_socket"), args.flag("new_token"))
+    run(call.reload, call.options, args.texts("project") or [call.options.project], doors, ready=ready, narrate=out.say)
+    return outcomes.DONE
+
+
+def _server() -> tuple[Callable[..., object], Callable[..., Any]]:
+    """Load what serves.
+
+    Raises:
+        UsageError: `E_EXTRA`: memtui[serve] is not installed.
+    """
+    gc.disable()  # what is loaded now stays
+    try:
+        return load("memtui.daemon.app:serve"), load("memtui.daemon.app:Doors")
+    except ModuleNotFoundError as missing:
+        if (missing.name or "").startswith("memtui"):
+            raise
+        raise missing_extra("Serving over HTTP", "serve") from None
+    finally:
+        gc.enable()
