@@ -247,6 +247,8 @@ class Start(NamedTuple):
     """For a shell: prints the context at the start of a session."""
     env: tuple[tuple[str, str], ...] = ()
     """What the server needs in its environment to find what memtui finds now."""
+    recall: str = ""
+    """For a shell: answers a hook of prompts; empty: there is to be none."""
 
     @property
     def server(self) -> "dict[str, object]":
@@ -261,10 +263,16 @@ class ClientEntry(NamedTuple):
     """One thing of ours in a file of an agent's configuration."""
 
     what: str
-    """`server`; `hook`; `value`, which the file needs beside them."""
+    """`server`; `hook`, at the start of a session; `recall`, the hook of prompts; `value`, which the file needs beside
+    them."""
     path: tuple[str, ...]
     """Where: the member itself, or for a hook the array that it is an item of."""
     value: object
+
+    @property
+    def is_hook(self) -> bool:
+        """Whether it is one of the hooks."""
+        return self.what in ("hook", "recall")
 
 
 class ClientFile(NamedTuple):
@@ -308,6 +316,16 @@ class Client(NamedTuple):
 def hook_group(hook: "dict[str, object]", matcher: str | None = _SESSIONS) -> "dict[str, object]":
     """Wrap a hook in a group, as Claude Code and those who follow it have them."""
     return ({"matcher": matcher} if matcher else {}) | {"hooks": [hook]}
+
+
+def prompt_hook(start: Start, hook: "dict[str, object]", event: str = "UserPromptSubmit") -> tuple[ClientEntry, ...]:
+    """Make the hook of prompts like the one at the start of a session; none where there is to be none.
+
+    Sources of the events: code.claude.com/docs, hooks; openai/codex, `codex-rs/hooks/src/schema.rs`;
+    qwenlm.github.io/qwen-code-docs, hooks; geminicli.com/docs/hooks/reference.
+    """
+    made = hook_group(hook | {"command": start.recall}, None)
+    return (ClientEntry("recall", ("hooks", event), made),) if start.recall else ()
 
 
 class Transcripts(NamedTuple):

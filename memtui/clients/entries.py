@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PYTHONS = ("python", "pypy", "graalpy")
 _MODULES = (("-P", "-m", "memtui"), ("-m", "memtui"))
-_HOOK = ("context", "--format", "hook", "--client")
+_HOOKS = (("context", "--format", "hook", "--client"), ("recall", "--hook", "--client"))
 _LEVELS = ("rw", "plan", "ro")
 
 ABSENT, OTHER, CURRENT, FOREIGN = "absent", "other", "current", "foreign"
@@ -41,7 +41,7 @@ def state(target: ClientFile, text: str, entry: ClientEntry) -> str:
     Raises:
         UsageError: `E_CONFIG`, when the file cannot be read.
     """
-    if entry.what == "hook":
+    if entry.is_hook:
         hooks = [jsonfile.get(text, hook) for hook in _ours(text, entry)]
         if not hooks:
             return ABSENT
@@ -66,7 +66,7 @@ def put(target: ClientFile, text: str, entry: ClientEntry) -> str:
     found = state(target, text, entry)
     if found == CURRENT:
         return text
-    if entry.what == "hook":
+    if entry.is_hook:
         if found == ABSENT:
             return jsonfile.append(text, entry.path, entry.value)
         for hook in _ours(text, entry):
@@ -93,7 +93,7 @@ def take(target: ClientFile, text: str, entry: ClientEntry, before: str | None) 
     Raises:
         UsageError: `E_CONFIG`, when the file cannot be read.
     """
-    if entry.what == "hook":
+    if entry.is_hook:
         text = _take_hooks(text, entry, before)
     elif state(target, text, entry) not in (ABSENT, FOREIGN):
         if before is not None and _has(target, before, entry.path):
@@ -103,7 +103,7 @@ def take(target: ClientFile, text: str, entry: ClientEntry, before: str | None) 
         else:
             text = tomlfile.take(text, entry.path, entry.value if isinstance(entry.value, dict) else {})
     if target.format == "json" and before is not None:
-        around = entry.path if entry.what == "hook" else entry.path[:-1]
+        around = entry.path if entry.is_hook else entry.path[:-1]
         while around and jsonfile.get(text, around) in ({}, []) and not jsonfile.has(before, around):
             text = jsonfile.take(text, around)
             around = around[:-1]
@@ -246,8 +246,9 @@ def hook_client(line: object) -> str | None:
     if shlex.join(words) != line:
         return None  # more than words: something a shell would act on
     rest = _arguments(words)
-    client, options = rest[len(_HOOK) : len(_HOOK) + 1], rest[len(_HOOK) + 1 :]
-    if rest[: len(_HOOK)] != _HOOK or not client or client[0].startswith("-"):
+    begin = next((begin for begin in _HOOKS if rest[: len(begin)] == begin), rest)
+    client, options = rest[len(begin) : len(begin) + 1], rest[len(begin) + 1 :]
+    if not client or client[0].startswith("-"):
         return None
     return client[0] if _is_home(options) else None
 

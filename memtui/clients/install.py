@@ -35,6 +35,8 @@ class ClientState(NamedTuple):
     the name is another server's; `unreadable`."""
     hook: bool
     """Whether a hook of ours is there."""
+    recall: bool
+    """Whether a hook of prompts is there."""
     paths: tuple[str, ...]
     """Its files."""
     context: bool = False
@@ -62,7 +64,7 @@ class FileChange(NamedTuple):
     after: bytes | None
     """None: no file."""
     states: tuple[tuple[str, str], ...]
-    """What is in it now: `server` and `hook`, each `absent`, `other`, `current` or `foreign`."""
+    """What is in it now: `server`, `hook` and `recall`, each `absent`, `other`, `current` or `foreign`."""
     taken: MemtuiError | None = None
     """Why nothing can be put in, when another server has the name."""
 
@@ -296,18 +298,20 @@ def survey(place: Surroundings, settings: Settings) -> tuple[ClientState, ...]:
 
 def look_at(client: Client, level: str, place: Surroundings, settings: Settings) -> ClientState:
     """Look at one client's configuration at one level."""
-    plain = wanted(client, place, level, settings, access=None)
+    plain = wanted(client, place, level, settings, access=None, recall=True)
     paths = tuple(target.path for target in plain)
     folder = client.folder(place)
-    found = ClientState(client, level, os.path.isdir(folder), ABSENT, hook=False, paths=paths)
+    found = ClientState(client, level, os.path.isdir(folder), ABSENT, hook=False, recall=False, paths=paths)
     try:
         found = found._replace(strays=tuple(disk.strays_in(map(os.path.dirname, paths))))
         words = _server(plain)
         access = _flag(words)
-        hook = has_hook(plain)
+        hook, recall = has_hook(plain), has_hook(plain, "recall")
+        found = found._replace(recall=recall)
         # Without a hook the server may give the context or leave it out, as the user chose; with one it is as usual.
         context = None if hook else NO_CONTEXT not in (words or ())
-        steps = [look(target) for target in wanted(client, place, level, settings, access=access, context=context)]
+        targets = wanted(client, place, level, settings, access=access, context=context, recall=True)
+        steps = [look(target) for target in targets]
         states = [state for step in steps for state in step.states]
         problem = next(filter(None, (step.taken for step in steps)), None)
     except MemtuiError as error:
@@ -329,13 +333,13 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
     )
 
 
-def has_hook(targets: tuple[ClientFile, ...]) -> bool:
-    """Whether a hook of ours is in one of these files, as it should be now or otherwise.
+def has_hook(targets: tuple[ClientFile, ...], which: str = "hook") -> bool:
+    """Whether a hook of ours is in one of these files, as it should be now or otherwise: `hook` or `recall`.
 
     Raises:
         MemtuiError: a file cannot be read.
     """
-    return any(what == "hook" and state != entries.ABSENT for target in targets for what, state in look(target).states)
+    return any(what == which and state != entries.ABSENT for target in targets for what, state in look(target).states)
 
 
 def _server(targets: tuple[ClientFile, ...]) -> tuple[str, ...] | None:

@@ -52,6 +52,7 @@ def how_to_start(
     shared: bool,
     context: bool = True,
     short: bool = False,
+    recall: bool = False,
     words: tuple[str, ...] | None = None,
 ) -> Start:
     """Work out how an agent starts memtui.
@@ -63,6 +64,7 @@ def how_to_start(
         shared: the entry is for others too, so it holds nothing of this machine.
         context: whether the server gives the index and the hot set; not when a hook does.
         short: where it does not, whether it gives a short index.
+        recall: whether there is a hook of prompts.
         words: the command; None: the one of this process.
     """
     command = ("memtui",) if shared else (words or found_command(sys.argv[0], sys.executable))
@@ -71,7 +73,8 @@ def how_to_start(
     flags = (*(("--access", access) if access else ()), *(() if context else less))
     args = (*command[1:], "mcp", *flags, *home)
     hook = (*command, "context", "--format", "hook", "--client", client, *home)
-    return Start(command[0], args, shlex.join(hook), () if shared else _environment(settings))
+    asked = shlex.join((*command, "recall", "--hook", "--client", client, *home)) if recall else ""
+    return Start(command[0], args, shlex.join(hook), () if shared else _environment(settings), asked)
 
 
 def _home(settings: Settings) -> tuple[str, ...]:
@@ -99,6 +102,7 @@ def wanted(
     *,
     access: str | None,
     context: bool | None = None,
+    recall: bool = False,
     words: tuple[str, ...] | None = None,
 ) -> tuple[ClientFile, ...]:
     """Work out what belongs where for memtui to be in a client.
@@ -111,6 +115,7 @@ def wanted(
         access: the flag of its door; None: none.
         context: whether the server gives the index and the hot set; None: where no hook does, and a short index where
             the hook may not run.
+        recall: whether a hook of prompts is among it, where the agent has one that gives context.
         words: the command; None: the one of this process.
     """
 
@@ -119,7 +124,14 @@ def wanted(
     def files(*, context: bool) -> tuple[ClientFile, ...]:
         shared = level == PROJECT
         start = how_to_start(
-            settings, client.name, access=access, shared=shared, context=context, short=short, words=words
+            settings,
+            client.name,
+            access=access,
+            shared=shared,
+            context=context,
+            short=short,
+            recall=recall,
+            words=words,
         )
         return client.files(place, level, start)
 

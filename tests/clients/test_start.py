@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.agents.agent import Start
 from memtui.clients.start import found_command, how_to_start
 from memtui.config.directories import Directories
 from memtui.config.read import load_settings
@@ -61,4 +62,6 @@ def test_folders_that_the_environment_names_are_carried_along(tmp_path: Path) ->
 def test_what_is_shared_is_plain() -> None:
     settings = Settings(Directories("/c", "/s", "/d", "--home"), None)
     start = how_to_start(settings, "qwen", access=None, shared=True)
-    assert start == ("memtui", ("mcp",), "memtui context --format hook --client qwen", ())
+    assert start == Start("memtui", ("mcp",), "memtui context --format hook --client qwen", ())
+    start = how_to_start(settings, "qwen", access=None, shared=True, recall=True)
+    assert start.recall == "memtui recall --hook --client qwen"

@@ -289,21 +289,21 @@ def _rules(label: str, place: str, names: tuple[str, ...]) -> agent.LoadSource:
 
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
     server = agent.ClientEntry("server", ("mcpServers", "memtui"), {"type": "stdio"} | start.server)
-    hook = agent.ClientEntry(
-        "hook",
-        ("hooks", "SessionStart"),
-        agent.hook_group({"type": "command", "command": start.hook, "timeout": agent.SECONDS}),
+    hook: dict[str, object] = {"type": "command", "command": start.hook, "timeout": agent.SECONDS}
+    hooks = (
+        agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),
+        *agent.prompt_hook(start, hook),
     )
     if level == agent.PROJECT:
         settings = os.path.join(place.project, ".claude", "settings.json")
         return (
             agent.ClientFile(os.path.join(place.project, ".mcp.json"), "json", (server,), place.project),
-            agent.ClientFile(settings, "json", (hook,), place.project),
+            agent.ClientFile(settings, "json", hooks, place.project),
         )
     folder = OWN.needed(place)
     state = os.path.join(folder if place.variable("CLAUDE_CONFIG_DIR") else os.path.dirname(folder), ".claude.json")
     return agent.ClientFile(state, "json", (server,)), agent.ClientFile(
-        os.path.join(folder, "settings.json"), "json", (hook,)
+        os.path.join(folder, "settings.json"), "json", hooks
     )
 
 

@@ -179,7 +179,8 @@ def _why_off(surroundings: Surroundings, files: tuple[File, ...], brought: tuple
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
     inside = place.project if level == agent.PROJECT else None
     folder = os.path.join(place.project, ".codex") if inside else OWN.needed(place)
-    hook = {"type": "command", "command": start.hook, "timeout": agent.SECONDS, "statusMessage": "Reading memories"}
+    hook: dict[str, object] = {"type": "command", "command": start.hook, "timeout": agent.SECONDS}
+    hook["statusMessage"] = "Reading memories"
     return (
         agent.ClientFile(
             os.path.join(folder, "config.toml"),
@@ -190,7 +191,10 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
         agent.ClientFile(
             os.path.join(folder, "hooks.json"),
             "json",
-            (agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),),
+            (
+                agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),
+                *agent.prompt_hook(start, hook),
+            ),
             inside,
         ),
     )

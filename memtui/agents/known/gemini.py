@@ -222,10 +222,12 @@ def _distrusted(surroundings: Surroundings, trusted: File, files: tuple[File, ..
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
     inside = place.project if level == agent.PROJECT else None
     folder = os.path.join(place.project, ".gemini") if inside else OWN.needed(place)
-    hook = {"name": "memtui", "type": "command", "command": start.hook, "timeout": agent.SECONDS * 1000}
+    hook: dict[str, object] = {"name": "memtui", "type": "command", "command": start.hook}
+    hook["timeout"] = agent.SECONDS * 1000
     entries = (
         agent.ClientEntry("server", ("mcpServers", "memtui"), start.server),
         agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook, None)),
+        *agent.prompt_hook(start, hook, "BeforeAgent"),
     )
     return (agent.ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
 

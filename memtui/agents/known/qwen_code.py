@@ -241,10 +241,12 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
     inside = place.project if level == agent.PROJECT else None
     folder = os.path.join(place.project, ".qwen") if inside else OWN.needed(place)
-    hook = {"type": "command", "command": start.hook, "name": "memtui", "timeout": agent.SECONDS * 1000}
+    hook: dict[str, object] = {"type": "command", "command": start.hook, "name": "memtui"}
+    hook["timeout"] = agent.SECONDS * 1000
     entries = (
         agent.ClientEntry("server", ("mcpServers", "memtui"), start.server),
         agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),
+        *agent.prompt_hook(start, hook),
     )
     return (agent.ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
 

@@ -23,6 +23,7 @@ _VERBS = (
             _WRITE,
             _LEVEL,
             ACCESS._replace(help="what the agent may do at most; off is for the settings"),
+            Param("--recall", "also a hook that gives each prompt the memories that fit it", "flag"),
             Param("--no-hook", "only the server, which then gives the context itself", "flag"),
             Param("--no-context", "the server leaves the context out, also without a hook of its own", "flag"),
         ),
@@ -30,13 +31,14 @@ _VERBS = (
             ("memtui install", "which agents are here, and which have memtui"),
             ("memtui install claude-code", "what would be changed; nothing is written"),
             ("memtui install claude-code --write", "and now it is"),
+            ("memtui install claude-code --recall --write", "with memories for each prompt"),
             ("memtui install codex --access plan --write", "for an agent that writes nothing into the checkout"),
         ),
         "Every other byte of the files stays as it is, and what they held is kept in memtui's own folder. Running it "
         "twice changes nothing.",
         _ANSWER
         + "without CLIENT a list: client, title, level, found, state (installed, outdated, absent, taken, unreadable), "
-        "hook, context, access, command, runs, paths, problem",
+        "hook, recall, context, access, command, runs, paths, problem",
         does="memtui.features.install.verbs:install",
         rank=50,
     ),

@@ -34,7 +34,14 @@ def install(call: Call) -> int:
         return _list(call)
     client, level = client_named(name), call.args.text("level") or USER
     place, access, settings = _place(call), call.args.text("access"), call.settings
-    targets = wanted(client, place, level, settings, access=access, context=_context(call, client, level))
+    recall = call.args.flag("recall")
+    context = _context(call, client, level)
+    targets = wanted(client, place, level, settings, access=access, context=context, recall=recall)
+    if recall and not any(entry.what == "recall" for target in targets for entry in target.entries):
+        raise UsageError(
+            f"{client.title} has no hook of prompts that gives it anything.",
+            hint="Leave --recall out; its tool memory_recall answers when it asks.",
+        )
     if call.args.flag("no_hook"):
         targets = tuple(filter(lambda target: target.entries, map(_without_hook, targets)))
     steps = [plan_install(target) for target in targets]
@@ -53,7 +60,7 @@ def _context(call: Call, client: Client, level: str) -> bool | None:
 def uninstall(call: Call) -> int:
     """Show or make what takes the entries of one client away."""
     client, level = client_named(call.args.need("client")), call.args.text("level") or USER
-    targets = wanted(client, _place(call), level, call.settings, access=None)
+    targets = wanted(client, _place(call), level, call.settings, access=None, recall=True)
     steps = [plan_uninstall(target, call.settings.state_dir) for target in reversed(targets)]
     return _answer(call, client, level, steps, installing=False)
 
@@ -67,7 +74,7 @@ def _place(call: Call) -> Surroundings:
 
 
 def _without_hook(target: ClientFile) -> ClientFile:
-    kept = tuple(entry for entry in target.entries if entry.what == "server")
+    kept = tuple(entry for entry in target.entries if entry.what in ("server", "recall"))
     return target._replace(entries=kept)
 
 
@@ -144,7 +151,8 @@ def _tell(call: Call, client: Client, steps: list[FileChange], *, installing: bo
 
 def _given(call: Call) -> list[str]:
     words = [word for name in ("level", "access") if (value := call.args.text(name)) for word in (f"--{name}", value)]
-    return words + ["--no-hook"] * call.args.flag("no_hook") + ["--no-context"] * call.args.flag("no_context")
+    flags = [f"--{name}" for name in ("recall", "no-hook", "no-context") if call.args.flag(name.replace("-", "_"))]
+    return words + flags
 
 
 def _diff(step: FileChange) -> list[str]:
@@ -183,6 +191,8 @@ def _word(found: ClientState) -> str:
     extra = [f"--access {found.access}"] if found.access else []
     if found.command and not found.hook and found.level == USER:
         extra.append("no hook" if found.context else "no hook, no context")
+    if found.recall:
+        extra.append("recall")
     if found.command and not found.runs:
         extra.append("command is gone")
     return found.state + (f" ({', '.join(extra)})" if extra else "")
@@ -196,6 +206,7 @@ def _row(found: ClientState) -> Json:
         "found": found.present,
         "state": found.state,
         "hook": found.hook,
+        "recall": found.recall,
         "context": found.context,
         "access": found.access,
         "command": found.command,

@@ -459,3 +459,42 @@ def test_names_are_checked(cli: Cli) -> None:
     assert result.status == 2
     assert "claude-code" in result.err
     assert cli("uninstall").status == 2
+
+
+@pytest.mark.parametrize("level", ["user", "project"])
+@pytest.mark.parametrize("client", [client for client in CLIENTS if client != "vscode"])
+def test_a_hook_of_prompts_comes_when_asked_for_and_goes_with_the_rest(
+    cli: Cli, home: Path, tmp_path: Path, client: str, level: str
+) -> None:
+    kept = str(home / ".memtui-test")
+
+    def here() -> dict[str, bytes]:
+        return {path: data for path, data in everything(tmp_path).items() if not path.startswith(kept)}
+
+    before = here()
+    assert cli("install", client, "--level", level, "--write").status == 0
+    assert b"--hook" not in b"".join(here().values())
+    assert (
+        f"memtui install {client} --level {level} --recall --write"
+        in cli("install", client, "--level", level, "--recall").err
+    )
+    assert cli("install", client, "--level", level, "--recall", "--write").status == 0
+    installed = here()
+    event = "BeforeAgent" if client == "gemini" else "UserPromptSubmit"
+    (settings,) = (json.loads(data) for data in installed.values() if b"--hook" in data)
+    (group,) = settings["hooks"][event]
+    (hook,) = group["hooks"]
+    assert f"recall --hook --client {client}" in hook["command"]
+    assert "matcher" not in group
+    assert len(settings["hooks"]["SessionStart"]) == 1
+    for words in ((), ("--recall",)):
+        assert cli("install", client, "--level", level, "--write", *words).status == 0
+        assert here() == installed
+    row = next(row for row in cli("install", "--json").items if (row["client"], row["level"]) == (client, level))
+    assert (row["state"], row["recall"], row["hook"]) == ("installed", True, True)
+    assert cli("uninstall", client, "--level", level, "--write").status == 0
+    assert here() == before
+
+
+def test_an_agent_without_such_a_hook_is_not_given_one(cli: Cli) -> None:
+    assert "memory_recall" in str(cli("install", "vscode", "--recall", "--json").error["hint"])
