@@ -126,7 +126,7 @@ class Editing:
 
     def show_screen(self, screen: Screen[None]) -> None:
         """Put a screen on top, unless the one before it is still there: a key pressed twice asks once."""
-        if self._shown is None or not self._shown.is_running:
+        if self._shown not in self.app.screen_stack:
             self._shown = screen
             self.app.push_screen(screen)
 
@@ -220,7 +220,7 @@ class Editing:
         if then == "compare":
             self.compare_screen()
         elif then == "describe":
-            self.describe()
+            self.describe(alone=True)
         elif then == "outside":
             from memtui.workbench.edit.extras import edit_outside
 
@@ -561,8 +561,8 @@ class Editing:
 
         start(self)
 
-    def describe(self) -> None:
-        """f9: show the front matter of the text as a form."""
+    def describe(self, *, alone: bool = False) -> None:
+        """f9: show the front matter of the text as a form; `alone`: the memory was opened for it alone."""
         editor = self.editor
         if editor.subject is None or editor.asking or self.saving:
             return
@@ -571,7 +571,7 @@ class Editing:
             return
         from memtui.workbench.edit.form import InEditor
 
-        self.describing = InEditor(self, editor.subject.address)
+        self.describing = InEditor(self, editor.subject.address, alone=alone)
 
     def handle(self, event: EditorWants) -> None:
         """Do what the user wants of the editor."""

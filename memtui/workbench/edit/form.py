@@ -344,8 +344,7 @@ _LINE = re.compile(r"\(line (\d+)\)")
 
 def line_of(form: Form) -> int:
     """The line of the file that the refusal is about; 1 where it names none."""
-    found = _LINE.search(form.refusal)
-    return int(found.group(1)) if found else 1
+    return int(found[1]) if (found := _LINE.search(form.refusal)) else 1
 
 
 class Describing(OwnDraft[FormScreen]):
@@ -427,10 +426,10 @@ class Describing(OwnDraft[FormScreen]):
 class InEditor(Describing):
     """On the text in the editor."""
 
-    def __init__(self, editing: Editing, address: Address) -> None:
-        """Open the form on what the editor holds."""
+    def __init__(self, editing: Editing, address: Address, *, alone: bool) -> None:
+        """Open the form on what the editor holds; `alone`: whoever leaves it wants nothing of the editor."""
         super().__init__(editing.app, editing.bridge, address, editing.wishes.roots().get(address.root))
-        self._editing = editing
+        self._editing, self._alone = editing, alone
         data = editing.editor.data
         screen = self.open(
             lambda _: (self.form(data), None), editing.wishes.table, lambda why: editing.editor.say(str(why))
@@ -486,13 +485,14 @@ class InEditor(Describing):
         screen.moved(form, found.typed, _moved_words(self._editing.editor.who, found.clashes))
 
     def leave(self, screen: FormScreen) -> None:
-        """Back to the text as it was."""
+        """Back to the text as it was, or to where the form was asked for."""
         self.close(screen)
         if self._kept is not None:
             self.drop_draft()
             self._editing.drafts.look_after()
             self._editing.drafts.write()
-        self._editing.editor.text_area.focus()
+        go_on = self._editing.leave if self._alone else self._editing.editor.text_area.focus
+        go_on()
 
     def as_text(self, screen: FormScreen) -> None:
         """Back to the text, with what is typed in it."""

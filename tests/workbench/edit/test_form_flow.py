@@ -269,6 +269,10 @@ async def test_from_the_tree_a_memory_with_a_draft_opens_in_the_editor(tmp_path:
         found = await tree_form(screen)
         assert found.form.data == b"Z" + OLD
         assert screen.browser.host.address == at("a.md")
+        await screen.press("escape")
+        await screen.until(lambda: not screen.browser.editing)
+        assert screen.app.focused is screen.browser.memories
+        assert screen.real.drafts.all()[0].text.startswith("Z")
 
 
 async def test_a_memory_that_goes_meanwhile_is_asked_about(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.ui.keys.fence import fence_of
 from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit import jobs
 from memtui.workbench.edit.memory_text import read_form, same_text
@@ -282,7 +283,7 @@ class ConflictFlow:
         screen = self._screen
         if disk is None or not isinstance(screen, ConflictScreen):
             self._end()
-            self.open()
+            self._ask_anew(disk)
             return
         base, yours = texts.base, texts.yours
 
@@ -292,6 +293,21 @@ class ConflictFlow:
                 screen.take_session(self._parties(), session, self._again_words(session))
 
         self.editing.run(lambda _: jobs.merge(base, yours, disk.bytes), again, what="merge both sides")
+
+    def _ask_anew(self, disk: Snapshot | None) -> None:
+        """The question is another one now, or none: the key that was meant as its answer is no answer and no text."""
+        fence = fence_of(self.editing.app)
+        if disk is None or disk.bytes not in (self.texts.base, self.texts.yours):
+            if fence is not None:
+                fence.startle()
+            self.open()
+            return
+        how = "with your text" if disk.bytes == self.texts.yours else "as you opened it: ctrl+s saves your text"
+        words = f"{self.address} is there again, {how}."
+        self.editing.editor.say(words)
+        if fence is not None:
+            fence.refuse(words)
+        self.editing.look()
 
     def _carried(self, session: MergeSession, fresh: MergeSession) -> MergeSession:
         """Keep what still fits; a writer that is read between its two steps must not cost a decision."""

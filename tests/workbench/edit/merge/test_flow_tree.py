@@ -1,6 +1,10 @@
 """A conflict seen from the main screen: announced without taking the focus, marked while open, resumed with c."""
 
+import pytest
+
 from memtui.engine.model import Address
+from memtui.ui.keys import fence
+from memtui.workbench.edit.merge.cases import CaseScreen
 from memtui.workbench.edit.merge.screen import ConflictScreen
 from tests.workbench.shown import Shown, shown
 
@@ -53,3 +57,25 @@ async def test_a_conflict_that_was_left_is_marked_in_tree_and_header_and_goes_on
             await screen.press("escape", "escape")
             await screen.until(lambda: not screen.browser.editing)
         assert screen.engine.data[RETRY] == TEXT.replace("three", "five").encode()
+
+
+@pytest.mark.parametrize(("text", "then"), [(TEXT, None), ("# Retry\n\n- never\n", ConflictScreen)])
+async def test_the_answer_to_a_question_that_a_file_made_moot_by_coming_back_is_no_text(
+    text: str, then: type | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with shown() as screen:
+        await overlapping(screen)
+        await screen.until_text("1 overlap  f8")
+        screen.engine.delete(str(RETRY))
+        await screen.press("ctrl+s")
+        await screen.until(lambda: isinstance(screen.app.screen, CaseScreen))
+        editing = screen.browser.host.editing
+        assert editing is not None
+        typed = editing.editor.data
+        monkeypatch.setattr(fence, "AFTER_REFUSAL", 1_000.0)
+        screen.engine.outside(str(RETRY), text)
+        await screen.until(lambda: not isinstance(screen.app.screen, CaseScreen))
+        await screen.pilot.press("k")
+        await screen.until_text("ignored")
+        assert isinstance(screen.app.screen, then or type(screen.browser))
+        assert editing.editor.data == typed
