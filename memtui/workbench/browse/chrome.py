@@ -361,7 +361,7 @@ class Chrome:
             ]
         if self.progress:
             return [bars.underway(self.progress, width, plain=screen.facts.ascii)]
-        rooms = ("editor",) if screen.editing else BROWSER_ROOMS
+        rooms = () if screen.answering else ("editor",) if screen.editing else BROWSER_ROOMS
         actions = [action for action in in_room(*rooms, actions=screen.table) if not screen.unavailable(action)]
         node = screen.memories.current
         if node is not None and node.memory is None:

@@ -25,6 +25,7 @@ from memtui.matching import Literal, Query, Span, typed
 from memtui.safe_text import visible
 from memtui.ui.draw.highlight import by_line
 from memtui.ui.draw.spans import Run
+from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import closing
 from memtui.ui.widgets.safe_input import SafeInput
@@ -42,8 +43,6 @@ class QuestionBar(Lines, can_focus=True):
         Binding("escape", "later", "Decide later"),
     ]
     KEYS = (("r", "restore"), ("d", "discard"), ("esc", "later"))
-    OTHERS: ClassVar[frozenset[str]] = frozenset({"enter", "up", "down", "left", "right", "backspace", "delete", "tab"})
-    """Keys with no character that somebody may take for an answer."""
     SURE = (("!", "discards it; its text stays in the history (H)"), ("r", "restore"), ("esc", "back"))
 
     class Answered(Message):
@@ -96,9 +95,10 @@ class QuestionBar(Lines, can_focus=True):
         self.set_lines(*rows, keys)
 
     def on_key(self, event: events.Key) -> None:
-        """Say which keys answer, to a key that does not; `?` goes on to the screen, which explains the keys."""
+        """Say which keys answer, to a key that does not, those of the editor too; what works everywhere goes on."""
         answers = any(event.key == one.key for one in self.BINDINGS if isinstance(one, Binding))
-        lost = not answers and (event.is_printable or event.key in self.OTHERS) and event.key != "question_mark"
+        screen = self.screen
+        lost = not answers and not (isinstance(screen, KeyedScreen) and screen.beside_text(event))
         if lost:
             event.stop()
         if lost != self._lost:

@@ -179,8 +179,12 @@ async def test_a_question_about_a_draft_is_not_answered_by_keys_typed_before_it(
         await screen.until_text("Keys typed before this question was there were ignored")
         await screen.until(lambda: screen.settled)
         assert address in screen.engine.drafts
-        await screen.press("j")
-        await screen.until_text("The draft waits for one of these keys; ? explains all")
+        assert "save" not in screen.footer
+        for key in ("j", "ctrl+s", "f8"):
+            await screen.press(key)
+            await screen.until_text("The draft waits for one of these keys; ? explains all")
+            await screen.press("d", "escape")
+            await screen.until(lambda: "The draft waits" not in screen.text)
         await screen.press("question_mark")
         await screen.until(lambda: screen.app.screen is not screen.browser)
         await screen.press("escape")
