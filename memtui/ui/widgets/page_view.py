@@ -5,6 +5,8 @@ Stock text widgets split, highlight or mount everything first, which a list of a
 
 from __future__ import annotations
 
+from textual.message import Message
+
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
@@ -17,11 +19,18 @@ class PageView(Scroller):
     HELP = """The memory's text, read-only, with line numbers. An `A` beside a line: somebody else changed it since you
 last looked. Enter opens the editor."""
 
+    class Resized(Message):
+        """There is another room to fold the text to, or it is on the screen again."""
+
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._page: Page = ()
         self.starts: tuple[int, ...] = ()
         """The lines at which the places of the text begin."""
+
+    def on_resize(self) -> None:
+        """Say so: only now is the width known."""
+        self.post_message(self.Resized())
 
     @property
     def page(self) -> Page:

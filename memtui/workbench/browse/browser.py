@@ -372,8 +372,14 @@ class BrowserScreen(KeyedScreen[None]):
         """What lay over it is gone: its text is in front of the user again."""
         self.side.attend()
 
+    @on(PageView.Resized)
+    def _page_resized(self, event: PageView.Resized) -> None:
+        """Fold the text to the width it has by now."""
+        event.stop()
+        self.side.refresh()
+
     def on_resize(self) -> None:
-        """Fold the text to the new width."""
+        """Place the panes, and fold the text also where it has none."""
         self.panes.follow_size()
         self.call_after_refresh(self.side.refresh)
 

@@ -163,7 +163,6 @@ class EditorHost:
             return
         self._set_active(active=False)
         self._screen.memories.focus()
-        self._screen.side.refresh()
         left, self._left = self._left, ()
         if left:
             self._screen.views.again(left)
