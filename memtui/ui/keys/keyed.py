@@ -155,10 +155,7 @@ class KeyedScreen(Screen[T]):
     def on_key(self, event: events.Key) -> None:
         """Take a key that no text field wanted."""
         if self.typing:
-            action = self.beside_text(event)
-            if action is not None:
-                event.stop()
-                self.attempt(action)
+            self._beside_text(event)
         elif self.take_text(event.key, event.character):
             event.stop()
         elif event.is_printable and event.character is not None:
@@ -167,12 +164,14 @@ class KeyedScreen(Screen[T]):
         else:
             self._special(event)
 
-    def beside_text(self, event: events.Key) -> Action | None:
-        """What a key does that a text field had no use for: only those that work everywhere and are no text."""
+    def _beside_text(self, event: events.Key) -> None:
+        """Take a key that a text field had no use for: only those that work everywhere and are no text."""
         action = self._everywhere.get(event.key)
         if action is None and self.answering:
             action = next((one for one in self.table if one.id == "help" and name_of(event) in one.keys), None)
-        return action if event.key not in STAY_IN_TEXT else None
+        if action is not None and event.key not in STAY_IN_TEXT:
+            event.stop()
+            self.attempt(action)
 
     def _special(self, event: events.Key) -> None:
         """Take a key that is no character."""

@@ -23,9 +23,11 @@ from textual.widgets.text_area import Selection
 from memtui.engine.model import Draft
 from memtui.matching import Literal, Query, Span, typed
 from memtui.safe_text import visible
+from memtui.ui.action import beside_text
 from memtui.ui.draw.highlight import by_line
 from memtui.ui.draw.spans import Run
-from memtui.ui.keys.keyed import KeyedScreen
+from memtui.ui.keys.keyed import STAY_IN_TEXT, KeyedScreen
+from memtui.ui.keys.letters import name_of
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import closing
 from memtui.ui.widgets.safe_input import SafeInput
@@ -97,8 +99,10 @@ class QuestionBar(Lines, can_focus=True):
     def on_key(self, event: events.Key) -> None:
         """Say which keys answer, to a key that does not, those of the editor too; what works everywhere goes on."""
         answers = any(event.key == one.key for one in self.BINDINGS if isinstance(one, Binding))
-        screen = self.screen
-        lost = not answers and not (isinstance(screen, KeyedScreen) and screen.beside_text(event))
+        table = self.screen.table if isinstance(self.screen, KeyedScreen) else ()
+        everywhere = (one if one.id == "help" else beside_text(one) for one in table if one.room == "everywhere")
+        goes_on = name_of(event) not in STAY_IN_TEXT and any(name_of(event) in one.keys for one in everywhere)
+        lost = not answers and not goes_on
         if lost:
             event.stop()
         if lost != self._lost:
