@@ -29,6 +29,10 @@ class Jobs(Protocol):
     """Who the changes are recorded for."""
     read_only: bool
 
+    @property
+    def closed(self) -> bool:
+        """Whether nobody waits for anything any more; from any thread."""
+
     def run(
         self,
         job: Callable[[Engine], T],

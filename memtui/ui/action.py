@@ -32,7 +32,10 @@ PANES = ("next_pane", "previous_pane", "preview_down", "preview_up")
 """Ids of the actions of every list with a text beside it."""
 
 
-COMMON = (*("help", "palette", "back", "quit", "quit_now", "messages", "undo", "redo", "search_all", "zoom", "themes"),)
+COMMON = (
+    *("help", "palette", "back", "quit", "quit_now", "messages"),
+    *("undo", "redo", "remember", "search_all", "zoom", "themes"),
+)
 """Actions that work in every view; their keys come after the view's own."""
 
 

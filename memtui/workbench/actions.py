@@ -122,6 +122,9 @@ MAIN: tuple[Action, ...] = (
     action("edit", "e", "edit", "Open the memory in the editor.", "memory"),
     action("entries", "E", "entries", "List the entries of a file that holds many, and change one alone.", "memory"),
     action("edit_outside", "f4", "$EDITOR", "Open the memory in $EDITOR, guarded.", "memory", writes=True),
+    action(
+        "remember", "m", "remember", "Have something remembered: type, place and name are found.", "memory", writes=True
+    ),
     action("new", "n", "new", "Create a memory here.", "memory", writes=True, footer=5),
     action(
         "rename",

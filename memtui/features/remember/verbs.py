@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import time
-
 from memtui.diff.differences import unified
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import ENDED, FAILED, Task
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import Known, RememberRequest
-from memtui.features.remember.work import KIND, propose, request_of, result_of
-from memtui.features.tasks.lanes import refuse_off, work_off
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.remember.work import KIND, enqueue, propose, result_of, wait_for
+from memtui.features.tasks.lanes import refuse_off
 from memtui.wire import outcomes, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
-
-_LOOK_S = 0.1
-"""Seconds between two looks at a task that another process works on."""
 
 
 def remember(call: Call) -> int:
@@ -39,10 +33,9 @@ def remember(call: Call) -> int:
         return _proposed(call, propose(call.engine, call.session.roots, wanted, by=call.actor.name))
     if wanted.to:
         call.engine.roots.find(wanted.to)  # a root that is not there is refused before anything is queued
-    lane = workspace_of(call.session.surroundings)
-    task = call.engine.tasks.enqueue(KIND, lane.id, call.actor.name, request_of(wanted), trigger="manual")
+    task = enqueue(call.session, wanted, client=call.actor.name)
     if args.flag("wait") or call.out.terminal:
-        task = _waited(call, task)
+        task = wait_for(call.session, task)
     return _answer(call, task)
 
 
@@ -57,20 +50,6 @@ def _text(call: Call) -> str:
         raise RefusedError(
             f"The text is not UTF-8 at byte {error.start}.", code="E_TEXT", hint="Convert it to UTF-8."
         ) from None
-
-
-def _waited(call: Call, task: Task) -> Task:
-    """Work the lane off until the task has ended, here or in the process that has the lane."""
-    tasks, lane = call.engine.tasks, workspace_of(call.session.surroundings)
-
-    def ended() -> bool:
-        return tasks.get(task.id).state in ENDED
-
-    while not ended():
-        work_off(call.session, workspace=lane, stop=ended)
-        if not ended():
-            time.sleep(_LOOK_S)
-    return tasks.get(task.id)
 
 
 def _answer(call: Call, task: Task) -> int:

@@ -6,27 +6,35 @@ The fields of request and result are those of Qwen Code's daemon (`packages/core
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memtui.agents.layout import short_path
 from memtui.engine.model import TYPES, is_person
 from memtui.engine.proposal import Evidence, Proposal
+from memtui.engine.task import ENDED, Task
 from memtui.errors import UsageError
 from memtui.features.proposals.boundary import bounded
 from memtui.features.proposals.value import proposal
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import SCOPES, Known, RememberPlan, RememberRequest, plan_remember
+from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import Planned, Working
+from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.doors import door_access
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.model import Root
+    from memtui.wire.session import Session
 
 KIND = "remember"
 MODES = ("workspace", "clean")
 """Look for a memory that says the same, or make a new one in any case."""
+
+_LOOK_S = 0.1
+"""Seconds between two looks at a task that another process works on."""
 
 
 def request_of(wanted: RememberRequest, *, secrets: bool = False) -> dict[str, object]:
@@ -51,6 +59,26 @@ def wanted_of(request: Mapping[str, object]) -> RememberRequest:
         if value and value not in known:
             raise UsageError(f"{field} cannot be {value!r}.", hint=f"One of {', '.join(known)}.")
     return RememberRequest(text, scope, str(request.get("root") or ""), kind, mode == "clean")
+
+
+def enqueue(session: Session, wanted: RememberRequest, *, client: str, secrets: bool = False) -> Task:
+    """Put what is asked for into the lane of the project; see `TaskTable.enqueue` for what is raised."""
+    lane, request = workspace_of(session.surroundings), request_of(wanted, secrets=secrets)
+    return session.engine.tasks.enqueue(KIND, lane.id, client, request, trigger="manual")
+
+
+def wait_for(session: Session, task: Task, stop: Callable[[], bool] = bool) -> Task:
+    """Work the lane off until a task has ended, here or in the process that has the lane, or `stop` says so."""
+    tasks, lane = session.engine.tasks, workspace_of(session.surroundings)
+
+    def ended() -> bool:
+        return stop() or tasks.get(task.id).state in ENDED
+
+    while not ended():
+        work_off(session, workspace=lane, stop=ended)
+        if not ended():
+            time.sleep(_LOOK_S)
+    return tasks.get(task.id)
 
 
 def remember(working: Working) -> Planned:

@@ -49,6 +49,7 @@ ELSEWHERE = {
     "export": "bundling.export",
     "export_history": "bundling.export_history",
     "import": "bundling.take",
+    "remember": "views.remember",
     "all_projects": "projects.toggle",
     "repoint": "repointing.start",
     "undo": "verbs.undo",

@@ -15,6 +15,7 @@ from memtui.workbench.views.host import WorkbenchHost
 
 if TYPE_CHECKING:
     from memtui.engine.model import Address
+    from memtui.features.remember.view import RememberForm
     from memtui.ui.view_screen import ViewScreen
     from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.tree.nodes import Node
@@ -32,6 +33,7 @@ class Views:
         self._made: dict[str, ViewScreen] = {}
         self._left: tuple[ViewScreen, ...] = ()
         """What lay over the main screen until the key that is being done left it."""
+        self._form: RememberForm | None = None
 
     @property
     def current(self) -> str:
@@ -94,6 +96,14 @@ class Views:
             return
         made.about(found)
         self._lay_over(made)
+
+    def remember(self) -> None:
+        """Ask what to remember, over what is shown now."""
+        if self._form is None:
+            from memtui.features.remember.view import RememberForm
+
+            self._form = RememberForm(self._host, self._screen.facts.surroundings)
+        self._form.start(self._screen.app.push_screen)
 
     def _lay_over(self, view: ViewScreen) -> None:
         """Show a view over what is shown now; where it lies further down, what lies over it goes away."""

@@ -1,0 +1,282 @@
+"""One line for what is to be remembered; above it what will be written, and memories like it, while it is typed.
+
+Nothing is written from here: what is sent becomes a task. What may not be stored is said while it is typed, and the
+value of a secret is never repeated. It is apart because only the workbench draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.model import Address
+from memtui.errors import MemtuiError
+from memtui.features.recall.find import recall
+from memtui.features.remember.classify import checked
+from memtui.features.remember.plan import Known, RememberPlan, RememberRequest, plan_remember
+from memtui.features.remember.work import KIND, enqueue, wait_for
+from memtui.features.transfer.view import index_details
+from memtui.ui.draw import bars
+from memtui.ui.draw.difference import Look
+from memtui.ui.draw.pages import text_page, words_page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.words import both_ends
+from memtui.ui.plan_screen import PlanList, PlanScreen
+from memtui.ui.widgets.prompts import Question
+from memtui.wire.session import Options, Session
+
+if TYPE_CHECKING:
+    from memtui.config.surroundings import Surroundings
+    from memtui.engine import Engine
+    from memtui.engine.task import Task
+    from memtui.features.host import Host, Jobs
+    from memtui.ui.action import Action
+
+GROUP = "remember"
+WORKED_OUT = 0.1
+"""Seconds without a key before it is worked out what becomes of the text."""
+LIKE = 3
+"""So many memories like it are shown, each of which has two of its words."""
+SCOPES = ("", "project", "global", "workspace")
+"""What tab goes through; the first one leaves it to the text."""
+
+
+class ToRemember(NamedTuple):
+    """What the user sends."""
+
+    wanted: RememberRequest
+    secrets: bool = False
+    """They keep what looks like a secret."""
+
+
+class Outlook(NamedTuple):
+    """What would come of a text."""
+
+    found: RememberPlan | Known
+    like: tuple[Address, ...]
+    """Memories like it, the most alike first."""
+
+
+class RememberScreen(PlanScreen["ToRemember | Address"]):
+    """The line, and what comes of it; gives what is to be remembered, or the memory to open instead."""
+
+    HELP = """Type what agents should know from now on; ctrl+s or enter sends it, and work goes on. Tab chooses where it
+holds. Below stands what will be written and where; above are memories like it: up and down go through them, ctrl+o
+opens one instead. What looks like a secret is not sent without a !. Escape leaves, and the text is there when you
+come back. `Why:` and `How to apply:` behind a sentence are kept as its reasons."""
+
+    def __init__(self, table: tuple[Action, ...], jobs: Jobs, worker: str, typed: str, *, plain: bool) -> None:
+        """Take the actions, what works, who is asked besides the rules, what was typed before, and how it is drawn."""
+        self.like: PlanList[Address] = PlanList(self._draw_row)
+        question = Question("remember", typed, self._entered, self.leave, self._typed, self._hint)
+        super().__init__(table, self.like, question, plain=plain)
+        self._jobs = jobs
+        self._worker = worker
+        self._scope = 0
+        self._refused: MemtuiError | None = None
+        self._asking = False
+        """Whether a secret is to be kept is being asked."""
+        self.outlook: Outlook | None = None
+        """What comes of the line as it stands; None while that is not known."""
+        self._stop_timer: Callable[[], None] = lambda: None
+
+    def on_mount(self) -> None:
+        """Go on with what was typed before."""
+        super().on_mount()
+        self.show_detailed(detailed=True)
+        self._typed(self.prompt.text)
+
+    @property
+    def wanted(self) -> RememberRequest:
+        """What is asked for as it stands."""
+        return RememberRequest(self.prompt.text.strip(), SCOPES[self._scope])
+
+    # What comes of it
+
+    def _typed(self, text: str) -> None:
+        self._stop_timer()
+        self._asking = False
+        self.outlook = self._refused = None
+        self._jobs.drop(GROUP)
+        if text.strip():
+            self._stop_timer = self.set_timer(WORKED_OUT, self._work_out).stop
+        else:
+            self._show()
+
+    def _work_out(self) -> None:
+        wanted = self.wanted
+
+        def job(engine: Engine) -> Outlook:
+            return outlook(engine, wanted)
+
+        def arrived(found: Outlook) -> None:
+            if self.is_attached and wanted == self.wanted:
+                self.outlook = found
+                self._show()
+
+        def refused(error: MemtuiError) -> None:
+            if self.is_attached and wanted == self.wanted:
+                self._refused = error
+                self._show()
+
+        self._jobs.run(job, arrived, what="look at what to remember", otherwise=refused, latest=GROUP)
+
+    def _show(self) -> None:
+        self.like.show(self.outlook.like if self.outlook is not None else ())
+        self.like.display = bool(self.like.rows)
+        self.like.refresh(layout=True)
+        self.show_details()
+        self.draw()
+
+    def show_details(self) -> None:
+        """Show what is written."""
+        found = self.outlook.found if self.outlook is not None else None
+        error, lines = self._refused, list[Line]()
+        if error is not None and error.code == "E_SECRET":
+            what = f" looks like a {error.details.get('kind', 'secret')}"
+            lines = [[(what, "warning"), (": e edit, ! keep anyway" if self._asking else "", "strong")]]
+        elif error is not None:
+            text = f"{error.message} {error.hint}".strip()
+            lines = [list(line.runs) for line in words_page(text, style="warning", width=self.app.size.width - 2)]
+        elif isinstance(found, Known):
+            lines = [[(f" {found.address}", "heading"), (f" says it already, in line {found.line}.", "warning")]]
+        elif found is not None:
+            look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
+            made, index = found.changes[0], found.changes[1:]
+            added = made.after[len(made.before) :] if made.after.startswith(made.before) else made.after
+            lines = [
+                [(" lands in ", "dim"), (str(found.address), "heading")],
+                [(f" type {found.fact.type}, worker {self._worker}", "dim")],
+                *(list(line.runs) for line in text_page(added, look.width, plain=look.plain)),
+                *index_details(index, look),
+            ]
+        self.details.show(lines, top=0)
+
+    # Keys
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Take an answer where one is asked for; else a key is for the line."""
+        if self._asking and character in ("!", "e"):
+            self._asking = False
+            if character == "!":
+                self._send(secrets=True)
+            else:
+                self._show()
+            return True
+        return super().take_text(key, character)
+
+    def take_key(self, key: str) -> bool:
+        """Send, choose where it holds, or open what is alike."""
+        if key == "ctrl+s":
+            self._entered(self.prompt.text)
+        elif key == "tab":
+            self._scope = (self._scope + 1) % len(SCOPES)
+            self._typed(self.prompt.text)
+        elif key == "ctrl+o":
+            self._open()
+        else:
+            return False
+        return True
+
+    def _open(self) -> None:
+        if self.like.rows:
+            self.dismiss(self.like.rows[self.like.cursor])
+        else:
+            self.prompt.refuse("There is no memory like it.")
+
+    def _entered(self, text: str) -> None:
+        try:
+            checked(text)
+        except MemtuiError as error:
+            self._asking = error.code == "E_SECRET"
+            self._refused = error
+        if self._refused is not None:
+            self._show()
+        elif self.outlook is not None and isinstance(self.outlook.found, Known):
+            self.prompt.refuse("It is known already.")
+        else:
+            self._send(secrets=False)
+
+    def _send(self, *, secrets: bool) -> None:
+        self._jobs.drop(GROUP)
+        text = checked(self.prompt.text, secrets=secrets).text  # what is private is not kept in a task either
+        self.dismiss(ToRemember(self.wanted._replace(text=text), secrets))
+
+    # Words
+
+    def _draw_row(self, row: Address, room: int) -> Sequence[Run]:
+        """Draw one memory like it."""
+        return [("like it: ", "dim"), (both_ends(str(row), max(room - 11, 16), plain=self._plain), "name")]
+
+    def _hint(self, text: str) -> Line:
+        del text
+        if self._refused is not None:
+            return []
+        known = self.outlook is not None and isinstance(self.outlook.found, Known)
+        words = ["ctrl+o opens"] * bool(self.like.rows) + ["ctrl+s sends"] * (not known)
+        return [("  ".join(words), "dim")]
+
+    def _title(self, width: int) -> list[Line]:
+        words = f"scope: {SCOPES[self._scope] or 'by the text'} (tab)"
+        return [bars.title("Remember", [(words, "description")], width, focused=True, plain=self._plain)]
+
+
+def outlook(engine: Engine, wanted: RememberRequest) -> Outlook:
+    """Work out what comes of a text.
+
+    Raises:
+        MemtuiError: as `checked` and `plan_remember`.
+    """
+    text = checked(wanted.text).text
+    found = plan_remember(engine, engine.roots.all(), wanted._replace(text=text))
+    like = [one.row.address for one in recall(engine, text).items if len(one.words) > 1][:LIKE]
+    return Outlook(found, tuple(dict.fromkeys([found.address, *like] if isinstance(found, Known) else like)))
+
+
+class RememberForm:
+    """Asks what to remember; what was typed and not sent, or not remembered, is kept while memtui runs."""
+
+    def __init__(self, host: Host, surroundings: Surroundings | None) -> None:
+        """Take the workbench, and where the user stands: that project's lane is the one."""
+        self._host = host
+        self._place = surroundings
+        self._typed = ""
+
+    def start(self, push: Callable[[RememberScreen, Callable[[ToRemember | Address | None], None]], object]) -> None:
+        """Ask; `push` shows a screen and takes what is told of its answer."""
+        host = self._host
+        worker = host.settings.lifecycle_worker
+        form = RememberScreen(host.shell.table, host.jobs, worker, self._typed, plain=host.shell.plain)
+
+        def chosen(given: ToRemember | Address | None) -> None:
+            self._typed = form.prompt.text
+            if isinstance(given, ToRemember):
+                self._send(given)
+            elif given is not None:
+                host.places.edit(given)
+
+        push(form, chosen)
+
+    def _send(self, given: ToRemember) -> None:
+        host, jobs, place = self._host, self._host.jobs, self._place
+        if place is None:
+            host.say("Nothing can be remembered here: no project is known.", "warning")
+            return
+        text, self._typed = self._typed, ""
+
+        def job(engine: Engine) -> Task:
+            session = Session(host.settings, engine.roots.all(), engine, Options(), place)
+            task = enqueue(session, given.wanted, client=jobs.actor.name, secrets=given.secrets)
+            return wait_for(session, task, lambda: jobs.closed)
+
+        def failed(message: str) -> None:
+            self._typed = self._typed or text
+            host.say(f"Not remembered: {message} m has the text again.", "error")
+
+        def done(task: Task) -> None:
+            if task.error is not None:
+                failed(task.error[1])
+            elif task.result is not None:
+                host.say(f"{task.result['summary']}{' u takes it back.' if task.txn else ''}", "good")
+
+        jobs.run(job, done, what="remember", otherwise=lambda error: failed(error.message), lane=KIND)
