@@ -358,6 +358,8 @@ class KnownAgent(NamedTuple):
     """None where nobody can check against the agent's own source what it loads."""
     client: Client | None = None
     transcripts: Transcripts | None = None
+    staged: tuple[tuple[str, str], ...] = ()
+    """Where it puts what it wants approved: folders below one of its roots, and what names of files there end in."""
     also: tuple[str, ...] = ()
     """Other ids that mean it."""
 

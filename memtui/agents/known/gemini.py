@@ -276,5 +276,6 @@ AGENT = agent.KnownAgent(
     loads=LOADS,
     client=CLIENT,
     transcripts=TRANSCRIPTS,
+    staged=((".inbox/private", ".patch"), (".inbox/global", ".patch")),
     also=("gemini-cli",),
 )

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, here, id_part, names_in, only, short_path, there
+from memtui.agents.layout import BOOKKEEPING, has_any, here, id_part, names_in, only, short_path, there
 from memtui.agents.settings import number_setting, problems, read_text, settings_text, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -62,10 +62,9 @@ def _profile(home: str, instance: str, label: str) -> Iterator[Root]:
         note=READS,
         kind="instructions",
     )
-    yield from there(
-        Root(f"{ID}:global{instance}", memory, ID, "global", f"Hermes memory{label}", policy, note=WRITES),
-        only(soul, "SOUL.md"),
-    )
+    yield from there(Root(f"{ID}:global{instance}", memory, ID, "global", f"Hermes memory{label}", policy, note=WRITES))
+    if has_any(home, ("SOUL.md", "pending/memory")):  # what it stages lies beside the persona
+        yield only(soul, "SOUL.md")
 
 
 def _hermes(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
@@ -91,4 +90,6 @@ LOADS = agent.Loads(
     options=_hermes,
     note=agent.ON_TOP,
 )
-AGENT = agent.KnownAgent(ID, "Hermes", roots, policy=POLICY, home=OWN, loads=LOADS)
+AGENT = agent.KnownAgent(
+    ID, "Hermes", roots, policy=POLICY, home=OWN, loads=LOADS, staged=(("pending/memory", ".json"),)
+)

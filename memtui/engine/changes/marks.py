@@ -3,7 +3,7 @@
 It is apart so that only a command that uses it loads it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from memtui.engine.approval import Approver
 from memtui.engine.changes.change import failed, label_of
@@ -159,6 +159,7 @@ class Marks(EnginePart):
         *,
         actor: Actor,
         note: str = "",
+        first: Callable[[], str] | None = None,
     ) -> None:
         """Write down what a person decided about proposals, all of them or none; nothing is carried out.
 
@@ -167,6 +168,7 @@ class Marks(EnginePart):
             state: `open`, `later`, `accepted` or `rejected`.
             actor: the person; the audit has a record of each memory an accepted or rejected one is about.
             note: why.
+            first: does what belongs to the decision once it may be made, and returns its step of undo.
 
         Raises:
             RefusedError: `E_PERSON`: an agent runs this process; and as any change.
@@ -179,8 +181,9 @@ class Marks(EnginePart):
             for one in chosen
             for step in one.steps
         ]
+        txn = first() if first is not None else ""
         with self._ledger.transaction(durable=False):
-            self._ledger.proposals.decide([one.id for one in chosen], state, by=actor.name, note=note)
+            self._ledger.proposals.decide([one.id for one in chosen], state, by=actor.name, note=note, txn=txn)
             if state in APPROVALS:
                 self._ledger.audit.approve(state, places, approver)
 

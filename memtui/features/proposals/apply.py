@@ -17,6 +17,7 @@ from memtui.diff.merge import merged_alone
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Rename, Step, Write
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
+from memtui.features.proposals import staged
 from memtui.features.proposals.boundary import barred
 from memtui.features.proposals.value import text_of
 
@@ -66,7 +67,9 @@ class ProposalView(NamedTuple):
 
 
 def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) -> tuple[Proposal, ...]:
-    """List the proposals about the folders that are open here, the oldest first."""
+    """List the proposals about the folders that are open here, the oldest first; agents' own folders are looked at."""
+    if not engine.roots.read_only:
+        staged.look(engine)
     return tuple(one for each in engine.proposals.all(states) if (one := _here(engine, each)) is not None)
 
 
@@ -115,6 +118,8 @@ def preview(engine: Engine, number: str) -> ProposalView:
 def decide(engine: Engine, ids: Iterable[str], state: str, *, actor: Actor, note: str = "") -> tuple[Proposal, ...]:
     """Write down what a person decided, all of it or nothing; `carry_out` does what was accepted.
 
+    What an agent staged itself is taken out of its folder when it is rejected, as a step of undo.
+
     Args:
         engine: has the proposals.
         ids: which.
@@ -128,7 +133,15 @@ def decide(engine: Engine, ids: Iterable[str], state: str, *, actor: Actor, note
         ConflictError: `E_CONFLICT`, one of them cannot come into this state: it is blocked, stale or decided.
     """
     chosen = tuple(find(engine, number) for number in dict.fromkeys(ids))
-    engine.changes.decide(chosen, state, actor=actor, note=note)
+    leavings = staged.leavings(engine, chosen) if state == "rejected" else ()
+
+    def tidy() -> str:
+        done = engine.together.do(leavings, actor=actor, label=_label("reject", chosen))
+        if not all(one.ok for one in done.outcomes):
+            raise ConflictError("The agent has just written what it staged.", hint="Look at it, and try again.")
+        return done.txn
+
+    engine.changes.decide(chosen, state, actor=actor, note=note, first=tidy if leavings else None)
     return tuple(find(engine, one.id) for one in chosen)
 
 
@@ -250,7 +263,7 @@ def _planned(engine: Engine, accepted: Sequence[Proposal], *, merge: bool) -> _P
         ends[one.id] = state, why
         error = ConflictError(f"Proposal {one.id} is {state}. {why}", hint="`memtui review` shows it.")
         dropped.append(Outcome(one.steps[0].address, None, error))
-    return _Plan(tuple(steps), tuple(one.id for one in doable), ends, tuple(dropped))
+    return _Plan((*steps, *staged.leavings(engine, doable)), tuple(one.id for one in doable), ends, tuple(dropped))
 
 
 def _step(view: StepView) -> Step:
