@@ -200,7 +200,8 @@ class Daemon:
         gc.freeze()
         gc.set_threshold(USUAL)
         ready()
-        await asyncio.wait([serving, asyncio.create_task(ended.wait())], return_when=asyncio.FIRST_COMPLETED)
+        told = asyncio.create_task(ended.wait())
+        await asyncio.wait([serving, told, *feeds], return_when=asyncio.FIRST_COMPLETED)
         await self._drain(list(by_id.values()), serving, feeds)
 
     async def _drain(
@@ -220,9 +221,12 @@ class Daemon:
         await serving
         for feed in feeds:
             feed.cancel()
-        await asyncio.gather(*feeds, return_exceptions=True)
+        ends = await asyncio.gather(*feeds, return_exceptions=True)
         for one in served:
             one.close()
+        for end in ends:
+            if isinstance(end, Exception):
+                raise end
 
     def app(self, routes: Routes) -> Starlette:
         """Put what answers behind the gate."""

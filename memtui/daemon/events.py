@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from memtui.engine.watch.watch import Watch
 
-LOOK, SHORTEST = 0.25, 0.05
+LOOK, SHORTEST = 0.25, 0.1
 """Seconds between two looks at the ledger; at least so many, when this process knows of something new."""
 REPLAYED = 1_000
 """Events that are told to a reader who comes back; one who missed more is told to read anew."""
+AT_ONCE = 100
+"""Tasks and changes that one look takes in."""
 WAITING = 256
 """Events that may wait for a slow reader; one more, and it is shown out, to come back by its last id."""
 PING, SEND = 15, 5
@@ -68,11 +70,11 @@ class ToldEvent(NamedTuple):
     root: str = ""
     """The root it is about: who may not see that is not told."""
 
-    def message(self) -> ServerSentEvent:
+    def message(self) -> bytes:
         """Write it: an envelope as Qwen Code's daemon sends it."""
         whose = self.client.partition(":")[2]
         envelope = {"v": 1, "type": self.type, "data": self.data, **({"originatorClientId": whose} if whose else {})}
-        return ServerSentEvent(json.dumps(envelope), event=self.type, id=str(self.id))
+        return ServerSentEvent(json.dumps(envelope), event=self.type, id=str(self.id)).encode()
 
 
 class Follower:
@@ -83,35 +85,39 @@ class Follower:
         self.since = since
         self._client = client
         self._shows = shows
-        self._queue = asyncio.Queue[ToldEvent | None](WAITING)
+        self._waiting: list[bytes] = []
+        self._news = asyncio.Event()
         self._over = False
 
-    def wants(self, event: ToldEvent) -> bool:
-        """Whether it is told: of tasks its own, of memories those in roots it may see."""
-        mine = event.type != "task" or event.client == self._client
-        return mine and (not event.root or self._shows(event.root))
+    def wanted(self, events: Sequence[ToldEvent]) -> list[ToldEvent]:
+        """Leave out what it is not told: tasks of others, and memories in roots it may not see."""
+        seen = {root: self._shows(root) for root in {event.root for event in events if event.root}}
+        return [
+            event
+            for event in events
+            if seen.get(event.root, True) and (event.type != "task" or event.client == self._client)
+        ]
 
-    def put(self, event: ToldEvent) -> bool:
-        """Have an event wait for it; no when too many do, and it ends behind them."""
-        if self._over or self._queue.full():
-            self._over = True
-        else:
-            self._queue.put_nowait(event)
+    def put(self, messages: Sequence[bytes]) -> bool:
+        """Have events wait for it; no when too many would, and it ends behind those that do."""
+        self._over |= len(self._waiting) + len(messages) > WAITING
+        self._waiting += [] if self._over else messages
+        self._news.set()
         return not self._over
 
     def end(self) -> None:
-        """Show it out."""
+        """Show it out, behind what waits."""
         self._over = True
-        with suppress(asyncio.QueueFull):
-            self._queue.put_nowait(None)
+        self._news.set()
 
-    async def events(self) -> AsyncIterator[ToldEvent]:
-        """Give what comes, until it is shown out."""
-        while not (self._over and self._queue.empty()):
-            event = await self._queue.get()
-            if event is None:
-                return
-            yield event
+    async def messages(self) -> AsyncIterator[bytes]:
+        """Give what comes, all that waits at once, until it is shown out."""
+        while not self._over or self._waiting:
+            await self._news.wait()
+            self._news.clear()
+            found, self._waiting = self._waiting, []
+            if found:
+                yield b"".join(found)
 
 
 class Feed:
@@ -156,17 +162,18 @@ class Feed:
         try:
             if self._at is None:
                 self._at = await anyio.to_thread.run_sync(self._newest)
-            events, at = await anyio.to_thread.run_sync(self._after, self._at, REPLAYED)
+            events, at = await anyio.to_thread.run_sync(self._after, self._at, AT_ONCE)
         except MemtuiError:
             return  # nothing is lost: the ledger is read from the same place once it can be
         if at.task != self._at.task:
             self._woken()
         self._at = at
-        for event in events:
-            for reader in [one for one in self._readers if one.wants(event)]:
-                if not reader.put(event):
-                    self._readers.discard(reader)
+        messages = {event.id: event.message() for event in events} if self._readers else {}
+        for reader in tuple(self._readers):
+            if not reader.put([messages[event.id] for event in reader.wanted(events)]):
+                self._readers.discard(reader)
         if events:
+            self._poked.set()
             self._news.set()
             self._news = asyncio.Event()
 
@@ -219,7 +226,7 @@ class Feed:
         if last.task > now.task or last.audit > now.audit or now.task - last.task > REPLAYED:
             return resync
         missed, at = await anyio.to_thread.run_sync(self._after, last, REPLAYED + 1, now)
-        return resync if at != now or len(missed) > REPLAYED else [event for event in missed if reader.wants(event)]
+        return resync if at != now or len(missed) > REPLAYED else reader.wanted(missed)
 
     # --- in a thread
 
@@ -280,9 +287,9 @@ class _Stream(EventSourceResponse):
             self._left()
 
 
-async def _messages(reader: Follower, start: Position, missed: list[ToldEvent]) -> AsyncIterator[ServerSentEvent]:
-    yield ServerSentEvent(id=str(start), comment="memtui")  # an id alone: where to go on when nothing else comes
+async def _messages(reader: Follower, start: Position, missed: list[ToldEvent]) -> AsyncIterator[bytes]:
+    yield ServerSentEvent(id=str(start), comment="memtui").encode()  # where to go on when nothing else comes
     for event in missed:
         yield event.message()
-    async for event in reader.events():
-        yield event.message()
+    async for messages in reader.messages():
+        yield messages

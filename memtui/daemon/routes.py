@@ -247,7 +247,7 @@ class Routes:
             place = next((feature.answers[kind] for feature in entries().values() if kind in feature.answers), None)
             if place is None:
                 raise RequestError(409, "managed_memory_unavailable", f"This memtui does no {kind}.")
-            return load(place)(asking.served.engine(access), asking.settings(), fields)
+            return load(place)(asking.served.engine(access), asking.settings(), client, fields)
 
         return JSONResponse(await anyio.to_thread.run_sync(recall))
 

@@ -49,7 +49,8 @@ class Feature(NamedTuple):
     raise a `MemtuiError`."""
     answers: Mapping[str, str] = {}
     """What it answers at once over HTTP, by the last part of the address, as `module:function`: takes an engine with
-    the client's access, the settings and the checked fields, returns JSON values; may raise a `MemtuiError`."""
+    the client's access, the settings, the client and the checked fields, returns JSON values; may raise a
+    `MemtuiError`."""
     status: str = ""
     """Its part of `memtui status`, as `module:function`: takes a session, returns JSON values by name."""
     short: str = ""

@@ -222,6 +222,27 @@ def test_other_requests_are_checked_as_well(running: Running, path: str, body: o
     assert post(running, body, f"/workspace/memory/{path}") == (400, code)
 
 
+def test_recall_is_answered_at_once_without_what_is_private_or_left_out(machine: Machine) -> None:
+    for name, text in (("berths", "Berths: the key is ghp_" + "a1B2" * 9), ("ferry", "The ferry berths at six.")):
+        (machine.base / f"{name}.txt").write_text(text)
+        machine.memtui("create", f"memtui:global/{name}.md", "--file", str(machine.base / f"{name}.txt"))
+    path = "/workspace/memory/recall"
+    with machine.serve() as running:
+        found = running.http.post(path, json={"query": "when does the ferry berth"}).json()
+        assert (found["strategy"], found["items"][0]["address"]) == ("heuristic", "memtui:global/ferry.md")
+        assert "The ferry berths at six." in found["block"]
+        found = running.http.post(path, json={"query": "berths", "exclude": ["memtui:global/ferry.md"]}).json()
+        assert [one["address"] for one in found["items"]] == ["memtui:global/berths.md"]
+        assert "ghp_" not in json.dumps(found)
+        for nothing in ({"query": "zzz"}, {"query": "ferry", "limit": 0}):
+            assert running.http.post(path, json=nothing).json()["strategy"] == "none"
+        machine.configure("[lifecycle]\nrecall = false\n")
+        answer = running.http.post(path, json={"query": "ferry"})
+        assert (answer.status_code, answer.json()["code"]) == (409, "managed_memory_unavailable")
+        machine.configure("[access]\nhttp = 'off'\n")
+        assert running.http.post(path, json={"query": "ferry"}).status_code == 409
+
+
 def test_a_workspace_is_named_by_its_id(running: Running) -> None:
     found = running.http.get("/capabilities").json()
     (workspace,) = found["workspaces"]

@@ -31,6 +31,7 @@ FEATURE = Feature(
             rank=25,
         ),
     ),
+    answers={"recall": "memtui.features.recall.tool:answer"},
     tools=(
         Tool(
             "memory_recall",

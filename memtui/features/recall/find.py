@@ -12,6 +12,8 @@ from memtui.features.recall.score import Document, Scored
 from memtui.given.reach import readable, reviewed
 
 LIMIT = 5
+SWITCHES = ("lifecycle.enabled", "lifecycle.recall")
+"""Settings without which nothing is recalled."""
 SCORERS = BM25, SEED = "bm25", "seed"
 
 

@@ -1,14 +1,16 @@
-"""The read-only tool `memory_recall`: the memories that fit a request best, with their texts."""
+"""What programs ask: the memories that fit a request best, as the read-only tool `memory_recall` and over HTTP."""
 
 from collections.abc import Mapping
 
+from memtui.config.settings import Settings
 from memtui.engine import Engine, now_ms
 from memtui.engine.model import Actor
 from memtui.errors import UsageError
 from memtui.features.feature import Offer
 from memtui.features.recall import block
-from memtui.features.recall.find import LIMIT, recall
+from memtui.features.recall.find import LIMIT, SWITCHES, recall
 from memtui.memory_tool.call import Result, whole_number
+from memtui.wire.doors import switched_off
 
 NAME = "memory_recall"
 MOST = 10
@@ -50,3 +52,37 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
     count = found.waiting
     waiting = f"\n({count} more came with the checkout, and wait for the user's review.)" if count else ""
     return Result(ok=True, text=(built.text or "No memory helps with that.") + waiting)
+
+
+def answer(engine: Engine, settings: Settings, client: str, given: Mapping[str, object]) -> dict[str, object]:
+    """Answer a program over HTTP; no text but that of the block, which is masked.
+
+    Args:
+        engine: with the access of the client.
+        settings: as they are now.
+        client: who asks, as the audit names them.
+        given: `query`, `limit`, and as `exclude` addresses to leave out.
+
+    Returns:
+        `strategy` (`heuristic`; `none` when nothing helps), `items` (address, score, the words each has), `block` for a
+        prompt, and in `waiting` how many more wait for a review.
+
+    Raises:
+        RefusedError: `E_DISABLED`.
+    """
+    for key in SWITCHES:
+        if not settings.value(key):
+            raise switched_off(key)
+    without, limit = given.get("exclude"), given.get("limit")
+    left = set(without) if isinstance(without, list) else set()
+    most = limit if isinstance(limit, int) else LIMIT
+    found = recall(engine, str(given.get("query")), limit=most + len(left) if most else 0, agent=client)
+    chosen = [one for one in found.items if str(one.row.address) not in left][:most]
+    return {
+        "strategy": "heuristic" if chosen else "none",
+        "items": [
+            {"address": str(row.address), "score": round(hit, 3), "words": [*words]} for row, hit, words in chosen
+        ],
+        "block": block.build(engine, chosen, now_ms()).text,
+        "waiting": found.waiting,
+    }

@@ -15,14 +15,13 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine, now_ms
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.recall import block
-from memtui.features.recall.find import BM25, LIMIT
+from memtui.features.recall.find import BM25, LIMIT, SWITCHES
 from memtui.features.recall.find import recall as find
 from memtui.wire import outcomes, values
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.doors import open_door, switched_off
 from memtui.wire.output import Column
 
-SWITCHES = ("lifecycle.enabled", "lifecycle.recall")
 SOON = 0.3
 """Seconds that a hook takes at most, besides the start of the process: an agent is not to notice it."""
 _INPUT = 1_048_576
