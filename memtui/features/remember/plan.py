@@ -90,7 +90,7 @@ def plan_remember(engine: Engine, roots: Sequence[Root], request: RememberReques
     fact = classify(request.text, request.type)
     root = target(engine, roots, request, fact)
     known = None if request.clean else find_known(engine, (root,) if request.to else roots, fact)
-    return known or _planned(engine, root, fact)
+    return known or planned(engine, root, fact)
 
 
 def target(engine: Engine, roots: Sequence[Root], request: RememberRequest, fact: Fact) -> Root:
@@ -170,7 +170,8 @@ def _pieces(root: Root, path: str, data: bytes) -> Iterator[tuple[int, str]]:
 # --- what is written
 
 
-def _planned(engine: Engine, root: Root, fact: Fact) -> RememberPlan:
+def planned(engine: Engine, root: Root, fact: Fact) -> RememberPlan:
+    """Work out what is written for a fact in a root; see `plan_remember` for what is raised."""
     rows = {row.address.path: row for row in engine.rows.list([root.id]).items}
     if root.policy.entries:
         return _as_entry(engine, root, fact, rows)

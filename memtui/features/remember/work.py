@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from memtui.wire.session import Session
 
 KIND = "remember"
+NONE = "none"
+"""The setting for no worker."""
 MODES = ("workspace", "clean")
 """Look for a memory that says the same, or make a new one in any case."""
 
@@ -89,17 +91,32 @@ def remember(working: Working) -> Planned:
         roots = tuple(filter(access.shows, roots))
     wanted = wanted_of(task.request)
     found = plan_remember(working.engine, roots, wanted)
-    if task.client.startswith("agent:") and not isinstance(found, Known):
+    if isinstance(found, Known):
+        return Planned(label=f"remember {found.address}", result=result_of(working.engine, found, None))
+    if task.client.startswith("agent:"):
         said = f"{found.address} is proposed; a person decides."
-        result = {"summary": said, "outcome": "proposed", "addresses": [str(found.address)]}
-        nothing: dict[str, object] = {"filesTouched": [], "touchedScopes": [], "changes": [], "notes": []}
+        result = _result(said, "proposed", str(found.address))
         suggested = _suggested(working.engine, found, wanted, task.client)
-        return Planned(label=f"remember {found.address}", result={**result, **nothing}, proposals=(suggested,))
-    return Planned(
-        () if isinstance(found, Known) else found.steps,
-        label=f"remember {found.address}",
-        result=result_of(working.engine, found, working.surroundings.home),
-    )
+        return Planned(label=f"remember {found.address}", result=result, proposals=(suggested,))
+    run, note = None, ""
+    # A text with something like a secret in it, which a person keeps, is for nobody else.
+    if working.settings.lifecycle_worker != NONE and not task.request.get("secrets"):
+        from memtui.features.remember.consult import consult
+
+        run, better, note = consult(working, roots, wanted, found)
+        if better is None:
+            said = f"Memories say it already, the worker {run.worker} found; nothing was written."
+            return Planned(result=_result(said, "known"), run=run)
+        found = better
+    result = result_of(working.engine, found, working.surroundings.home)
+    result["notes"] = [*found.notes, *filter(None, (note,))]
+    return Planned(found.steps, label=f"remember {found.address}", result=result, run=run)
+
+
+def _result(summary: str, outcome: str, *addresses: str) -> dict[str, object]:
+    """A result of which nothing was written."""
+    nothing: dict[str, object] = {"filesTouched": [], "touchedScopes": [], "changes": [], "notes": []}
+    return {"summary": summary, "outcome": outcome, "addresses": [*addresses], **nothing}
 
 
 def result_of(engine: Engine, found: RememberPlan | Known, home: str | None) -> dict[str, object]:
@@ -110,15 +127,8 @@ def result_of(engine: Engine, found: RememberPlan | Known, home: str | None) -> 
         `project`; `outcome`, `saved` or `known`; `addresses`; `changes`, each with `address` and `what`.
     """
     if isinstance(found, Known):
-        return {
-            "summary": f"{found.address} says it already, in line {found.line}.",
-            "outcome": "known",
-            "addresses": [str(found.address)],
-            "filesTouched": [],
-            "touchedScopes": [],
-            "changes": [],
-            "notes": [],
-        }
+        said = f"{found.address} says it already, in line {found.line}."
+        return _result(said, "known", str(found.address))
     written = [step.address for step in found.steps]
     roots = {one.root: engine.roots.find(one.root) for one in written}
     whats = {one.address: one.what or "new" for one in found.changes}

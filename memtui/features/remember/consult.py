@@ -1,0 +1,116 @@
+"""What a worker makes of a fact: a better place and name for it, or the one memory that it becomes a part of.
+
+The user's own words are what is stored; only where the worker gives a text that replaces a memory are they the
+worker's, and then every word that memory had counts. Whatever it may not do, the rules' plan stands, and that is said.
+It is apart so that without a worker nothing of it is loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.proposal import Evidence
+from memtui.features.proposals.boundary import bounded
+from memtui.features.proposals.value import proposal
+from memtui.features.recall.find import recall
+from memtui.features.remember.plan import SCOPES, RememberPlan, RememberRequest, planned, target
+from memtui.features.transfer.model import IndexChange
+from memtui.features.workers.ask import ask
+from memtui.features.workers.prompts import ShownMemory, WorkSlice, prompt, rewritten, shown
+from memtui.features.workers.reply import ADD, ReplyOperation
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.model import Root
+    from memtui.engine.task import Run
+    from memtui.features.tasks.work import Working
+
+NEAREST = 5
+"""So many memories are in question: those that recall gives for the text."""
+
+
+class Advice(NamedTuple):
+    """What came of asking."""
+
+    run: Run
+    plan: RememberPlan | None
+    """What is written; None: the worker found that memories say it already."""
+    note: str = ""
+    """What did not go as the worker wanted, as one sentence."""
+
+
+def consult(working: Working, roots: Sequence[Root], wanted: RememberRequest, found: RememberPlan) -> Advice:
+    """Ask the worker of the settings.
+
+    Args:
+        working: the task.
+        roots: those that whoever asked may see.
+        wanted: what was asked for; what it says of scope, root and type counts more than the worker.
+        found: what the rules planned, which stands when the worker fails or goes too far.
+
+    Raises:
+        RefusedError: `E_NAME`: it named what it was not shown, or what is no plain name; nothing is to be written.
+    """
+    engine, worker = working.engine, working.settings.lifecycle_worker
+    scope = SCOPES.get(wanted.scope, "")
+    root_id = engine.roots.find(wanted.to).id if wanted.to else ""
+    here = [root for root in roots if root.id == root_id or (not root_id and scope in ("", root.scope))]
+    near = () if wanted.clean else [one.row for one in recall(engine, wanted.text, limit=NEAREST).items]
+    seen = shown(engine, here, near, working.settings.lifecycle_private)
+    question = prompt("remember", WorkSlice(request=wanted.text), seen)
+    asked = ask(working, question, "remember")
+    counts = {"shown": len(question.aliases), "operations": len(asked.reply.operations) if asked.reply else 0}
+    run = asked.run._replace(counts=counts)
+    if asked.error is not None and asked.error.code == "E_NAME":
+        engine.tasks.add_run(run)
+        raise asked.error
+    if asked.reply is None:
+        why = asked.error.message if asked.error is not None else ""
+        return Advice(run, found, f"Rules alone decided, because the worker {worker} failed: {why}")
+    if not asked.reply.operations:
+        return Advice(run, None)
+    (operation,) = asked.reply.operations
+    if operation.op == ADD:
+        plan = _placed(engine, roots, wanted, found, operation)
+    else:
+        plan = _replaced(engine, found, question.aliases[operation.targets[0]], operation)
+    why = _refused(engine, plan, wanted, operation, worker)
+    return Advice(run, found, f"What the worker {worker} wanted was not done: {why}") if why else Advice(run, plan)
+
+
+def _placed(
+    engine: Engine, roots: Sequence[Root], wanted: RememberRequest, found: RememberPlan, operation: ReplyOperation
+) -> RememberPlan:
+    """The user's words with the worker's type, scope, name and description."""
+    fact = found.fact._replace(
+        type=wanted.type or operation.type or found.fact.type,
+        slug=operation.name or found.fact.slug,
+        description=" ".join(operation.description.split()) or found.fact.description,
+    )
+    return planned(engine, target(engine, roots, wanted._replace(scope=wanted.scope or operation.scope), fact), fact)
+
+
+def _replaced(engine: Engine, found: RememberPlan, one: ShownMemory, operation: ReplyOperation) -> RememberPlan:
+    """A memory with the worker's text."""
+    reasons = (("Why", operation.why), ("How to apply", operation.how_to_apply))
+    lines = [f"{name}: {' '.join(value.split())}" for name, value in reasons if value.strip()]
+    step = rewritten(engine, one, "\n\n".join((operation.text.strip(), *lines)))
+    before = engine.read_bytes(one.address)
+    change = IndexChange(one.address, before, step.data, sha256(before).hexdigest(), "changed")
+    return RememberPlan(found.fact, one.address, (change,))
+
+
+def _refused(engine: Engine, plan: RememberPlan, wanted: RememberRequest, operation: ReplyOperation, by: str) -> str:
+    """Why a plan goes too far; nothing when it does not."""
+    made = proposal(
+        engine,
+        kind=operation.op,
+        steps=plan.steps,
+        by=by,
+        why=operation.reason,
+        evidence=(Evidence("request", "remember", quote=wanted.text),),
+    )
+    (judged,) = bounded(engine, (made,))
+    return judged.note
