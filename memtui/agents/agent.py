@@ -338,6 +338,8 @@ class Transcripts(NamedTuple):
     """Their paths below the agent's folder, each part a shell pattern."""
     base: "Callable[[Surroundings], tuple[str, ...]] | None" = None
     """Finds that folder; None: the agent's home."""
+    is_of: "Callable[[str, str], bool] | None" = None
+    """Whether a session file is of a project folder, where the lines of it name no working directory."""
 
 
 class KnownAgent(NamedTuple):

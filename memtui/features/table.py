@@ -28,6 +28,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "edit": ("edit",),
     "remember": ("remember",),
     "forget": ("forget",),
+    "extract": ("extract",),
     "transfer": ("cp", "mv"),
     "bundles": ("export", "import"),
     "moved_projects": ("orphans", "repoint"),

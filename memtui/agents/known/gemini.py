@@ -154,6 +154,13 @@ def _is_owner(folder: str, name: str, project: str) -> bool:
     return is_folder(os.path.join(folder, name, "memory")) and _owner(folder, name) in (None, project)
 
 
+def _is_session_of(path: str, project: str) -> bool:
+    """Whether a session file lies in the folder of a project: by its mark, or by the hash it is named by."""
+    folder, _, name = path.rpartition("/chats/")[0].rpartition("/")
+    by_hash = name == sha256(os.fsencode(project)).hexdigest()
+    return _owner(folder, name) in (project, None if by_hash else project)
+
+
 def _owner(folder: str, name: str) -> str | None:
     """Read the mark of a project's folder: the path of the project."""
     try:
@@ -265,7 +272,7 @@ CLIENT = agent.Client(
     notes=(agent.ClientNote("Gemini CLI warns about a project's hooks until you trust them.", agent.PROJECT),),
 )
 TRANSCRIPTS = agent.Transcripts(
-    files=("tmp/*/chats/session-*.jsonl", "tmp/*/chats/session-*.json", "tmp/*/chats/*/*.jsonl")
+    files=("tmp/*/chats/session-*.jsonl", "tmp/*/chats/session-*.json", "tmp/*/chats/*/*.jsonl"), is_of=_is_session_of
 )
 AGENT = agent.KnownAgent(
     ID,

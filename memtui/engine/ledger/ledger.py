@@ -38,7 +38,7 @@ LARGEST_BACKUP = 512 * 1024 * 1024
 def _tasks(ledger: Ledger) -> TaskTable:
     from memtui.engine.ledger.tasks import TaskTable
 
-    return TaskTable(ledger, ledger.proposals.add)
+    return TaskTable(ledger, ledger.proposals.add, ledger.cursors)
 
 
 class Ledger(Database):

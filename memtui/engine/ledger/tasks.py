@@ -15,6 +15,7 @@ from uuid import uuid4
 import apsw
 
 from memtui.engine.disk.locks import RootLock
+from memtui.engine.ledger.cursors import CursorTable, SessionCursor
 from memtui.engine.ledger.database import DAY_MS, Database, Row, checked
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Cause, Run, Task, TaskEvent
@@ -40,10 +41,17 @@ _RUN = "id, task, kind, workspace, trigger, worker, sent, reply, outcome, counts
 class TaskTable:
     """Tasks, runs, and events about them."""
 
-    def __init__(self, database: Database, propose: Callable[[Iterable[Proposal]], Iterable[Proposal]]) -> None:
+    def __init__(
+        self,
+        database: Database,
+        propose: Callable[[Iterable[Proposal]], Iterable[Proposal]],
+        cursors: CursorTable,
+    ) -> None:
         """Take what it works with; nothing is read before it is asked for. `propose` stores proposals."""
         self._database = database
         self._propose = propose
+        self.cursors = cursors
+        """How far agents' session files were read."""
         self.clock = database.clock
         """Milliseconds since the epoch."""
 
@@ -197,14 +205,23 @@ class TaskTable:
             task, "state = ?, attempt = attempt + 1, progress = ''", (RUNNING,), "state IN (?, ?)", OPEN, durable=False
         )
 
-    def keep_plan(self, task: str, plan: str, proposals: Iterable[Proposal] = ()) -> bool:
+    def keep_plan(
+        self,
+        task: str,
+        plan: str,
+        proposals: Iterable[Proposal] = (),
+        read: Iterable[tuple[str, str, SessionCursor]] = (),
+    ) -> bool:
         """Keep what is to be written, before it is, and what is suggested; no when the task was cancelled meanwhile.
 
-        The ids of the proposals that wait now are in the result, as `proposals`.
+        The ids of the proposals that wait now are in the result, as `proposals`. `read` is how far session files were
+        read for them: consumer, file and place.
         """
         with self._database.transaction():
             kept = self._change(task, "plan = ?", (plan,), "state = ? AND NOT stopping", (RUNNING,), tell=False)
             waiting = [one.id for one in self._propose(proposals) if one.state in WAITING] if kept else []
+            for place in read if kept else ():
+                self.cursors.move(*place)
             if waiting:
                 self._change(task, "result = ?", (_json({"proposals": waiting}),), "1", (), tell=False)
             return kept is not None

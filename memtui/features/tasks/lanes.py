@@ -122,7 +122,7 @@ class _Work:
             if planned.run is not None:
                 tasks.add_run(planned.run)
             plan = _written(planned, task)
-            if self._end(anew=True) is None and tasks.keep_plan(task.id, plan, planned.proposals):
+            if self._end(anew=True) is None and tasks.keep_plan(task.id, plan, planned.proposals, planned.read):
                 return _carry_out(self._session, task, plan)
             ending = self._end(anew=True) or _End(CANCELLED, ("E_STOPPED", "It was cancelled."))
         if ending.state:

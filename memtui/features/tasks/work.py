@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
+    from memtui.engine.ledger.cursors import SessionCursor
     from memtui.engine.model import Actor, Root, Step
     from memtui.engine.proposal import Proposal
     from memtui.engine.task import Run, Task
@@ -52,3 +53,5 @@ class Planned(NamedTuple):
     """Stored for somebody to decide; one that is stored already, or was rejected, is not stored again."""
     run: Run | None = None
     """What was done for it, to be kept."""
+    read: tuple[tuple[str, str, SessionCursor], ...] = ()
+    """How far session files were read, kept together with the proposals: consumer, file and place."""

@@ -12,7 +12,7 @@ from memtui.config.read import read_environment
 from memtui.engine.task import Run
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.workers.command import PROGRAMS, WorkerPlace, answer, own
-from memtui.features.workers.guard import is_worker, one_of_few, refuse_more
+from memtui.features.workers.guard import one_of_few, refuse_more
 from memtui.features.workers.reply import Reply, read_reply
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def ask(working: Working, prompt: WorkerPrompt | None, kind: str) -> WorkerAnswe
     sent = heard = ""
     reply = error = None
     try:
-        if is_worker(environ):
+        if working.settings.worker:
             raise RefusedError("A worker started this memtui.", code="E_WORKER", hint="Start it yourself.")
         refuse_more(engine, working.workspace.id, working.now)
         with one_of_few(place.state_dir, working.workspace.id):

@@ -7,7 +7,7 @@ of sessions in a day (thedotmack/claude-mem, issue 2465).
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING
 
@@ -18,17 +18,12 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 MARK = "MEMTUI_WORKER"
-"""Set for a worker, and so for all it starts."""
+"""Set for a worker, and so for all it starts; `Settings.worker` says whether it is."""
 A_DAY = 24
 """Runs of a worker in a workspace."""
 AT_ONCE = 4
 """Workers on the machine."""
 _DAY_MS = 86_400_000
-
-
-def is_worker(environ: Mapping[str, str]) -> bool:
-    """Whether this process was started by a worker; hooks, `extract` and `serve` then do nothing."""
-    return bool(environ.get(MARK))
 
 
 def refuse_more(engine: Engine, workspace: str, now: int) -> None:

@@ -13,7 +13,7 @@ from memtui.errors import BusyError
 from memtui.features.tasks.work import Working
 from memtui.features.tasks.workspace import workspace_of
 from memtui.features.workers.ask import ask
-from memtui.features.workers.guard import A_DAY, AT_ONCE, MARK, is_worker, one_of_few
+from memtui.features.workers.guard import A_DAY, AT_ONCE, MARK, one_of_few
 from memtui.features.workers.prompts import WorkerPrompt, WorkSlice, prompt
 from memtui.wire.session import Options, open_session
 
@@ -90,15 +90,12 @@ def test_a_second_bad_reply_leaves_the_rules_alone(answer: str, code: str, worki
     assert (found.error.code, found.run.outcome, found.run.reply) == (code, code, answer * 2)
 
 
-def test_a_worker_inside_a_worker_is_not_asked(
-    working: Working, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv(MARK, "1")
-    found = ask(answering(working, tmp_path, GOOD), PROMPT, "remember")
+def test_a_worker_inside_a_worker_is_not_asked(working: Working, tmp_path: Path) -> None:
+    inside = answering(working, tmp_path, GOOD)
+    settings = load_settings({**read_environment(), MARK: "1"})
+    found = ask(inside._replace(settings=inside.settings._replace(worker=settings.worker)), PROMPT, "remember")
     assert found.run.outcome == "E_WORKER"
     assert not (tmp_path / "given0").exists()
-    assert is_worker({MARK: "1"})
-    assert not is_worker({})
 
 
 def test_a_worker_is_asked_so_often_a_day(working: Working, tmp_path: Path) -> None:

@@ -1,0 +1,176 @@
+"""What sessions say as proposals: by rules first, then by a worker where there is one; nothing else is written.
+
+What a memory or another proposal says already is not proposed, nor what was said in a turn that was looked at before.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from memtui.engine.frontmatter.read import split
+from memtui.engine.model import Write
+from memtui.engine.proposal import Evidence, Proposal
+from memtui.errors import MemtuiError
+from memtui.features.extract.collect import Heard, HeardTurn, Where, collect
+from memtui.features.extract.rules import sayings
+from memtui.features.proposals.boundary import bounded
+from memtui.features.proposals.value import proposal
+from memtui.features.recall.find import recall
+from memtui.features.remember.classify import same
+from memtui.features.remember.plan import Known, RememberRequest, plan_remember
+from memtui.features.tasks.work import Planned, Working
+from memtui.features.workers.ask import ask
+from memtui.features.workers.prompts import MEMORIES, Turn, WorkerPrompt, WorkSlice, prompt, rewritten, shown
+from memtui.features.workers.reply import ADD, Quote, ReplyOperation
+
+KIND = "extract"
+WEEK_MS = 7 * 86_400_000
+"""How long ago a session may have been written that nobody looked at."""
+TURNS = 40
+"""Turns that a worker is shown at most: the newest."""
+_WORDS, _ALL = 4_000, 1_000_000
+"""Characters of them by which memories are found that they may be about; proposals of before that are looked at."""
+
+
+def extract(working: Working) -> Planned:
+    """Look through what sessions newly say; see `collect` for what is raised."""
+    where = Where(working.engine, working.settings, working.surroundings, working.roots, working.workspace)
+    request = working.task.request
+    since = request.get("since")
+    heard = collect(
+        where,
+        session=str(request.get("session") or ""),
+        since=since if isinstance(since, int) else working.now - WEEK_MS,
+    )
+    news = News(where, heard)
+    working.progress(f"{news.typed} turns")
+    by_rules(news)
+    question = asks(news) if working.settings.lifecycle_worker != "none" else None
+    answer = ask(working, question, KIND)
+    if answer.reply is not None and question is not None:
+        news.skipped["not_said"] += answer.reply.dropped
+        _by_worker(news, question, answer.reply.operations, answer.run.worker)
+    proposals = bounded(working.engine, (one._replace(run=answer.run.id) for one in news.made))
+    counts: dict[str, object] = {"turns": news.typed, "proposed": len(proposals), "skipped": dict(+news.skipped)}
+    notes = [] if answer.error is None else [f"The worker added nothing: {answer.error.message}"]
+    return Planned(
+        label="extract",
+        result={**counts, "summary": f"{len(proposals)} proposed from {news.typed} turns.", "notes": notes},
+        run=answer.run._replace(counts=counts),
+        proposals=proposals,
+        read=heard.read,
+    )
+
+
+class News:
+    """Collects what nobody has said yet: no memory, no other proposal, no earlier turn."""
+
+    def __init__(self, where: Where, heard: Heard) -> None:
+        """Take what was heard, without turns from which something was proposed before."""
+        self.where = where
+        self.made: list[Proposal] = []
+        self.skipped = Counter(heard.skipped)
+        known = where.engine.proposals.all(limit=_ALL)
+        places = {(one.name, one.place) for each in known for one in each.evidence if one.kind == "turn"}
+        self.turns = [turn for turn in heard.turns if _place(turn) not in places]
+        self.skipped["known_turn"] += sum(turn.by == "user" for turn in heard.turns) - self.typed
+        self._texts = {text for each in known if each.state != "applied" for text in _texts(each)}
+
+    @property
+    def typed(self) -> int:
+        """How many turns of the user there are."""
+        return sum(turn.by == "user" for turn in self.turns)
+
+    def add(
+        self, wanted: RememberRequest, by: str, evidence: tuple[Evidence, ...], confidence: float, why: str = ""
+    ) -> None:
+        """Propose a new memory, unless something says it already or it has no place."""
+        engine = self.where.engine
+        try:
+            plan = plan_remember(engine, self.where.roots, wanted)
+        except MemtuiError as refused:
+            self.skipped[refused.code] += 1
+            return
+        if isinstance(plan, Known) or same(plan.fact.body) in self._texts:
+            self.skipped["known"] += 1
+            return
+        self._texts.add(same(plan.fact.body))
+        why = why or f"You said so in a session: {plan.fact.description}"
+        steps = plan.steps
+        self.made.append(
+            proposal(engine, kind="add", steps=steps, by=by, why=why, evidence=evidence, confidence=confidence)
+        )
+
+
+def by_rules(news: News) -> None:
+    """Propose what rules find; nothing is stored."""
+    for turn in news.turns:
+        for said in sayings(turn.text, turn.event.at, answers=turn.answers) if turn.by == "user" else ():
+            evidence = (_evidence(turn, said.quote),)
+            news.add(RememberRequest(said.text), f"rule:{said.rule}", evidence, said.confidence)
+
+
+def asks(news: News) -> WorkerPrompt | None:
+    """Make the prompt for a worker; None where nobody said anything."""
+    where, told = news.where, _told(news)
+    words = "\n".join(turn.text for turn in told if turn.by == "user")
+    if not words:
+        return None
+    rows = [one.row for one in recall(where.engine, words[-_WORDS:], limit=MEMORIES).items]
+    memories = shown(where.engine, where.roots, rows, where.settings.lifecycle_private)
+    return prompt(KIND, WorkSlice(turns=tuple(Turn(turn.by, turn.text) for turn in told)), memories)
+
+
+def _told(news: News) -> list[HeardTurn]:
+    """The turns that a worker is shown, in the order of its aliases."""
+    return [turn for turn in news.turns if turn.text][-TURNS:]
+
+
+def _by_worker(news: News, question: WorkerPrompt, operations: Sequence[ReplyOperation], worker: str) -> None:
+    """Propose what a worker suggests."""
+    for one in operations:
+        evidence = tuple(_said(question, _told(news), one.evidence))
+        reasons = (("Why", one.why), ("How to apply", one.how_to_apply))
+        text = "\n\n".join([one.text.strip(), *(f"{name}: {value}" for name, value in reasons if value)])
+        if one.op == ADD:
+            wanted = RememberRequest(text, scope=one.scope, type=one.type)
+            news.add(wanted, worker, evidence, one.confidence, why=one.reason)
+            continue
+        target = question.aliases[one.targets[0]]
+        news.made.append(
+            proposal(
+                news.where.engine,
+                kind=one.op,
+                steps=(rewritten(news.where.engine, target, text),),
+                by=worker,
+                why=one.reason or "What you said changes what it says.",
+                evidence=(*evidence, Evidence("memory", str(target.address), target.sha256)),
+                confidence=one.confidence,
+            )
+        )
+
+
+def _said(question: WorkerPrompt, told: Sequence[HeardTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
+    """The evidence of a worker's operation: turns that it names by their aliases, and quotes word for word."""
+    for one in quotes:
+        text = (question.limits.turns or {}).get(one.turn)
+        if text is not None and " ".join(one.quote.split()) in " ".join(text.split()):
+            yield _evidence(told[int(one.turn[1:]) - 1], one.quote)
+
+
+def _evidence(turn: HeardTurn, quote: str) -> Evidence:
+    name, place = _place(turn)
+    return Evidence("turn", name, place=place, quote=quote)
+
+
+def _place(turn: HeardTurn) -> tuple[str, str]:
+    """Which session, and where in it."""
+    return turn.event.session or turn.event.file, turn.event.uuid
+
+
+def _texts(one: Proposal) -> Iterator[str]:
+    """What the new memories of a proposal say."""
+    for step in one.steps:
+        if isinstance(step, Write) and step.expected_sha256 is None:
+            yield same(step.data[split(step.data).body :].decode("utf-8", "replace"))

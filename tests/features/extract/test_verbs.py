@@ -1,0 +1,90 @@
+"""`memtui extract`: what it says, what it would say, what a worker would be sent, and the hook that only queues."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from memtui.config.read import load_settings, read_environment
+from memtui.wire.session import Options, open_session
+from tests.cli.conftest import Cli
+from tests.extract.__main__ import measure
+from tests.features.extract.conftest import Tell
+
+RULE = ("user", "Remember that we deploy from main.")
+ALL = ("extract", "--since", "2020-01-01")
+
+
+def queued() -> list[tuple[str, str]]:
+    with open_session(load_settings(read_environment()), Options(), lock_wait=5).engine as engine:
+        return [(task.kind, task.state) for task in engine.tasks.all()]
+
+
+def test_proposals_are_listed_with_what_was_said(cli: Cli, tell: Tell, allowed: Path) -> None:
+    tell("codex", "s1", RULE, ("agent", "ok"), ("user", "<no-memory>Remember that x is y."))
+    looked = cli(*ALL, "--dry-run")
+    assert looked.lines == [
+        "-\trule:explicit\t95%\tadd memtui:project/project/we-deploy-from-main.md: Remember that we deploy from main."
+    ]
+    assert "private 1" in looked.err
+    done = cli(*ALL)
+    assert done.lines == [looked.lines[0].replace("-\t", "1\t", 1)]
+    assert "memtui review" in done.err
+    assert cli(*ALL).lines == []
+
+
+def test_json_has_text_evidence_and_counts(cli: Cli, tell: Tell, allowed: Path) -> None:
+    tell("gemini", "s1", RULE, ("user", "<no-memory>Remember that x is y."))
+    result = cli(*ALL, "--json")
+    (found,) = result.items
+    assert (found["id"], found["by"], found["state"]) == ("1", "rule:explicit", "open")
+    assert "We deploy from main." in str(found["text"])
+    assert found["evidence"] == [{"session": "s1", "turn": "m1", "quote": RULE[1]}]
+    assert result.json["skipped"] == {"private": 1}
+
+
+def test_what_a_worker_would_be_sent_is_shown_to_the_byte(cli: Cli, tell: Tell, allowed: Path) -> None:
+    tell("claude-code", "s1", RULE, ("user", "My token is ghp_0123456789abcdefghijklmnopqrstuvwxyz"))
+    shown = cli(*ALL, "--show-prompt")
+    told = json.loads(shown.out[shown.out.index("\n\n{") :])
+    assert [turn["text"] for turn in told["turns"]] == [RULE[1], "My token is [masked: GitHub token]"]
+    assert queued() == []
+    assert "nothing would be sent" in cli("extract", "--since", "2100-01-01", "--show-prompt").err
+
+
+def test_nobody_was_asked_and_switched_off(cli: Cli, tell: Tell, config: Path) -> None:
+    tell("codex", "s1", RULE)
+    assert "memtui sessions on" in cli(*ALL).err
+    config.write_text('[lifecycle]\nextract = "off"\n')
+    assert cli(*ALL, "--json").error["code"] == "E_DISABLED"
+    assert cli("extract", "--since", "soon", "--json").status != 0
+
+
+@pytest.mark.parametrize(
+    ("setting", "worker", "stdin", "queues"),
+    [
+        ("auto", "", b'{"session_id": "s1"}', True),
+        ("auto", "", b"no JSON", True),
+        ("auto", "1", b"{}", False),
+        ("manual", "", b"{}", False),
+        ("off", "", b"x" * 10_000_000, False),
+        ("wrong", "", b"", False),
+    ],
+)
+def test_a_hook_is_answered_at_once_and_only_queues(
+    setting: str, worker: str, stdin: bytes, queues: bool, cli: Cli, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config.write_text(f'[lifecycle]\nextract = "{setting}"\n')
+    monkeypatch.setenv("MEMTUI_WORKER", worker)
+    for _ in range(2):
+        answered = cli("extract", "--hook", stdin=stdin)
+        assert (answered.status, answered.json) == (0, {})
+    config.write_text("")
+    assert queued() == ([("extract", "queued")] if queues else [])
+
+
+def test_most_of_what_rules_propose_is_worth_keeping(tmp_path: Path) -> None:
+    found = measure(tmp_path / "labelled")
+    assert found.of("explicit") >= 0.9
+    assert found.of() >= 0.7
+    assert len(found.missed) <= found.worth // 10
