@@ -20,6 +20,8 @@ class Tool(NamedTuple):
     `Result`; may raise a `MemtuiError`."""
     switches: tuple[str, ...] = ()
     """Settings that all have to be on; else clients are not told of it, and a call is refused."""
+    clients: str = ""
+    """A setting that names the clients it is for, and nobody else; empty: it is for all."""
 
 
 class Offer(NamedTuple):

@@ -42,7 +42,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
 }
 """Folder and verbs of each feature. Its `entry.py` has the rest; the order is that of help and docs about keys."""
 
-TOOLS = {"memory": "tools", "memory_search": "search", "memory_recall": "recall"}
+TOOLS = {"memory": "tools", "memory_search": "search", "memory_recall": "recall", "memory_propose": "proposals"}
 """The tools of MCP, in the order in which clients see them, and the feature each is of."""
 
 GROUPS = {

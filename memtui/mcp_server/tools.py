@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from memtui.agents.table import canonical
+from memtui.engine.model import Actor
 from memtui.errors import MemtuiError
 from memtui.features import table
 from memtui.features.feature import Tool, load
@@ -27,14 +29,14 @@ _LOG = logging.getLogger(__name__)
 def offered(desk: Desk) -> "list[dict[str, Any]]":
     """List the tools of a client as they are sent; none when agents are switched off."""
     try:
-        engine = desk.door().engine
+        door = desk.door()
     except MemtuiError:
         return []
     found = []
     for tool in table.tools():
-        if not all(map(desk.setting, tool.switches)):
+        if _switch_off(desk, tool, door.actor):
             continue
-        offer = _load(tool.offer)(engine)
+        offer = _load(tool.offer)(door.engine)
         found.append(
             {
                 "name": tool.name,
@@ -53,7 +55,8 @@ def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resul
         door = desk.door()
         for tool in table.tools():
             if tool.name == name:
-                _check_switches(desk, tool)
+                if off := _switch_off(desk, tool, door.actor):
+                    raise switched_off(off)
                 answer: Result = _load(tool.call)(door.engine, door.actor, arguments or {})
                 return answer
     except MemtuiError as error:
@@ -68,8 +71,11 @@ def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resul
     return Result(ok=False, text=f"E_USAGE: there is no tool {shown(name)!r} here, only {known}.")
 
 
-def _check_switches(desk: Desk, tool: Tool) -> None:
-    """Refuse a tool that the user has switched off."""
-    for key in tool.switches:
-        if not desk.setting(key):
-            raise switched_off(key)
+def _switch_off(desk: Desk, tool: Tool, actor: Actor) -> str:
+    """Give the setting by which a client does not have a tool; nothing when it has."""
+    off = next((key for key in tool.switches if not desk.setting(key)), "")
+    if off or not tool.clients:
+        return off
+    named = desk.setting(tool.clients)
+    clients = map(canonical, named) if isinstance(named, tuple) else ()
+    return "" if canonical(actor.name) in clients else tool.clients

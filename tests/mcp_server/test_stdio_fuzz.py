@@ -38,7 +38,10 @@ PARAMS = (
     st.dictionaries(KEYS | TEXT, VALUE | URI, max_size=4)
     | st.fixed_dictionaries({"uri": URI})
     | st.fixed_dictionaries(
-        {"name": st.sampled_from(["memory", "memory_search", "memory_recall"]) | VALUE, "arguments": COMMAND | VALUE}
+        {
+            "name": st.sampled_from(["memory", "memory_search", "memory_recall", "memory_propose"]) | VALUE,
+            "arguments": COMMAND | VALUE,
+        }
     )
 )
 MESSAGE = st.fixed_dictionaries(

@@ -1,6 +1,6 @@
 """The entry in the table of features: what is proposed, and deciding about it."""
 
-from memtui.features.feature import Feature
+from memtui.features.feature import Feature, Tool
 from memtui.wire.verb import Param, Verb
 
 _IDS = Param(
@@ -13,6 +13,16 @@ _IDS = Param(
 
 FEATURE = Feature(
     status="memtui.features.proposals.verbs:status",
+    short="memtui.features.proposals.verbs:short",
+    tools=(
+        Tool(
+            "memory_propose",
+            "Propose a change of a memory",
+            "memtui.features.proposals.tool:offer",
+            "memtui.features.proposals.tool:call",
+            clients="proposals.clients",
+        ),
+    ),
     verbs=(
         Verb(
             "review",

@@ -213,3 +213,9 @@ def status(session: Session) -> Json:
     counts: Json = {state: sum(one.state == state for one in found) for state in (*WAITING, "accepted")}
     oldest = min((one.at for one in found), default=None)
     return {**counts, "oldest": None if oldest is None else rfc3339(oldest)}
+
+
+def short(session: Session) -> str:
+    """Say how many proposals wait: `R4`; nothing when none does."""
+    count = sum(one.state != "later" for one in apply.waiting(session.engine))
+    return f"R{count}" if count else ""

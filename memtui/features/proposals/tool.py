@@ -1,0 +1,152 @@
+"""The tool `memory_propose`: a client suggests one change of a memory, and a person decides about it.
+
+It writes no memory. What a client may suggest is what it may change, and what stands in every field is checked: nothing
+is cut silently.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Actor, Address, Remove, Rename, Step, Write
+from memtui.engine.proposal import WAITING, Evidence
+from memtui.errors import NotFoundError, RefusedError, UsageError
+from memtui.features.feature import Offer
+from memtui.features.proposals.boundary import bounded
+from memtui.features.proposals.value import QUOTE, WHY, proposal
+from memtui.given import reach
+from memtui.memory_tool.call import Refusal, Result, parse_path
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+MOST_OPEN = 20
+"""So many of one client wait at most."""
+MOST_BYTES = 65_536
+_MOST = {"kind": 10, "path": 1_024, "new_path": 1_024, "why": WHY, "quote": QUOTE}
+"""Characters of the fields that are no texts of memories."""
+_NEEDS = {
+    "add": ("text",),
+    "replace": ("text",),
+    "remove": (),
+    "move": ("new_path",),
+}
+_MAY = {"replace": ("old_text",)}
+_SAID = {
+    "kind": "",
+    "path": "The memory.",
+    "text": "add: its text; replace: what comes in",
+    "old_text": "replace: what goes, as it stands there once; the whole text when left out",
+    "new_path": "for move",
+    "why": "For the user, one sentence.",
+    "quote": "What the user said that shows it.",
+}
+_PROPERTIES = {
+    name: {"type": "string", **({"description": said} if said else {"enum": list(_NEEDS)})}
+    for name, said in _SAID.items()
+}
+
+
+def offer(_engine: Engine) -> Offer:
+    """Describe proposing to a client."""
+    return Offer(
+        "Propose one change of a memory to the user, who decides; nothing is changed now.",
+        {"type": "object", "properties": _PROPERTIES, "required": ["kind", "path", "why"]},
+        {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
+    )
+
+
+def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
+    """Store one proposal and say what became of it.
+
+    Raises:
+        UsageError: a field is missing, unknown, of the wrong kind or too long.
+        RefusedError: `E_ACCESS`, the client may not change that memory; `E_TOO_MANY`, `E_UNREVIEWED`.
+        NotFoundError: there is no such memory.
+    """
+    fields = _fields(given)
+    try:
+        step = _step(engine, fields)
+    except Refusal as refusal:
+        return Result(ok=False, text=refusal.text)
+    waiting = engine.proposals.all((*WAITING, "accepted"))
+    if sum(one.by == actor.name for one in waiting) >= MOST_OPEN:
+        raise RefusedError(
+            f"{MOST_OPEN} proposals of {actor.name} wait already.",
+            code="E_TOO_MANY",
+            hint="The user decides about them with memtui review.",
+        )
+    made = proposal(
+        engine,
+        kind=fields["kind"],
+        steps=[step],
+        by=actor.name,
+        why=fields["why"],
+        evidence=[Evidence("request", "mcp", quote=fields.get("quote", ""))],  # whoever asks: a rejection holds for all
+    )
+    (kept,) = engine.proposals.add(bounded(engine, [made]))
+    if kept.state == "rejected":
+        why = f": {kept.note}" if kept.note else ""
+        return Result(ok=False, text=f"The user rejected this{why}. It may come again when the memory has changed.")
+    if kept.state == "blocked":
+        return Result(ok=False, text=f"This cannot be accepted. {kept.note}")
+    return Result(ok=True, text=f"Proposed as number {kept.id}; the user decides. {kept.note}".rstrip())
+
+
+def _fields(given: Mapping[str, object]) -> dict[str, str]:
+    fields: dict[str, str] = {}
+    for name, value in given.items():
+        if name not in _SAID:
+            raise UsageError(f"There is no field {name!r}.", hint=f"Fields: {', '.join(_SAID)}.")
+        if value is None:
+            continue
+        if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
+            raise UsageError(f"{name!r} must be a text.", hint="Send it as a string of Unicode.")
+        if len(value) > _MOST.get(name, MOST_BYTES) or len(value.encode()) > MOST_BYTES:
+            most = f"{_MOST[name]:,} characters" if name in _MOST else f"{MOST_BYTES:,} bytes"
+            raise UsageError(f"{name!r} is too long.", hint=f"Send at most {most}.")
+        fields[name] = value
+    kind = fields.get("kind", "")
+    if kind not in _NEEDS:
+        raise UsageError(f"'kind' must be one of {', '.join(_NEEDS)}.")
+    needed = ("path", "why", *_NEEDS[kind])
+    for name in needed:
+        if not fields.get(name, "").strip():
+            raise UsageError(f"{kind} requires {name!r}.")
+    for name in fields.keys() - {"kind", "quote", *needed, *_MAY.get(kind, ())}:
+        raise UsageError(f"{kind} takes no {name!r}.")
+    return fields
+
+
+def _step(engine: Engine, fields: Mapping[str, str]) -> Step:
+    kind, address = fields["kind"], _address(engine, fields["path"])
+    text = fields.get("text", "").encode()
+    if kind == "add":
+        return Write(address, text, None)
+    row = engine.rows.get(address)
+    if not reach.reviewed(row):
+        raise RefusedError(
+            f"{fields['path']} came with the checkout, and nobody has reviewed it.",
+            code="E_UNREVIEWED",
+            hint="Ask the user to review it.",
+        )
+    there = engine.read(address)
+    if kind == "remove":
+        return Remove(address, there.sha256)
+    if kind == "move":
+        return Rename(address, _address(engine, fields["new_path"]), there.sha256)
+    old = fields.get("old_text", "").encode()
+    if old and there.bytes.count(old) != 1:
+        raise NotFoundError(f"'old_text' does not stand in {fields['path']} exactly once.", hint="View it first.")
+    return Write(address, there.bytes.replace(old, text) if old else text, there.sha256)
+
+
+def _address(engine: Engine, path: str) -> Address:
+    """The memory a client means, where it may change it."""
+    place = parse_path(path)
+    if not place.parts:
+        raise Refusal(f"'{path}' is a directory; give a file path under /memories/<scope>/")
+    root = engine.roots.find(f"memtui:{place.scope}")
+    engine.access.require(root)
+    return Address(root.id, place.path)
