@@ -138,7 +138,8 @@ def serve(
         if doors.port is not None:
             listeners.append(stack.enter_context(contextlib.closing(open_port(doors.port))))
             port = listeners[-1].getsockname()[1]
-        guard = Guard(sockets.port_token(now.state_dir, new=doors.new_token), port, pages=False)
+        token = sockets.port_token(now.state_dir, new=doors.new_token) if port else ""
+        guard = Guard(token, port, pages=False)
 
         def opener(project: str | None) -> Callable[[Access], Session]:
             chosen = options if project is None else options._replace(project=project)

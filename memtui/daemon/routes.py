@@ -6,7 +6,6 @@ they are at that moment, and once more when its task is carried out.
 
 from __future__ import annotations
 
-import hmac
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
@@ -80,8 +79,7 @@ class Gate:
         if len(given) > 1:
             return RequestError(400, "invalid_token", "A request has one token.")
         kind, _, token = (given or [""])[0].partition(" ")
-        known = hmac.compare_digest(token.strip().encode("utf-8", "replace"), self._port.token.encode())
-        if kind.lower() != "bearer" or not known:
+        if kind.lower() != "bearer" or not self._port.knows(token.strip()):
             return RequestError(401, "token_required", "The token is in serve.token of memtui's state folder.")
         return None
 
@@ -230,7 +228,7 @@ class Routes:
         def listed() -> list[dict[str, object]]:
             client = asking.client()
             asking.access(client)
-            tasks = asking.served.session.engine.tasks.all(asking.served.workspace.id)
+            tasks = asking.served.session.engine.tasks.all(asking.served.workspace.id, limit=1_000)
             return [{"kind": task.kind, **task_json(task)} for task in tasks if task.client == client]
 
         return JSONResponse({"tasks": await anyio.to_thread.run_sync(listed)})

@@ -60,6 +60,8 @@ class Served:
         """Close what was opened; after `join`."""
         for session in (self.session, *self._others.values()):
             session.engine.close()
+            for notice in session.engine.events.notices():
+                self._narrate(f"memtui: {notice}")
 
     def engine(self, access: Access) -> Engine:
         """Give an engine for a client that may do this."""
@@ -98,6 +100,8 @@ class Served:
                 ended, said = work_off(self.session, workspace=self.workspace, stop=lambda: self._ending), ""
             except MemtuiError as error:
                 ended, said = 0, str(error)  # nothing is lost: it is tried again
+            except Exception as error:  # noqa: BLE001 - a lane that ended would be noticed by nobody
+                ended, said = 0, f"a fault of memtui's own: {type(error).__name__}: {error}"
             if said and said != told:
                 self._narrate(f"memtui: {self.workspace.name}: {said}")
             told = said

@@ -32,6 +32,7 @@ NAMES = {
     "merge": "merges",
     "context": "contexts",
     "mcp": "servers",
+    "serve": "daemons",
     "agents-tool": "sdk_tool",
     "home": "homes",
 }

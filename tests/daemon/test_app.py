@@ -114,6 +114,28 @@ def test_a_signal_ends_it_and_what_is_queued_waits(machine: Machine) -> None:
         assert engine.tasks.get(task).state == "queued"
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
+def test_another_user_who_opened_the_way_is_hung_up_on(machine: Machine) -> None:
+    with machine.serve() as running:
+        for path in (machine.socket, *machine.socket.parents[:4]):
+            path.chmod(0o777)
+        child = os.fork()
+        if not child:
+            answer = b"?"
+            os.setuid(65_534)
+            try:
+                with socket.socket(socket.AF_UNIX) as connection:
+                    connection.connect(str(machine.socket))
+                    connection.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
+                    answer = connection.recv(100)
+            except (ConnectionResetError, BrokenPipeError):
+                answer = b""
+            finally:
+                os._exit(len(answer))
+        assert os.waitpid(child, 0)[1] == 0
+        assert running.http.get("/health").status_code == 200
+
+
 def test_a_second_one_names_the_first(machine: Machine) -> None:
     with machine.serve() as running:
         done = machine.memtui("serve")
@@ -147,7 +169,7 @@ def test_a_ledger_that_cannot_be_written_is_said(machine: Machine) -> None:
     with machine.serve() as running:
         answer = running.remember("Tea at four.")
         assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
-        assert running.http.get("/health").status_code == 200
+        assert running.http.post("/workspace/memory/recall", json={"query": "tea"}).status_code == 200
 
 
 def test_each_project_has_a_lane_of_its_own(machine: Machine) -> None:

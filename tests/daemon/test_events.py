@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import select
 import socket
 import threading
 import time
@@ -16,8 +17,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.daemon.events import WAITING, Follower, Position, ToldEvent, position_of
-from memtui.engine.model import Actor, Address
+from memtui.daemon.events import SEND, WAITING, Follower, Position, ToldEvent, position_of
+from memtui.engine.model import Actor, Address, Write
 from tests.daemon.running import Machine, Running
 
 EVENTS = "/workspace/memory/events"
@@ -178,6 +179,15 @@ async def read(running: Running, count: int, begun: asyncio.Semaphore) -> list[t
     return found
 
 
+def write_steadily(make: Callable[[str], str], count: int) -> list[tuple[str, float]]:
+    """Make a hundred memories a second; each address, and when it was there."""
+    began, made = time.monotonic(), []
+    for number in range(count):
+        threading.Event().wait(max(0, began + number / 100 - time.monotonic()))
+        made.append((make(f"n{time.monotonic_ns()}"), time.monotonic()))
+    return made
+
+
 async def test_sixty_three_follow_a_hundred_changes_a_second_while_one_more_stalls(machine: Machine) -> None:
     with machine.serve() as running, writer(machine) as make, socket.socket(socket.AF_UNIX) as stalled:
         stalled.connect(running.where["socket"])
@@ -190,13 +200,25 @@ async def test_sixty_three_follow_a_hundred_changes_a_second_while_one_more_stal
         answer = running.http.get(EVENTS)
         assert (answer.status_code, answer.json()["code"]) == (503, "too_many_streams")
 
-        def write() -> list[tuple[str, float]]:
-            began, made = time.monotonic(), []
-            for number in range(CHANGES):
-                threading.Event().wait(max(0, began + number / 100 - time.monotonic()))
-                made.append((make(f"n{number}"), time.monotonic()))
-            return made
-
-        made = await asyncio.to_thread(write)
+        made = await asyncio.to_thread(write_steadily, make, CHANGES)
         told = await asyncio.gather(*streams)
     assert [[address for address, _ in one] for one in told] == [[address for address, _ in made]] * len(told)
+
+
+def test_one_who_takes_nothing_for_five_seconds_is_hung_up_on(machine: Machine) -> None:
+    with machine.engine() as (engine, _):
+        steps = [Write(Address("memtui:global", f"n{number}.md"), b"n", None) for number in range(900)]
+        engine.together.do(steps, actor=Actor("cli"), label="make many")
+    with machine.serve() as running, socket.socket(socket.AF_UNIX) as stalled:
+        stalled.connect(running.where["socket"])
+        stalled.sendall(f"GET {EVENTS} HTTP/1.1\r\nHost: x\r\nLast-Event-ID: 0-0\r\n\r\n".encode())
+        gone = select.poll()
+        gone.register(stalled, select.POLLHUP)
+        began = time.monotonic()
+        assert gone.poll(60_000)
+        assert time.monotonic() - began > SEND - 1
+        listening = Listening(running, "0-0")
+        listening.until(900)
+        assert len(set(listening.told)) == 900
+        running.stop()
+        listening.join()
