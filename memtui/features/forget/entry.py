@@ -5,6 +5,7 @@ from memtui.wire.params import SCOPE
 from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
+    works={"forget": "memtui.features.forget.work:forget"},
     verbs=(
         Verb(
             "forget",
@@ -27,7 +28,8 @@ FEATURE = Feature(
             "several entries, or is a list, exactly the chosen lines go; a file goes to the trash only when it is "
             "chosen whole or nothing is left of it, and lines of indexes that name it follow. Pinned and protected "
             "memories stay, and so do files of instructions, but for items of their lists. One `memtui undo` brings "
-            "all of it back. With --redact the stored versions that hold it are cleared, too, which cannot be undone; "
+            "all of it back. What an agent chooses becomes a proposal that a person "
+            "decides about. With --redact the stored versions that hold it are cleared, too, which cannot be undone; "
             "agents' own session files, git, bundles and copies elsewhere are out of reach.",
             "one object: items (id, address, entry, line, title, stays), written, txn, changes (address, removed, "
             "diff), also, left, redacted",

@@ -11,6 +11,7 @@ from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.forget.candidates import Candidate, named, search
 from memtui.features.forget.plan import ForgetPlan, Forgotten, plan_forget
+from memtui.features.forget.work import suggestion
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -45,6 +46,8 @@ def forget(call: Call) -> int:
         _show(call, wanted)
     if not write or not wanted.steps:
         return _shown(call, wanted)
+    if call.actor.name.startswith("agent:"):
+        return _proposed(call, wanted)
     return _carry_out(call, wanted)
 
 
@@ -103,6 +106,16 @@ def _carry_out(call: Call, wanted: ForgetPlan) -> int:
     what = "1 stored version" if len(stored) == 1 else f"{len(stored):,} stored versions"
     beside = f"Cleared {what} for good" if clears else "`memtui undo` takes it back"
     results.beside(call.out, wanted.also, wanted.rest, beside)
+    return outcomes.DONE
+
+
+def _proposed(call: Call, wanted: ForgetPlan) -> int:
+    (stored,) = call.engine.proposals.add((suggestion(call.engine, wanted, call.actor.name),))
+    if call.out.json:
+        call.out.document(plan_json(wanted, None) | {"proposal": stored.id, "state": stored.state, "note": stored.note})
+        return outcomes.DONE
+    call.out.line_of("proposed", stored.id, *stored.targets)
+    results.beside(call.out, stored.note, "An agent runs this command, so a person decides: memtui review")
     return outcomes.DONE
 
 

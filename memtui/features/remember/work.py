@@ -5,12 +5,10 @@ The fields of request and result are those of Qwen Code's daemon (`packages/core
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memtui.agents.layout import short_path
 from memtui.engine.model import TYPES, is_person
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.engine.task import ENDED, Task
@@ -20,7 +18,7 @@ from memtui.features.proposals.value import proposal
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import SCOPES, Known, RememberPlan, RememberRequest, plan_remember
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.work import Planned, Working
+from memtui.features.tasks.work import Planned, Working, touched
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.doors import door_access
 
@@ -130,14 +128,12 @@ def result_of(engine: Engine, found: RememberPlan | Known, home: str | None) -> 
         said = f"{found.address} says it already, in line {found.line}."
         return _result(said, "known", str(found.address))
     written = [step.address for step in found.steps]
-    roots = {one.root: engine.roots.find(one.root) for one in written}
     whats = {one.address: one.what or "new" for one in found.changes}
     return {
         "summary": f"Saved as {found.address}.",
         "outcome": "saved",
         "addresses": [str(found.address)],
-        "filesTouched": [short_path(os.path.join(roots[one.root].path, one.path), home) for one in written],
-        "touchedScopes": sorted({"user" if root.scope == "global" else "project" for root in roots.values()}),
+        **touched(engine, written, home),
         "changes": [{"address": str(one), "what": whats[one]} for one in written],
         "notes": list(found.notes),
     }

@@ -5,15 +5,18 @@ It is apart because every kind's feature imports it, and none of them the lanes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents.layout import short_path
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
     from memtui.engine.ledger.cursors import SessionCursor
-    from memtui.engine.model import Actor, Root, Step
+    from memtui.engine.model import Actor, Address, Root, Step
     from memtui.engine.proposal import Proposal
     from memtui.engine.task import Run, Task
     from memtui.features.tasks.workspace import Workspace
@@ -55,3 +58,17 @@ class Planned(NamedTuple):
     """What was done for it, to be kept."""
     read: tuple[tuple[str, str, SessionCursor], ...] = ()
     """How far session files were read, kept together with the proposals: consumer, file and place."""
+
+
+def touched(engine: Engine, addresses: Iterable[Address], home: str | None) -> dict[str, object]:
+    """Name what a task writes, as results do in Qwen Code's daemon.
+
+    Returns:
+        `filesTouched`, paths with the home folder as `~`; `touchedScopes`, of `user` and `project`.
+    """
+    written = list(addresses)
+    roots = {one.root: engine.roots.find(one.root) for one in written}
+    return {
+        "filesTouched": [short_path(os.path.join(roots[one.root].path, one.path), home) for one in written],
+        "touchedScopes": sorted({"user" if root.scope == "global" else "project" for root in roots.values()}),
+    }

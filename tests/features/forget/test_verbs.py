@@ -85,10 +85,22 @@ def test_so_many_never_go_by_words_alone(world: World) -> None:
     assert world.held() == before
 
 
+def test_what_an_agent_chooses_is_only_proposed(world: World) -> None:
+    before = world.held()
+    document = world("--actor", "agent:x", "forget", "tabs", "--yes", "--json").json
+    assert (document["written"], document["state"]) == (False, "open")
+    line = world("--actor", "agent:x", "forget", "--id", "n/code.md").lines[-1]
+    assert line.startswith("proposed\t")
+    assert line.endswith("\tn/code.md")
+    assert world.held() == before
+
+
 def test_for_good_leaves_it_in_no_file_of_memtui(world: World, person: Callable[[str], None], tmp_path: Path) -> None:
     world.write("likes.md", "- Use tabs\n- The door code is 4711-swordfish\n- Use ruff\n")
     assert world("changes").status == 0
     assert world("rm", "n/code.md").status == 0
+    assert world("remember", "The door code is 4711-swordfish").status == 0  # it waits for a memtui that is open
+    assert world("--actor", "agent:x", "remember", "The door code is 4711-swordfish, says the porter").status == 0
     person("yes\n")
     items = world("forget", "swordfish", "--json").items
     result = world("forget", "--id", str(items[0]["id"]), "--redact", "--reason", "was shown to agents", "--json")
