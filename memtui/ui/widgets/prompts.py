@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memtui.safe_text import cell_width, one_line, visible
+from memtui.safe_text import cell_width, one_line, pieces, visible
 from memtui.ui.draw.bars import spread
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import both_ends, end_of, reach
@@ -21,7 +21,7 @@ PASTE = 4_096
 def pasted_line(pasted: str) -> str:
     """Make one line of a paste: line breaks and tabs are spaces, and what cannot be seen is left out."""
     flat = " ".join(line.strip("\t") for line in pasted.strip().splitlines()).replace("\t", " ")
-    return "".join(one for one in flat[:PASTE] if visible(one) == one)
+    return "".join(text for text, hidden in pieces(flat[:PASTE]) if not hidden)
 
 
 def closing(text: str, cursor: int) -> str:

@@ -26,7 +26,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Document, LanguageDoesNotExist, Selection
 
 from memtui.matching import Span
-from memtui.safe_text import has_hidden, visible
+from memtui.safe_text import has_hidden, pieces, visible
 from memtui.ui.draw.paint import Paint
 from memtui.ui.textual_private import WrappedOnce
 
@@ -143,7 +143,7 @@ def clean_paste(text: str, *, room: int) -> tuple[str, int]:
     """
     lines = _BREAK_IN_PASTE.sub("\n", text)
     merged = len(text) - len(lines) - text.count("\r\n")
-    kept = "".join(c for c in lines if not has_hidden(c)) if has_hidden(lines) else lines
+    kept = "".join(text for text, hidden in pieces(lines, keep_newlines=True, keep_tabs=True) if not hidden)
     data = kept.encode(errors="ignore")
     if len(data) > room:
         kept = data[: max(room, 0)].decode(errors="ignore")

@@ -268,7 +268,7 @@ def tree_notes(
 
 def memory_notes(memory: Memory, signs: Signs) -> Line:
     """What a memory's title says at its right end."""
-    parts: Line = [(f"rev {memory.version}", "title")] if memory.version else []
+    parts: Line = [(count_words(memory.version, "version"), "title")] if memory.version else []
     for sign, style, on in zip("PA!~", ("pin", "agent", "conflict", "draft"), signs, strict=True):
         if on:
             parts += [(" ", "title"), (sign, style)]

@@ -129,6 +129,8 @@ def test_a_paste_is_one_line_without_controls_and_capped() -> None:
     found = prompt()
     found.paste("\n a\x1b[31mb\nsecond")
     assert found.text == "a[31mb second"
+    found.paste("👩\u200d💻\u200d")
+    assert found.text.endswith("👩\u200d💻")
     found.paste("x" * 100_000)
     assert len(found.text) < 5_000
 

@@ -118,6 +118,8 @@ def test_a_paste_is_cleaned_and_capped() -> None:
     assert text == "é" * 500
     assert removed == 600_000 - 500
     assert clean_paste("x", room=-5) == ("", 1)
+    developer = "👩\u200d💻 and ❤\ufe0f"
+    assert clean_paste(f"{developer}\u200d", room=100) == (developer, 1)
 
 
 def test_line_ends_and_mark_alone_are_the_same_text() -> None:

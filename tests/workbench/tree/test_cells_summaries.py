@@ -60,10 +60,15 @@ def test_a_watcher_that_is_down_is_said(state: str, said: str) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("focused", [True, False])
 def test_titles_fill_their_line(width: int, focused: bool) -> None:
-    line = bars.title("memtui:project/decisions/retry.md", [("rev 7", "title")], width, focused=focused, plain=True)
+    line = bars.title("memtui:project/decisions/retry.md", [("7 versions", "title")], width, focused=focused, plain=True)
     assert cell_width(words(line)) == width
     assert words(line).isascii()
     assert (">" in words(line)) == focused
+
+
+def test_a_memorys_title_says_how_many_versions_are_kept_and_its_marks() -> None:
+    assert words(cells.memory_notes(MEMORY._replace(version=1), NO_SIGNS)) == "1 version"
+    assert words(cells.memory_notes(MEMORY._replace(version=7), Signs(1, 0, 0, 1))) == "7 versions P ~"
 
 
 def test_the_trees_title_says_what_is_shown() -> None:
