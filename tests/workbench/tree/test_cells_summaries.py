@@ -60,7 +60,7 @@ def test_a_watcher_that_is_down_is_said(state: str, said: str) -> None:
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("focused", [True, False])
 def test_titles_fill_their_line(width: int, focused: bool) -> None:
-    line = bars.title("memtui:project/decisions/retry.md", [("7 versions", "title")], width, focused=focused, plain=True)
+    line = bars.title("memtui:project/decisions/retry.md", [("7 kept", "title")], width, focused=focused, plain=True)
     assert cell_width(words(line)) == width
     assert words(line).isascii()
     assert (">" in words(line)) == focused
