@@ -109,6 +109,8 @@ class LiveSettings:
         self._load = load
         self._guard = threading.Lock()
         self._read: Settings | None = None
+        self._file = ""
+        """The settings file; empty until it was looked for."""
         self._seen: object = None
 
     def now(self) -> Settings:
@@ -118,12 +120,12 @@ class LiveSettings:
             UsageError: `E_CONFIG`, because settings that cannot be read allow nothing.
         """
         with self._guard:
-            if self._read is None or self._seen is None or self._seen != _look(self._read.config_file):
+            if self._read is None or self._seen is None or self._seen != _look(self._file):
                 # Looked at before it is read: what is written meanwhile is read again at the next call.
-                seen = None if self._read is None else _look(self._read.config_file)
+                seen = _look(self._file) if self._file else None
                 self._seen = None
                 self._read = self._load()
-                self._seen = seen
+                self._seen, self._file = seen, self._read.config_file
             return self._read
 
 

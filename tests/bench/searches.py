@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 
 from memtui.engine import Engine
 from memtui.engine.model import Wanted
+from memtui.features.recall.find import recall
 from tests.bench import world
 from tests.bench.case import Case, Figure, Plan, SkippedError, compare, latency, timed
 
@@ -45,6 +46,8 @@ def cases(plan: Plan) -> Iterator[Case]:
             hits = hits_again(folder, state, plan.pick(5, 21))
             yield Case("first hits again, 95 %", size, hits, 15.0, "ms")
             yield Case("first hits, process", size, new_process(plan, folder, state, plan.pick(5, 15)), 10.0)
+            yield Case("recall again", size, recalled(folder, state, plan.pick(5, 21)), 4.0)
+            yield Case("recall again, 95 %", size, recalls(folder, state, plan.pick(2, 10)), None, "ms")
     if not plan.short:
         few, many = counts[-1], 100_000
         folder, state = world.make(plan.folder, f"notes-{many}"), os.path.join(plan.folder, f"state-{many}")
@@ -125,6 +128,38 @@ def hits_again(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
                 for _ in range(rounds)
             ]
             return latency(times, of="of what a user waits")
+
+    return measure
+
+
+REQUESTS = ("how do we deploy the gateway", "number 77", "before every commit update the schema and the ledger", "zzzz")
+
+
+def recalls(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
+    """How long an agent waits for what its request recalls, the memories listed anew each time."""
+
+    def measure() -> Figure:
+        with world.engine(folder, state) as engine:
+            engine.rows.lift_limits()
+            recall(engine, RARE)
+            times = [
+                timed(lambda words=words: recall(engine, words))  # type: ignore[misc]
+                for words in REQUESTS
+                for _ in range(rounds)
+            ]
+            return latency(times, of="of what an agent waits")
+
+    return measure
+
+
+def recalled(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
+    """The same against listing the memories alone, by a request whose words most texts have."""
+
+    def measure() -> Figure:
+        with world.engine(folder, state) as engine:
+            engine.rows.lift_limits()
+            recall(engine, RARE)
+            return compare(lambda: recall(engine, REQUESTS[0]), engine.rows.list, rounds=rounds, name="listing them")
 
     return measure
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.disk import handles, paths
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.find import rank
+from memtui.engine.find.holders import Holders, WordHolders, having
 from memtui.engine.find.index import LARGEST, Grades, Held, IndexAnswer, Text, TextIndex, keep, words
 from memtui.engine.ledger.versions import OldText
 from memtui.engine.model import Address, Found, Hit, Memory, Root, Wanted
@@ -48,24 +49,6 @@ class ListedRoot(NamedTuple):
     items: tuple[Memory, ...]
     whole: bool
     """Whether these are all memories it has."""
-
-
-class WordHolders(NamedTuple):
-    """Which memories have a word, by their places in the list of rows."""
-
-    names: set[int]
-    """In the path."""
-    abouts: set[int]
-    """In the description."""
-    bodies: set[int]
-    """In the text, front matter included."""
-
-
-class Holders(NamedTuple):
-    """Rows, and for each word that was asked for which of them have it."""
-
-    rows: tuple[Memory, ...]
-    words: tuple[WordHolders, ...]
 
 
 Stop = Callable[[], bool]
@@ -157,8 +140,14 @@ class Finder:
             numbers: list[int | None] = [None] * len(plan.rows)
             if answer is not None:
                 numbers = plan.numbers(answer.held)
-            for found, texts in zip(bodies, answer.grades if answer is not None else (), strict=False):
-                found.update(index for index, number in enumerate(numbers) if number in texts)
+                places = {number: index for index, number in enumerate(numbers)}
+                twins = len(places) < len(numbers)
+                for found, texts in zip(bodies, answer.grades, strict=True):
+                    found.update(
+                        [index for index, number in enumerate(numbers) if number in texts]
+                        if twins
+                        else [places[number] for number in texts if number in places]
+                    )
             unread = _unread(plan.rows, numbers)
             for row, folded in self._texts(unread):
                 held = set(words(folded).words)
@@ -166,7 +155,7 @@ class Finder:
                     if word in held:
                         found.add(plan.index[row.address])
             self._build(listed, unread, answer)
-            names, abouts = ([_having(word, texts) for word in asked] for texts in plan.heads)
+            names, abouts = ([having(word, texts) for word in asked] for texts in plan.heads)
             return Holders(tuple(plan.rows), tuple(map(WordHolders, names, abouts, bodies)))
 
     def forget(self) -> None:
@@ -330,11 +319,6 @@ def _unread(rows: list[Memory], numbers: list[int | None]) -> list[Memory]:
     ]
 
 
-def _having(word: str, texts: list[str]) -> set[int]:
-    """Which of some texts from `_Plan.heads` have a word; to look for it first is much cheaper."""
-    return {index for index, text in enumerate(texts) if word in text and word in words(text).words}
-
-
 def _ghost(root: Root, text: OldText) -> Memory:
     """A row for a memory that is not on disk any more."""
     version = text.version
@@ -354,13 +338,21 @@ class _Plan:
         self.rows = [row for root in listed for row in root.items]
         self.names = [fold(row.address.path) for row in self.rows]
         self.abouts = [fold(row.description) for row in self.rows]
-        self.best_first = sorted(range(len(self.rows)), key=lambda index: _tie_break(self.rows[index]))
-        self.place = [0] * len(self.rows)
-        """Where each row comes among equally good hits."""
-        for place, index in enumerate(self.best_first):
-            self.place[index] = place
         self._held: Held | None = None
         self._numbers: list[int | None] = []
+
+    @cached_property
+    def best_first(self) -> list[int]:
+        """The places of the rows, as equally good hits are shown."""
+        return sorted(range(len(self.rows)), key=lambda index: _tie_break(self.rows[index]))
+
+    @cached_property
+    def place(self) -> list[int]:
+        """Where each row comes among equally good hits."""
+        found = [0] * len(self.rows)
+        for place, index in enumerate(self.best_first):
+            found[index] = place
+        return found
 
     @cached_property
     def index(self) -> dict[Address, int]:

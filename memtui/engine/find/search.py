@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 
 from memtui.engine.disk.handles import RootHandle
-from memtui.engine.find.finder import Finder, Holders, ListedRoot, chosen
+from memtui.engine.find.finder import Finder, ListedRoot, chosen
+from memtui.engine.find.holders import Holders
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.roots import Roots

@@ -1,15 +1,16 @@
 """Which memories a request recalls, for a person or for one agent: what may be given, scored, the best first."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from memtui.agents.table import KNOWN, canonical
 from memtui.engine import Engine
 from memtui.engine.frontmatter.read import split
-from memtui.engine.model import Memory, Wanted
+from memtui.engine.model import BROUGHT, Memory, Wanted
 from memtui.errors import MemtuiError
 from memtui.features.recall import score
 from memtui.features.recall.score import Document, Scored
-from memtui.given.reach import readable, reviewed
+from memtui.given.reach import readable
 
 LIMIT = 5
 SWITCHES = ("lifecycle.enabled", "lifecycle.recall")
@@ -49,27 +50,38 @@ def recall(
     words = score.asked(request)
     if limit <= 0 or not request.strip() or (not words and scorer == BM25):
         return Recalled(())
-    known = {root.id: root for root in engine.roots.all()}
-    client = canonical(agent or "")
-    own = {"memtui", *(one.id for one in KNOWN if client in one.client[:1])}
-
-    def may_be_given(row: Memory) -> bool:
-        root = known[row.address.root]
-        is_memory = root.kind == "memories" and not root.policy.is_index(row.address.path)
-        return is_memory and readable(row) and not row.missing and (agent is None or root.agent in own)
-
     held = engine.search.holders(words, Wanted(""))
-    among = {place for place, row in enumerate(held.rows) if may_be_given(row)}
-    given = {place for place in among if reviewed(held.rows[place])}
+    among = _may_be_given(engine, held.rows, agent)
+    waiting = {place for place in among if held.rows[place].trust == BROUGHT}
+    given = among - waiting
     if scorer == SEED:
         found = score.seed(request, [_document(engine, held.rows[place]) for place in sorted(given)])
     else:
-        found = score.bm25(words, held, given)
+        found = score.bm25(words, held, given, limit)
         if not asked and not score.fits_unasked(found, len(given)):
             found = []
-    waiting = among - given
     fit = sum(any(place in some for one in held.words for some in one) for place in waiting)
     return Recalled(tuple(found[:limit]), fit)
+
+
+def _may_be_given(engine: Engine, rows: Sequence[Memory], agent: str | None) -> set[int]:
+    """Give the places of memories that are no index and no instructions, and that this agent may be given."""
+    client = canonical(agent or "")
+    own = {"memtui", *(one.id for one in KNOWN if client in one.client[:1])}
+    policies = {
+        root.id: root.policy
+        for root in engine.roots.all()
+        if root.kind == "memories" and (agent is None or root.agent in own)
+    }
+    return {
+        place
+        for place, row in enumerate(rows)
+        if row.sha256 is not None
+        and not row.missing
+        and (policy := policies.get(row.address.root)) is not None
+        and not (policy.index_file and policy.is_index(row.address.path))
+        and (not row.problems or readable(row))
+    }
 
 
 def _document(engine: Engine, row: Memory) -> Document:

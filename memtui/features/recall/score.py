@@ -7,12 +7,14 @@ short notes how often the text has a word says less than whether it does, so tha
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
+from heapq import nlargest
 from math import log
 from typing import NamedTuple
 from unicodedata import normalize
 
-from memtui.engine.find.finder import Holders
+from memtui.engine.find.holders import Holders
 from memtui.engine.find.index import words
 from memtui.engine.model import Memory
 from memtui.matching import fold
@@ -78,36 +80,47 @@ def asked(request: str) -> tuple[str, ...]:
     return tuple(kept if len(kept) <= 2 * _EDGE else kept[:_EDGE] + kept[-_EDGE:])
 
 
-def bm25(request: Sequence[str], held: Holders, among: Collection[int]) -> list[Scored]:
+def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: int) -> list[Scored]:
     """Score memories.
 
     Args:
         request: from `asked`.
         held: who has these words.
         among: the memories that count, by their places in the rows.
+        most: how many are wanted.
 
     Returns:
         Those with one of the words, the best first; of equal ones the newest, then by address.
     """
-    count = len(among)
-    average = sum(held.rows[place].bytes for place in among) / max(count, 1) or 1.0
-    scores: dict[int, float] = {}
-    reasons: dict[int, list[str]] = {}
-    for word, (names, abouts, bodies) in zip(request, held.words, strict=True):
-        holding = [place for place in names | abouts | bodies if place in among]
-        rarity = log(1 + (count - len(holding) + 0.5) / (len(holding) + 0.5))
-        for place in holding:
+    count, rows = len(among), held.rows
+    average = sum(rows[place].bytes for place in among) / max(count, 1) or 1.0
+    lengths = [_SATURATION * (1 - _LENGTH + _LENGTH * row.bytes / average) for row in rows]
+    alone = [BODY / (BODY + length) for length in lengths]
+    scores = [0.0] * len(rows)
+    for names, abouts, bodies in held.words:
+        heads = (names | abouts) & among
+        plain = (bodies & among) - heads
+        holding = len(heads) + len(plain)
+        rarity = log(1 + (count - holding + 0.5) / (holding + 0.5)) * (_SATURATION + 1)
+        for place in plain:
+            scores[place] += rarity * alone[place]
+        for place in heads:
             weight = NAME * (place in names) + DESCRIPTION * (place in abouts) + BODY * (place in bodies)
-            length = 1 - _LENGTH + _LENGTH * held.rows[place].bytes / average
-            gained = rarity * weight * (_SATURATION + 1) / (weight + _SATURATION * length)
-            scores[place] = scores.get(place, 0.0) + gained
-            reasons.setdefault(place, []).append(word)
-    found = []
-    for place, score in scores.items():
-        row = held.rows[place]
-        liked = (_PINNED if row.pinned else 1.0) * (_USED if row.heat > 0 else 1.0)
-        found.append(Scored(row, score * liked, tuple(reasons[place])))
-    return sorted(found, key=lambda one: (-one.score, -one.row.modified_at, one.row.address))
+            scores[place] += rarity * weight / (weight + lengths[place])
+    for place, row in enumerate(rows):
+        if row.pinned or row.heat > 0:
+            scores[place] *= (_PINNED if row.pinned else 1.0) * (_USED if row.heat > 0 else 1.0)
+    least = min(nlargest(most, scores), default=0.0)
+    good = [place for place, score in enumerate(scores) if score and score >= least]
+    best = sorted(good, key=lambda place: (-scores[place], -rows[place].modified_at, rows[place].address))[:most]
+    return [
+        Scored(
+            rows[place],
+            scores[place],
+            tuple(word for word, some in zip(request, held.words, strict=True) if any(place in each for each in some)),
+        )
+        for place in best
+    ]
 
 
 def fits_unasked(found: Sequence[Scored], count: int) -> bool:

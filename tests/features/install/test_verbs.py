@@ -498,3 +498,14 @@ def test_a_hook_of_prompts_comes_when_asked_for_and_goes_with_the_rest(
 
 def test_an_agent_without_such_a_hook_is_not_given_one(cli: Cli) -> None:
     assert "memory_recall" in str(cli("install", "vscode", "--recall", "--json").error["hint"])
+
+
+@pytest.mark.parametrize("client", [client for client in CLIENTS if client != "vscode"])
+def test_the_hook_of_prompts_goes_from_a_file_that_was_edited_since(cli: Cli, home: Path, client: str) -> None:
+    assert cli("install", client, "--recall", "--write").status == 0
+    path = next(path for path, data in everything(home).items() if b"--hook" in data)
+    settings = json.loads(Path(path).read_bytes())
+    Path(path).write_text(json.dumps({"theirs": 1, **settings}, indent=2))
+    assert cli("uninstall", client, "--write").status == 0
+    assert b"memtui" not in Path(path).read_bytes()
+    assert json.loads(Path(path).read_bytes())["theirs"] == 1

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.find.finder import Holders, WordHolders
+from memtui.engine.find.holders import Holders, WordHolders
 from memtui.engine.model import Address, Memory
 from memtui.features.recall.score import Document, asked, bm25, fits_unasked, seed
 from tests.growth import growth
@@ -74,7 +74,7 @@ def test_any_text_is_a_request(text: str) -> None:
 
 def test_a_score_is_that_of_the_formula() -> None:
     rows = [row("a.md", 100), row("b.md", 300), row("c.md", 200)]
-    found = bm25(("x", "y"), held(rows, ({0}, {0}, {0, 1}), (set(), set(), {1})), range(3))
+    found = bm25(("x", "y"), held(rows, ({0}, {0}, {0, 1}), (set(), set(), {1})), {0, 1, 2}, 9)
     rare, common = log(1 + 2.5 / 1.5), log(1 + 1.5 / 2.5)
     first = common * 8 * 3 / (8 + 2 * (0.6 + 0.4 * 100 / 200))
     second = (common + rare) * 3 / (1 + 2 * (0.6 + 0.4 * 300 / 200))
@@ -84,17 +84,17 @@ def test_a_score_is_that_of_the_formula() -> None:
 
 def test_a_pin_and_uses_count_a_little_and_the_newest_wins_a_tie() -> None:
     rows = [row("a.md", at=1), row("b.md", at=2), row("c.md", at=2), row("d.md")._replace(pinned=True, heat=1.0)]
-    found = bm25(("x",), held(rows, (set(), set(), {0, 1, 2, 3})), {0, 1, 2, 3})
+    found = bm25(("x",), held(rows, (set(), set(), {0, 1, 2, 3})), {0, 1, 2, 3}, 9)
     assert [one.row.address.path for one in found] == ["d.md", "b.md", "c.md", "a.md"]
     assert found[0].score == pytest.approx(found[1].score * 1.1 * 1.05)
-    assert [one.row.address.path for one in bm25(("x",), held(rows, (set(), set(), {0, 3})), {0, 1})] == ["a.md"]
+    assert [one.row.address.path for one in bm25(("x",), held(rows, (set(), set(), {0, 3})), {0, 1}, 9)] == ["a.md"]
 
 
 def test_what_nobody_asked_for_needs_two_words_and_weight() -> None:
     rows = [row(f"{number}.md") for number in range(100)]
-    one = bm25(("x",), held(rows, ({0}, {0}, {0})), range(100))
-    two = bm25(("x", "y"), held(rows, (set(), set(), {0}), (set(), set(), {0})), range(100))
-    common = bm25(("x", "y"), held(rows, *[(set(), set(), set(range(60)))] * 2), range(100))
+    one = bm25(("x",), held(rows, ({0}, {0}, {0})), set(range(100)), 9)
+    two = bm25(("x", "y"), held(rows, (set(), set(), {0}), (set(), set(), {0})), set(range(100)), 9)
+    common = bm25(("x", "y"), held(rows, *[(set(), set(), set(range(60)))] * 2), set(range(100)), 9)
     assert [fits_unasked(found, 100) for found in (one, two, common, [])] == [False, True, False, False]
 
 
