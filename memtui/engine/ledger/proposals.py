@@ -53,8 +53,11 @@ class ProposalTable:
             For each the proposal as it is stored: a new one, or the one of before that keeps it away. That one waits,
             or was rejected, and then its `note` says why. An older one about other versions is superseded.
         """
+        chosen = tuple(proposals)
+        if not chosen:
+            return ()
         with self._database.transaction() as db:
-            return tuple(self._add(db, one, again=again) for one in proposals)
+            return tuple(self._add(db, one, again=again) for one in chosen)
 
     def _add(self, db: apsw.Connection, new: Proposal, *, again: bool) -> Proposal:
         if not new.evidence:

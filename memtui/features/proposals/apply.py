@@ -69,6 +69,9 @@ class ProposalView(NamedTuple):
 def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) -> tuple[Proposal, ...]:
     """List the proposals about the folders that are open here, the oldest first; agents' own folders are looked at."""
     if not engine.roots.read_only:
+        if engine.proposals.claimed():
+            with engine.proposals.alone():
+                _recover(engine, Actor("recovery"))
         staged.look(engine)
     return tuple(one for each in engine.proposals.all(states) if (one := _here(engine, each)) is not None)
 

@@ -69,7 +69,8 @@ def look(engine: Engine) -> None:
     engine.proposals.add(bounded(engine, new))
     open_here = {root.path for root in engine.roots.all()}
     gone = [one for key, one in waiting.items() if key not in there and _root_of(one) in open_here]
-    engine.proposals.settle({one.id: ("superseded", "The agent does not stage it any more.") for one in gone})
+    if gone:
+        engine.proposals.settle({one.id: ("superseded", "The agent does not stage it any more.") for one in gone})
 
 
 def leavings(engine: Engine, decided: Iterable[Proposal]) -> tuple[Step, ...]:

@@ -28,16 +28,16 @@ _MOST = {"kind": 10, "path": 1_024, "new_path": 1_024, "why": WHY, "quote": QUOT
 """Characters of the fields that are no texts of memories."""
 _NEEDS = {
     "add": ("text",),
-    "replace": ("text",),
+    "replace": (),
     "remove": (),
     "move": ("new_path",),
 }
-_MAY = {"replace": ("old_text",)}
+_MAY = {"replace": ("text", "old_text")}
 _SAID = {
     "kind": "",
     "path": "The memory.",
     "text": "add: its text; replace: what comes in",
-    "old_text": "replace: what goes, as it stands there once; the whole text when left out",
+    "old_text": "replace: what goes, as it stands there once; all of it when left out",
     "new_path": "for move",
     "why": "For the user, one sentence.",
     "quote": "What the user said that shows it.",
@@ -99,8 +99,8 @@ def _fields(given: Mapping[str, object]) -> dict[str, str]:
     for name, value in given.items():
         if name not in _SAID:
             raise UsageError(f"There is no field {name!r}.", hint=f"Fields: {', '.join(_SAID)}.")
-        if value is None:
-            continue
+        if value in (None, ""):
+            continue  # a strict schema requires every field
         if not isinstance(value, str) or any("\ud800" <= sign <= "\udfff" for sign in value):
             raise UsageError(f"{name!r} must be a text.", hint="Send it as a string of Unicode.")
         if len(value) > _MOST.get(name, MOST_BYTES) or len(value.encode()) > MOST_BYTES:
@@ -114,6 +114,8 @@ def _fields(given: Mapping[str, object]) -> dict[str, str]:
     for name in needed:
         if not fields.get(name, "").strip():
             raise UsageError(f"{kind} requires {name!r}.")
+    if kind == "replace" and not fields.keys() & {"text", "old_text"}:
+        raise UsageError("replace requires 'text' or 'old_text'.")
     for name in fields.keys() - {"kind", "quote", *needed, *_MAY.get(kind, ())}:
         raise UsageError(f"{kind} takes no {name!r}.")
     return fields

@@ -233,16 +233,18 @@ def test_nine_of_ten_stale_ones_apply_after_a_merge_and_no_byte_is_lost(engine: 
     applied = 0
     for number in range(200):
         name = f"m{number}.md"
-        lines = [f"{name} line {n} {chance.random()}\n" for n in range(chance.randrange(10, 80))]
+        end = chance.choice(["\n", "\r\n"])
+        lines = [f"{name} line {n} {chance.random()}{end}" for n in range(chance.randrange(10, 80))]
+        lines[0], lines[-1] = chance.choice(["", "\ufeff"]) + lines[0], lines[-1].rstrip() + chance.choice(["", end])
         put(world, name, "".join(lines))
         place = chance.randrange(len(lines))
         mine = list(lines)
-        mine[place : place + 1] = [f"proposed {n} {number}\n" for n in range(chance.randrange(3))]
+        mine[place : place + 1] = [f"proposed {n} {number}{end}" for n in range(chance.randrange(3))]
         one = suggest(engine, Write(at(name), "".join(mine).encode(), sha("".join(lines).encode())))
         theirs = list(lines)
         for _ in range(chance.randrange(1, 4)):
-            other = chance.choice([n for n in range(len(lines)) if n != place])
-            theirs[other] = chance.choice(["", f"agent {number}\n", theirs[other] + f"agent added {number}\n"])
+            other = chance.choice([n for n in range(len(lines) - 1) if abs(n - place) > 1])  # beside it is its place
+            theirs[other] = chance.choice(["", f"agent {number}{end}", theirs[other] + f"agent added {number}{end}"])
         put(world, name, "".join(theirs))
         (state,) = accept(engine, one)
         kept = there(world, name).splitlines(keepends=True)
@@ -284,6 +286,9 @@ def test_a_kill_anywhere_leaves_them_done_once_or_accepted(tmp_path: Path) -> No
         assert not ended.trace, ended.trace
         where = (seed, turn, interrupt.__name__, number)
         with world.engine() as engine:
+            if turn % 2:
+                seen = {one.state for one in apply.waiting(engine)} | {engine.proposals.get(one).state for one in ids}
+                assert seen in ({"applied"}, {"accepted"}), where
             if {engine.proposals.get(one).state for one in ids} != {"applied"}:
                 # Somebody accepts one more, and what the dead process left comes to its end.
                 put(world, "more.md")

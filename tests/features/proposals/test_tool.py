@@ -35,6 +35,7 @@ def engine(store: Store) -> Iterator[Engine]:
     [
         (CHANGE, "replace", b"We deploy by ferry.\nWe use spaces.\n"),
         ({**CHANGE, "old_text": None, "quote": "please"}, "replace", b"spaces"),
+        ({**CHANGE, "old_text": "We use tabs.\n", "text": "", "new_path": ""}, "replace", b"We deploy by ferry.\n"),
         ({"kind": "add", "path": "/memories/project/b.md", "text": "new\n", "why": "w"}, "add", b"new\n"),
         ({"kind": "remove", "path": "/memories/global/a.md", "why": "w"}, "remove", None),
         (
@@ -70,6 +71,7 @@ def test_a_rejection_is_told_with_its_reason(engine: Engine) -> None:
         {"kind": "add", "path": "/memories/global/b.md", "why": "w"},
         {**CHANGE, "kind": "Replace"},
         {**CHANGE, "why": " "},
+        {**CHANGE, "old_text": "", "text": ""},
         {**CHANGE, "why": "w" * 501},
         {**CHANGE, "quote": "q" * 201},
         {**CHANGE, "text": "x" * 65_537},
