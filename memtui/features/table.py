@@ -29,6 +29,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "remember": ("remember",),
     "forget": ("forget",),
     "extract": ("extract",),
+    "dream": ("dream",),
     "transfer": ("cp", "mv"),
     "bundles": ("export", "import"),
     "moved_projects": ("orphans", "repoint"),

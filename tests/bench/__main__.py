@@ -35,6 +35,7 @@ NAMES = {
     "serve": "daemons",
     "agents-tool": "sdk_tool",
     "home": "homes",
+    "dream": "dreams",
 }
 """Each measurement and its module, which has a function `cases`; imported when it is taken."""
 

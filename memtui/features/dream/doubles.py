@@ -1,0 +1,163 @@
+"""Memories that say the same: word for word, or nearly; apart from the engine, so that it is tested on texts alone.
+
+Near doubles are found by the share of five-word sequences they have in common (Jaccard index), with the prefix filter
+of Bayardo, Ma and Srikant (2007): only the rarest sequences of a text are looked up, so that a phrase which thousands
+of memories share costs nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+from unicodedata import normalize
+
+from memtui.diff.hunks import byte_lines, hunks_of
+from memtui.engine.frontmatter.read import split
+from memtui.engine.model import Memory
+
+SHINGLE = 5
+"""Words in a sequence."""
+NEAR = 0.8
+"""The share of sequences above which two texts are near doubles."""
+GROUP = 20
+"""Memories in one group of near doubles at most."""
+_FEWEST = 8
+"""Words below which a text says too little to be nearly the same as another."""
+_WORD = re.compile(r"\w+")
+
+
+class ReadMemory(NamedTuple):
+    """A memory as it was read."""
+
+    row: Memory
+    sha256: str
+    data: bytes
+    type: str
+    """`user`, `feedback`, ...; empty where it says none."""
+
+    @property
+    def body(self) -> bytes:
+        """What it says, without front matter."""
+        return self.data[split(self.data).body :]
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Only memories of one root and one type are doubles."""
+        return self.row.address.root, self.type
+
+
+class Doubles(NamedTuple):
+    """Memories that say the same; `stays` and each of `others` are in one root."""
+
+    stays: ReadMemory
+    others: tuple[ReadMemory, ...]
+    share: float = 1.0
+    """Of common sequences, the lowest of any of them with the one that stays."""
+
+
+def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
+    """Group memories whose bodies are equal up to line ends and final blanks; pinned ones are never among `others`."""
+    groups: dict[tuple[tuple[str, str], bytes], list[ReadMemory]] = {}
+    for one in texts:
+        body = b"\n".join(line.rstrip() for line in one.body.splitlines()).strip()
+        if body:
+            groups.setdefault((one.key, body), []).append(one)
+    found = (_group(members) for members in groups.values())
+    return [one for one in found if one.others]
+
+
+def _group(members: Sequence[ReadMemory], share: float = 1.0) -> Doubles:
+    first, *rest = sorted(members, key=rank)
+    return Doubles(first, tuple(one for one in rest if not one.row.pinned), share)
+
+
+def rank(one: ReadMemory) -> tuple[bool, int, int, str]:
+    """Sort what is to stay first: pinned, most used, oldest."""
+    return not one.row.pinned, -one.row.uses, one.row.modified_at, str(one.row.address)
+
+
+def near(texts: Sequence[ReadMemory], *, cancelled: Callable[[], bool] = bool) -> list[Doubles]:
+    """Group memories that share at least `NEAR` of their five-word sequences.
+
+    Args:
+        texts: none of them an exact double of another.
+        cancelled: ends the search with what was found so far.
+
+    Returns:
+        The groups, the most alike first; a memory is in one group at most.
+    """
+    sets = [(one, shingles(one.body.decode("utf-8", "replace"))) for one in sorted(texts, key=rank)]
+    common: Counter[int] = Counter()
+    for _, found in sets:
+        common.update(found)
+    heads: dict[tuple[tuple[str, str], int], list[int]] = {}
+    groups: dict[int, list[tuple[int, float]]] = {}
+    for number, (one, mine) in enumerate(sets):
+        if cancelled():
+            break
+        if not mine:
+            continue
+        rare = sorted(mine, key=lambda shingle: (common[shingle], shingle))
+        prefix = rare[: len(mine) - int(NEAR * len(mine)) + 1]
+        met = dict.fromkeys(head for shingle in prefix for head in heads.get((one.key, shingle), ()))
+        scored = ((_share(mine, sets[head][1]), -head) for head in met if len(groups.get(head, ())) < GROUP - 1)
+        best = max(scored, default=(0.0, 0))
+        if best[0] >= NEAR and not one.row.pinned:
+            groups.setdefault(-best[1], []).append((number, best[0]))
+            continue
+        for shingle in prefix:
+            heads.setdefault((one.key, shingle), []).append(number)
+    found_groups = [
+        Doubles(sets[head][0], tuple(sets[number][0] for number, _ in others), min(share for _, share in others))
+        for head, others in groups.items()
+    ]
+    return sorted(found_groups, key=lambda group: -group.share)
+
+
+def shingles(text: str) -> frozenset[int]:
+    """The sequences of words of a text, as numbers; none where it has too few words.
+
+    A text without blanks between words is taken sign by sign.
+    """
+    words = _WORD.findall(normalize("NFKC", text).casefold())
+    if words and sum(map(len, words)) > 12 * len(words):
+        words = [sign for word in words for sign in word]
+    if len(words) < _FEWEST:
+        return frozenset()
+    return frozenset(
+        int.from_bytes(blake2b(" ".join(words[at : at + SHINGLE]).encode(), digest_size=8).digest())
+        for at in range(len(words) - SHINGLE + 1)
+    )
+
+
+def _share(one: frozenset[int], other: frozenset[int]) -> float:
+    small, large = sorted((len(one), len(other)))
+    if small < NEAR * large:
+        return 0.0
+    both = len(one & other)
+    return both / (small + large - both)
+
+
+def union(stays: ReadMemory, others: Iterable[ReadMemory]) -> bytes:
+    """The text that stays with every line of the others that it lacks, each behind what stands before it there.
+
+    What it has already stays byte for byte; lines that come get its line ends.
+    """
+    start = split(stays.data).body
+    end = b"\r\n" if b"\r\n" in stays.data else b"\n"
+    lines = byte_lines(stays.data[start:])
+    for one in others:
+        plain = [line.rstrip(b"\r\n") for line in lines]
+        known = {line.strip() for line in plain}
+        mine = one.body.splitlines()
+        for hunk in reversed(hunks_of(plain, mine)):
+            new = [line for line in mine[slice(*hunk.after)] if not line.strip() or line.strip() not in known]
+            if any(line.strip() for line in new):
+                at = hunk.before[1]
+                if at and not lines[at - 1].endswith(b"\n"):
+                    lines[at - 1] += end
+                lines[at:at] = [line + end for line in new]
+    return stays.data[:start] + b"".join(lines)

@@ -1,0 +1,295 @@
+"""What can be tidied up by rules alone, each as the change it would be; reads only.
+
+A text is edited at the lines that matter, in the version that was read: nothing goes through a parser and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.day_words import absolute
+from memtui.diff.hunks import byte_lines
+from memtui.engine.disk import paths
+from memtui.engine.frontmatter import EMPTY, NONE, OK
+from memtui.engine.frontmatter.edit import set_fields
+from memtui.engine.frontmatter.read import split
+from memtui.engine.model import BROUGHT, TYPES, Address, FieldEdit, Remove, Root, Step, Write
+from memtui.engine.proposal import Evidence
+from memtui.errors import MemtuiError
+from memtui.features.dream.doubles import Doubles, ReadMemory, exact, near, union
+from memtui.features.entries import change
+from memtui.features.entries.guarded import format_of
+from memtui.features.entries.parse import parse
+from memtui.features.health.apply import choose, prepare
+from memtui.features.health.model import DANGLING, DUPLICATE, UNNAMED
+from memtui.features.health.survey import Looker
+from memtui.features.remember.classify import first_sentence
+from memtui.pointers import carry
+from memtui.pointers.index import parse as pointers
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+_INDEX_RULES = {DANGLING: "dangling", UNNAMED: "unnamed", DUPLICATE: "pointer-twice"}
+AUTOMATIC = (*_INDEX_RULES.values(), "exact", "entry-twice")
+"""Rules that `lifecycle.apply` may name: what they do loses no text."""
+_VERSIONS = 50
+"""Versions of a memory that are looked at for when a line came."""
+_DESCRIPTION = 150
+"""Characters."""
+
+
+class Tidying(NamedTuple):
+    """One thing that can be tidied up."""
+
+    rule: str
+    kind: str
+    """As a proposal has it."""
+    steps: tuple[Step, ...]
+    why: str
+    evidence: tuple[Evidence, ...]
+    confidence: float = 1.0
+    group: Doubles | None = None
+    """Memories of which some go; what names them follows by `followed`, which reads much and is left for later."""
+
+
+def read_all(
+    engine: Engine, roots: Sequence[Root], *, cancelled: Callable[[], bool] = bool
+) -> tuple[list[ReadMemory], list[ReadMemory]]:
+    """Read what may be tidied up: nothing that is read-only, protected, made by an agent, or brought and not reviewed.
+
+    Returns:
+        Memories, and files with many entries.
+    """
+    here = {root.id: root for root in roots if not root.read_only}
+    memories, files = [], []
+    for row in engine.rows.list(list(here)).items:
+        root, path = here.get(row.address.root), row.address.path
+        if cancelled():
+            break
+        if root is None or row.missing or not row.writable or row.trust == BROUGHT or root.policy.is_index(path):
+            continue
+        if paths.matches(path, (*root.policy.protected, *root.policy.generated)) or carry.is_index(root, path):
+            continue
+        entries = format_of(root, path)
+        if entries is None and root.kind != "memories":
+            continue  # files of instructions are people's own
+        try:
+            data = engine.read_bytes(row.address)
+        except MemtuiError:
+            continue  # gone since it was listed
+        front = split(data)
+        one = ReadMemory(row, row.sha256 or "", data, _type(front.fields, path))
+        if entries is not None:
+            files.append(one)
+        elif front.status in (NONE, OK, EMPTY) and b"\0" not in data and _is_text(data):
+            memories.append(one)
+    return memories, files
+
+
+def _type(fields: object, path: str) -> str:
+    meta = fields.get("metadata") if isinstance(fields, dict) else None
+    said = (holder.get("type") for holder in (fields, meta) if isinstance(holder, dict))
+    kind = next((one for one in said if one in TYPES), "")
+    return str(kind) or next((one for one in TYPES if path.startswith((f"{one}/", f"{one}_"))), "")
+
+
+def _is_text(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def find(
+    engine: Engine,
+    roots: Sequence[Root],
+    *,
+    cancelled: Callable[[], bool] = bool,
+    progress: Callable[[str], object] = str,
+) -> Iterator[Tidying]:
+    """Find what can be tidied up, what is sure first; a memory that goes as a double is in no other finding.
+
+    Args:
+        engine: an engine.
+        roots: those of where the user stands.
+        cancelled: ends the search.
+        progress: told how far it is.
+    """
+    progress("reading")
+    memories, files = read_all(engine, roots, cancelled=cancelled)
+    doubles = exact(memories)
+    yield from _indexes(engine, roots)
+    for group in doubles:
+        yield _exact(group)
+    for file in files:
+        yield from _entries(engine.roots.find(file.row.address.root), file)
+    gone = {one.row.address for group in doubles for one in group.others}
+    left = [one for one in memories if one.row.address not in gone and not one.row.pinned]
+    progress(f"comparing {len(left):,} memories")
+    groups = near(left, cancelled=cancelled)
+    for group in groups:
+        yield _near(group)
+    gone = {one.row.address for group in groups for one in (group.stays, *group.others)}
+    for one in left:
+        if cancelled():
+            return
+        if one.row.address not in gone:
+            yield from _dates(engine, one)
+            yield from _description(engine.roots.find(one.row.address.root), one)
+
+
+def _indexes(engine: Engine, roots: Sequence[Root]) -> Iterator[Tidying]:
+    """What is wrong with indexes, one finding for each index and kind."""
+    for report in Looker().look(engine, [root for root in roots if not root.read_only]):
+        for kind, rule in _INDEX_RULES.items():
+            for chosen in choose((report,), (kind,), rebuilt=False):
+                try:
+                    made = prepare(engine, (chosen,))
+                except MemtuiError:
+                    continue  # it changed since it was looked at: the next time
+                steps = tuple(Write(one.address, one.after, one.expected_sha256) for one in made)
+                said = [finding.text for finding in chosen.findings]
+                evidence = tuple(
+                    Evidence("memory", str(report.address), report.sha256 or "", f"line {one.line}", one.text)
+                    for one in chosen.findings[:3]
+                )
+                more = f" and {len(said) - 1} more" if len(said) > 1 else ""
+                yield Tidying(rule, "replace" if report.sha256 else "add", steps, said[0] + more, evidence)
+
+
+def _exact(group: Doubles) -> Tidying:
+    names = ", ".join(str(one.row.address) for one in group.others)
+    why = f"{names} {'says' if len(group.others) == 1 else 'say'} the same as {group.stays.row.address}."
+    removals = [Remove(one.row.address, one.sha256) for one in group.others]
+    return Tidying("exact", "remove", tuple(removals), why, (_shown(group.stays),), group=group)
+
+
+def _near(group: Doubles) -> Tidying:
+    stays = group.stays
+    merged = Write(stays.row.address, union(stays, group.others), stays.sha256)
+    steps: tuple[Step, ...] = (merged, *(Remove(one.row.address, one.sha256) for one in group.others))
+    names = ", ".join(str(one.row.address) for one in group.others)
+    why = f"{names} and {stays.row.address} have {group.share:.0%} in common; every line of either is kept."
+    evidence = tuple(map(_shown, (stays, *group.others)))
+    if merged.data == stays.data:
+        steps = steps[1:]
+    kind = "merge" if len(steps) > len(group.others) else "remove"
+    return Tidying("near", kind, steps, why, evidence, round(group.share, 2), group)
+
+
+def followed(engine: Engine, group: Doubles) -> Iterator[Write]:
+    """What names a memory that goes: its line leaves an index that names the one that stays, all else names that."""
+    stays, others = group.stays.row.address, [one.row.address for one in group.others]
+    root = engine.roots.find(stays.root)
+    without = {step.address: step for step in carry.plan(engine, (), others).steps}
+    for step in carry.plan(engine, [(one, stays) for one in others]).steps:
+        if step.address == stays or step.address in others:
+            continue
+        if root.policy.is_index(step.address.path) and step.address in without:
+            kept = pointers(without[step.address].data, step.address.path)
+            if any(pointer.path == stays.path for pointer in kept):
+                yield without[step.address]
+                continue
+        yield step
+
+
+def _entries(root: Root, file: ReadMemory) -> Iterator[Tidying]:
+    """An entry that stands in a file twice."""
+    kind = format_of(root, file.row.address.path)
+    if kind is None or file.row.pinned:
+        return
+    read = parse(file.data, kind)
+    seen: set[bytes] = set()
+    twice = []
+    for entry in read.entries:
+        text = b" ".join(read.text(entry).split())
+        if text in seen:
+            twice.append(entry)
+        seen.add(text)
+    try:
+        for entry in reversed(twice):  # from the end, so that the numbers before stay
+            read = parse(change.remove(read, read.entries[entry.number - 1]), kind)
+    except MemtuiError:
+        return  # without it the others would be read otherwise
+    if twice:
+        address = file.row.address
+        evidence = tuple(
+            Evidence("memory", str(address), file.sha256, f"line {entry.line}", entry.title) for entry in twice[:3]
+        )
+        many = f"{len(twice)} entries stand" if len(twice) > 1 else "An entry stands"
+        why = f"{many} in {address} twice; the first stays."
+        yield Tidying("entry-twice", "replace", (Write(address, read.data, file.sha256),), why, evidence)
+
+
+def _dates(engine: Engine, one: ReadMemory) -> Iterator[Tidying]:
+    """Days that are named from the day on which a line was written: `tomorrow`, `next Friday`."""
+    start = split(one.data).body
+    lines = byte_lines(one.data[start:])
+    text = [line.decode() for line in lines]
+    relative = [number for number, line in enumerate(text) if absolute(line, one.row.modified_at) != line]
+    if not relative:
+        return
+    came = line_times(engine, one.row.address, [lines[number] for number in relative])
+    evidence = []
+    for number in relative:
+        at = came.get(lines[number])
+        if at is not None:
+            evidence.append(Evidence("memory", str(one.row.address), one.sha256, f"line {number + 1}", text[number]))
+            lines[number] = absolute(text[number], at).encode()
+    if evidence:
+        step = Write(one.row.address, one.data[:start] + b"".join(lines), one.sha256)
+        why = f"{one.row.address} names days by how far they were when it was written."
+        yield Tidying("date", "replace", (step,), why, tuple(evidence[:3]), 0.8)
+
+
+def line_times(engine: Engine, address: Address, lines: Iterable[bytes]) -> dict[bytes, int]:
+    """Say when lines came into a memory, in milliseconds; one of which that is not known is left out.
+
+    It is known when a version without the line was kept, or the memory was made with it while memtui looked on.
+    """
+    wanted = set(lines)
+    found: dict[bytes, int] = {}
+    after = 0
+    for version in engine.history.of(address)[:_VERSIONS]:
+        if version.note:
+            continue  # a text that was kept beside, and never under the name
+        try:
+            present = set(byte_lines(engine.history.read(address, version.sha256)))
+        except MemtuiError:
+            break  # redacted, or not kept: what came before is not known
+        if after:
+            found.update(dict.fromkeys(wanted - present, after))
+        wanted &= present
+        after = version.at
+        if version.operation == "created":
+            made = engine.history.audit(address=address)  # what was there at the first look has no record
+            if any(one.operation == "created" and one.after == version.sha256 for one in made):
+                found.update(dict.fromkeys(wanted, version.at))
+            break
+    return found
+
+
+def _description(root: Root, one: ReadMemory) -> Iterator[Tidying]:
+    """A memory with front matter that says nothing of what it is about."""
+    front = split(one.data)
+    if front.status != OK or str(front.fields.get("description", "")).strip():
+        return
+    if root.policy.fields and "description" not in root.policy.fields:
+        return
+    said = first_sentence(one.body.decode())[:_DESCRIPTION].strip()
+    if not said:
+        return
+    try:
+        data = set_fields(one.data, [FieldEdit(("description",), said)])
+    except MemtuiError:
+        return  # front matter that is not plain enough to be edited safely
+    step = Write(one.row.address, data, one.sha256)
+    why = f"{one.row.address} has no description, by which agents choose what to read."
+    yield Tidying("describe", "describe", (step,), why, (_shown(one),), 0.7)
+
+
+def _shown(one: ReadMemory) -> Evidence:
+    return Evidence("memory", str(one.row.address), one.sha256, quote=first_sentence(one.body.decode()))

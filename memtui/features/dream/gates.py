@@ -1,0 +1,137 @@
+"""Whether a dream may begin by itself: the gates in their order, and how long it waits after one that found nothing."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.task import COMPLETED, OPEN
+from memtui.errors import RefusedError
+from memtui.features.workers.guard import refuse_more
+from memtui.transcripts.consent import allowed_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from memtui.config.settings import Settings
+    from memtui.config.surroundings import Surroundings
+    from memtui.engine import Engine
+    from memtui.engine.model import Root
+    from memtui.engine.task import Run, Task
+
+KIND = "dream"
+HOUR_MS = 3_600_000
+SCAN_MS = 600_000
+"""Between two looks at the session files."""
+LONGEST_MS = 7 * 24 * HOUR_MS
+_REJECTED = 0.8
+"""The share of a dream's proposals that are rejected from which on the next one waits longer."""
+LOCK_FILE = "consolidation.lock"
+"""Qwen Code holds it beside a memory folder while it tidies that up; it has the number of its process."""
+
+
+class DreamGate(NamedTuple):
+    """What a dream waits for."""
+
+    name: str
+    """`disabled`, `running`, `same_session`, `min_hours`, `scan_throttled`, `min_sessions`, `locked`, `budget`,
+    `backoff`; empty: nothing."""
+    until: int | None = None
+    """When that is over, in milliseconds, where a clock tells."""
+
+
+class Dreamer(NamedTuple):
+    """Whose dream it is."""
+
+    engine: Engine
+    settings: Settings
+    surroundings: Surroundings
+    roots: Sequence[Root]
+    workspace: str
+    """Its id."""
+
+
+def gate(who: Dreamer, now: int, *, manual: bool) -> DreamGate:
+    """Say what keeps a dream from beginning; one that a person asks for is kept only by the first two and a lock.
+
+    Args:
+        who: whose dream.
+        now: milliseconds since the epoch.
+        manual: whether a person asks.
+    """
+    tasks, settings = who.engine.tasks, who.settings
+    if not settings.lifecycle_enabled or settings.lifecycle_dream == "off":
+        return DreamGate("disabled")
+    mine = tasks.all(who.workspace, limit=1_000)
+    if any(task.kind == KIND and task.state in OPEN for task in mine):
+        return DreamGate("running")
+    if manual:
+        return DreamGate("locked" if locked(who.roots) else "")
+    if settings.lifecycle_dream != "auto":
+        return DreamGate("disabled")
+    last = last_dream(who)
+    at = min(last.at, now) if last is not None else 0  # a last dream in the future counts as now
+    newer = [path for _, path in allowed_files(settings, who.surroundings, since=at)]
+    if last is not None and not newer:
+        return DreamGate("same_session")
+    due = at + settings.lifecycle_dream_hours * HOUR_MS
+    if last is not None and now < due:
+        return DreamGate("min_hours", due)
+    if len(newer) < settings.lifecycle_dream_sessions:
+        return DreamGate("min_sessions")
+    if locked(who.roots):
+        return DreamGate("locked")
+    if settings.lifecycle_worker != "none":
+        try:
+            refuse_more(who.engine, who.workspace, now)
+        except RefusedError:
+            return DreamGate("budget")
+    until = _backoff(who, mine, at)
+    return DreamGate("backoff", until) if now < until else DreamGate("")
+
+
+def last_dream(who: Dreamer) -> Run | None:
+    """The last dream of a workspace."""
+    found = who.engine.tasks.runs(workspace=who.workspace, kind=KIND, limit=1)
+    return found[0] if found else None
+
+
+def _backoff(who: Dreamer, mine: Sequence[Task], at: int) -> int:
+    """When the next dream may begin after some that failed, found nothing, or proposed what was mostly rejected."""
+    failed = 0
+    for task in mine:
+        if task.kind == KIND and task.state not in OPEN:
+            if task.state == COMPLETED:
+                break
+            failed += 1
+    if failed:
+        newest = max(task.updated for task in mine if task.kind == KIND)
+        return newest + min(1 << min(failed - 1, 5), 24) * HOUR_MS
+    wait = who.settings.lifecycle_dream_hours * HOUR_MS
+    known = who.engine.proposals.all(limit=1_000_000)
+    for run in who.engine.tasks.runs(workspace=who.workspace, kind=KIND, limit=8):
+        made = [one for one in known if one.run == run.id]
+        refused = sum(one.state == "rejected" for one in made)
+        if made and refused < _REJECTED * len(made):
+            break
+        wait *= 2
+    return at + min(wait, LONGEST_MS) if at else 0
+
+
+def locked(roots: Sequence[Root]) -> bool:
+    """Whether Qwen Code tidies up one of these folders now: its lock names a process that lives."""
+    return any(
+        _alive(os.path.join(os.path.dirname(root.path), LOCK_FILE)) for root in roots if root.agent == "qwen-code"
+    )
+
+
+def _alive(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            pid = int(file.read(20))
+        os.kill(pid, 0)
+    except PermissionError:
+        return True
+    except (OSError, ValueError, OverflowError):
+        return False
+    return pid > 0

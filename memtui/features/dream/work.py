@@ -1,0 +1,215 @@
+"""Dreaming as a task: what rules find, then what a worker adds, as proposals.
+
+Nothing is written but by a standing rule, which the user named in `lifecycle.apply`; a change of many files waits for a
+person in any case.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from memtui.engine import Engine
+from memtui.engine.frontmatter.edit import set_fields
+from memtui.engine.model import Actor, FieldEdit, Remove, Step, Write
+from memtui.engine.proposal import Evidence, Proposal
+from memtui.errors import BusyError
+from memtui.features.dream.doubles import Doubles, ReadMemory
+from memtui.features.dream.find import AUTOMATIC, Tidying, find, followed, read_all
+from memtui.features.dream.gates import KIND, locked
+from memtui.features.dream.suggest import suggest
+from memtui.features.proposals.boundary import bounded
+from memtui.features.proposals.value import proposal
+from memtui.features.tasks.work import Planned, Working
+from memtui.features.workers.ask import ask
+from memtui.features.workers.prompts import MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
+from memtui.features.workers.reply import DESCRIBE, MERGE, REMOVE, REPLACE, ReplyOperation
+
+ACTOR = Actor("lifecycle:dream")
+A_RUN = 20
+"""Proposals of one run; what is found besides is counted, and proposed by the next."""
+_FILES, _SHARE = 5, 0.1
+"""Files, and the share of a root's memories, that a standing rule may change in one dream."""
+
+
+class Dreamt(NamedTuple):
+    """What rules found."""
+
+    proposals: tuple[Proposal, ...]
+    """Judged, and new."""
+    found: Counter[str]
+    """How much of each rule, what is known already included."""
+    left: int
+    """New findings that are left for the next run."""
+    notes: tuple[str, ...]
+    """What a worker is told of them."""
+
+
+def dream(working: Working) -> Planned:
+    """Look through all memories of where the user stands.
+
+    Raises:
+        BusyError: `E_LOCKED`, an agent tidies up one of the folders itself.
+    """
+    if locked(working.roots):
+        raise BusyError("Qwen Code tidies up its memory itself right now.", hint="Try again when it is done.")
+    dreamt = look(working)
+    question = asks(working, dreamt.proposals) if working.settings.lifecycle_worker != "none" else None
+    answer = ask(working, question, KIND)
+    made = list(dreamt.proposals)
+    if answer.reply is not None and question is not None:
+        more = by_worker(working.engine, question, answer.reply.operations, answer.run.worker)
+        made += bounded(working.engine, _new(working.engine, more))
+    made = [one._replace(run=answer.run.id) for one in made]
+    applied = standing(working, made)
+    waiting = tuple(one for one in made if one not in applied)
+    counts: dict[str, object] = {
+        "found": dict(dreamt.found),
+        "proposed": len(waiting),
+        "applied": len(applied),
+        "left": dreamt.left,
+    }
+    summary = f"{len(waiting)} proposed, {len(applied)} applied by a standing rule, {dreamt.left} left for the next."
+    notes = [] if answer.error is None else [f"The worker added nothing: {answer.error.message}"]
+    return Planned(
+        steps=tuple(step for one in applied for step in one.steps),
+        actor=ACTOR,
+        label="dream: " + ", ".join(sorted({one.by.removeprefix("rule:") for one in applied})),
+        result={**counts, "summary": summary, "notes": notes},
+        proposals=waiting,
+        run=answer.run._replace(counts=counts),
+    )
+
+
+def look(working: Working) -> Dreamt:
+    """Find by rules what can be tidied up; nothing is stored."""
+    engine = working.engine
+    found: Counter[str] = Counter()
+    stored = engine.proposals.all(limit=1_000_000)
+    known = {one.fingerprint for one in stored}
+    gone = {(one.by, removed) for one in stored if (removed := _removed(one.steps))}
+    made: list[Proposal] = []
+    left = 0
+    for one in _all(working):
+        found[one.rule] += 1
+        if one.group is not None and (f"rule:{one.rule}", _removed(one.steps)) in gone:
+            continue
+        if len(made) >= A_RUN:
+            left += 1
+            continue
+        new = suggested(engine, one)
+        if new.fingerprint not in known:
+            known.add(new.fingerprint)
+            made.append(new)
+    return Dreamt(bounded(engine, made), found, left, tuple(one.why for one in made))
+
+
+def _all(working: Working) -> Iterator[Tidying]:
+    engine, roots = working.engine, working.roots
+    yield from find(engine, roots, cancelled=working.cancelled, progress=working.progress)
+    memories, _ = read_all(engine, roots, cancelled=working.cancelled)
+    yield from suggest(memories, project=working.workspace.path, now=working.now)
+
+
+def _removed(steps: Iterable[Step]) -> frozenset[Step]:
+    """The versions that go: by them the same doubles are known again, before it is worked out what follows them."""
+    return frozenset(step for step in steps if isinstance(step, Remove))
+
+
+def suggested(engine: Engine, one: Tidying) -> Proposal:
+    """Make a proposal of a finding, with all that follows."""
+    follow = followed(engine, one.group) if one.group is not None else ()
+    return proposal(
+        engine,
+        kind=one.kind,
+        steps=(*one.steps, *follow),
+        by=f"rule:{one.rule}",
+        why=one.why,
+        evidence=one.evidence,
+        confidence=one.confidence,
+    )
+
+
+def _new(engine: Engine, made: Iterable[Proposal]) -> list[Proposal]:
+    known = {one.fingerprint for one in engine.proposals.all(limit=1_000_000)}
+    return [one for one in made if one.fingerprint not in known]
+
+
+def standing(working: Working, made: Sequence[Proposal]) -> list[Proposal]:
+    """Pick what the user's standing rules apply at once: nothing of it where that changes many files."""
+    rules = {f"rule:{rule}" for rule in working.settings.lifecycle_apply if rule in AUTOMATIC}
+    chosen: list[Proposal] = []
+    touched: set[str] = set()
+    for one in made:
+        if one.by in rules and one.state == "open" and not one.note and touched.isdisjoint(one.targets):
+            chosen.append(one)
+            touched.update(one.targets)
+    sizes = Counter(row.address.root for row in working.engine.rows.list([root.id for root in working.roots]).items)
+    here = Counter(str(step.address.root) for one in chosen for step in one.steps)
+    many = len(touched) > _FILES or any(count > max(1, sizes[root] * _SHARE) for root, count in here.items())
+    return [] if many else chosen
+
+
+# --- what a worker adds
+
+
+def asks(working: Working, made: Sequence[Proposal]) -> WorkerPrompt | None:
+    """Make the prompt for a worker: the memories of the root in which rules found most; None where they found nothing.
+
+    The memories that rules found something about come first, then those next to them in use.
+    """
+    engine = working.engine
+    names = [shown.name for one in made for shown in one.evidence if shown.kind == "memory"]
+    roots = {root.id: root for root in working.roots}
+    rows = [row for row in engine.rows.list(list(roots)).items if row.sha256 and not row.missing]
+    about = Counter(row.address.root for row in rows if str(row.address) in names)
+    if not about:
+        return None
+    root = about.most_common(1)[0][0]
+    mine = sorted(
+        (row for row in rows if row.address.root == root),
+        key=lambda row: (str(row.address) not in names, -row.heat, -row.modified_at),
+    )
+    memories = shown(engine, (roots[root],), mine[:MEMORIES], working.settings.lifecycle_private)
+    here = tuple(one.why for one in made if any(shown.name.startswith(f"{root}/") for shown in one.evidence))
+    return prompt(KIND, WorkSlice(notes=here), memories) if memories else None
+
+
+def by_worker(
+    engine: Engine, question: WorkerPrompt, operations: Iterable[ReplyOperation], worker: str
+) -> Iterator[Proposal]:
+    """Turn what a worker suggests into proposals."""
+    for one in operations:
+        targets = [question.aliases[alias] for alias in one.targets]
+        steps = tuple(_steps(engine, one, targets))
+        yield proposal(
+            engine,
+            kind=one.op if steps else "note",
+            steps=steps,
+            by=worker,
+            why=one.reason or one.why or f"{worker} suggests to {one.op} it.",
+            evidence=[Evidence("memory", str(each.address), each.sha256, quote=each.description) for each in targets],
+            confidence=one.confidence,
+        )
+
+
+def _steps(engine: Engine, one: ReplyOperation, targets: Sequence[ShownMemory]) -> Iterator[Step]:
+    first, rest = targets[0], targets[1:]
+    if one.op in (REPLACE, MERGE):
+        yield rewritten(engine, first, one.text)
+    elif one.op == DESCRIBE:
+        data = engine.read_bytes(first.address)
+        yield Write(first.address, set_fields(data, [FieldEdit(("description",), one.description)]), first.sha256)
+    elif one.op == REMOVE:
+        rest = targets
+    if one.op in (MERGE, REMOVE):
+        for each in rest:
+            yield Remove(each.address, each.sha256)
+    if one.op == MERGE:
+        yield from followed(engine, _doubles(engine, first, rest))
+
+
+def _doubles(engine: Engine, first: ShownMemory, rest: Sequence[ShownMemory]) -> Doubles:
+    stays, *others = (ReadMemory(engine.rows.get(one.address), one.sha256, b"", one.type) for one in (first, *rest))
+    return Doubles(stays, tuple(others))
