@@ -7,6 +7,7 @@ engine, so no text can make it slow, and a half-typed query is a query: a sign t
 from bisect import bisect_right
 from collections.abc import Iterable
 from typing import NamedTuple
+from unicodedata import normalize
 
 from memtui.errors import UsageError
 
@@ -27,6 +28,15 @@ Span = tuple[int, int]
 def fold(text: str) -> str:
     """The form in which texts are compared: case folded, with one space between words, wherever lines end."""
     return " ".join(text.casefold().split())
+
+
+def holds_all(data: bytes, words: Iterable[str]) -> bool:
+    """Whether a text may hold all of some words (NFKC, case folded), so that it is worth a closer look."""
+    if data.isascii():
+        plain = data.lower()
+        return all(word.isascii() and word.encode() in plain for word in words)
+    folded = normalize("NFKC", data.decode("utf-8", "replace")).casefold()
+    return all(word in folded for word in words)
 
 
 def meant(wrong: str, names: Iterable[str]) -> str | None:

@@ -20,7 +20,9 @@ from memtui.features.entries import guarded
 from memtui.features.entries.entry_names import find, read_name
 from memtui.features.entries.model import Entry, EntryFile
 from memtui.features.entries.parse import TITLE, parse
+from memtui.matching import holds_all
 from memtui.pointers.carry import is_index
+from memtui.pointers.lines import is_text
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -115,7 +117,8 @@ def search(
     Raises:
         UsageError: `E_QUERY`, there is nothing to look for.
     """
-    words = [_pattern(word) for word in _plain(query).split()]
+    plain = sorted(_plain(query).split(), key=len, reverse=True)
+    words = [_pattern(word) for word in plain]
     if not words:
         raise UsageError("Nothing says what to forget.", code="E_QUERY", hint="Give words that it says, or --id.")
     whole = _pattern(_plain(query))
@@ -131,13 +134,11 @@ def search(
             data = engine.read_bytes(row.address)
         except MemtuiError:
             continue  # what is not there any more, or cannot be read, says nothing
-        found += [
-            (one, plain)
-            for one in _candidates(root, row, data)
-            for plain in (_plain(one.text),)
-            if all(word.search(plain) for word in words)
-        ]
-    exact = [one for one, plain in found if whole.search(plain)]
+        for one in _candidates(root, row, data) if holds_all(data, plain) else ():
+            text = _plain(one.text)
+            if all(word.search(text) for word in words):
+                found.append((one, text))
+    exact = [one for one, text in found if whole.search(text)]
     return tuple(exact or (one for one, _ in found))
 
 
@@ -181,6 +182,8 @@ def _candidate(root: Root, row: Memory, data: bytes, entry: Entry | None) -> Can
         stays = "it is an index, whose lines go with the memories they name"
     elif paths.matches(row.address.path, root.policy.protected):
         stays = "its agent's layout protects it"
+    elif not is_text(data):
+        stays = "it is not UTF-8 text"
     elif root.read_only:
         stays = f"{root.id} is read-only"
     return Candidate(row.address, entry, entry.line if entry else 1, text, sha256(data).hexdigest(), stays)

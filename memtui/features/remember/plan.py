@@ -5,7 +5,7 @@ Nothing is planned where a memory says the same already. Nothing here writes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -23,6 +23,8 @@ from memtui.features.transfer.index_lines import Mention, added
 from memtui.features.transfer.model import IndexChange, Item
 from memtui.features.transfer.names import TakenNames, fitted, refusal
 from memtui.features.transfer.remarks import habit
+from memtui.matching import holds_all
+from memtui.pointers.lines import is_text
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -75,13 +77,16 @@ class RememberPlan(NamedTuple):
         return tuple(note for one in self.changes for note in one.notes)
 
 
-def plan_remember(engine: Engine, roots: Sequence[Root], request: RememberRequest) -> RememberPlan | Known:
+def plan_remember(
+    engine: Engine, roots: Sequence[Root], request: RememberRequest, *, among: Iterable[Memory] | None = None
+) -> RememberPlan | Known:
     """Work out what is written for a fact; nothing is written.
 
     Args:
         engine: an engine.
         roots: those in which it may already be known, and go to.
         request: what is asked for.
+        among: the memories that may say it already; None: all there are.
 
     Raises:
         NotFoundError: `E_NO_ROOT`. RefusedError: a memory of its own cannot be made there.
@@ -89,8 +94,12 @@ def plan_remember(engine: Engine, roots: Sequence[Root], request: RememberReques
     """
     fact = classify(request.text, request.type)
     root = target(engine, roots, request, fact)
-    known = None if request.clean else find_known(engine, (root,) if request.to else roots, fact)
-    return known or planned(engine, root, fact)
+    if not request.clean:
+        here = {one.id: one for one in ((root,) if request.to else roots)}
+        known = find_known(engine, here, engine.rows.list(list(here)).items if among is None else among, fact)
+        if known is not None:
+            return known
+    return planned(engine, root, fact)
 
 
 def target(engine: Engine, roots: Sequence[Root], request: RememberRequest, fact: Fact) -> Root:
@@ -119,12 +128,12 @@ def target(engine: Engine, roots: Sequence[Root], request: RememberRequest, fact
 # --- what is known already
 
 
-def find_known(engine: Engine, roots: Sequence[Root], fact: Fact) -> Known | None:
+def find_known(engine: Engine, roots: Mapping[str, Root], rows: Iterable[Memory], fact: Fact) -> Known | None:
     """Find the memory that says a fact already; what a repository brought and nobody reviewed says nothing."""
     wanted = {same(fact.body)} | (set() if fact.reasons else {same(fact.text)})
-    by_id = {root.id: root for root in roots}
-    for row in engine.rows.list(list(by_id)).items:
-        root = by_id.get(row.address.root)
+    words = sorted(set(same(fact.text).split()), key=len, reverse=True)
+    for row in rows:
+        root = roots.get(row.address.root)
         if root is None or row.missing or row.sha256 is None or row.trust == BROUGHT:
             continue
         if root.policy.is_index(row.address.path):
@@ -133,7 +142,7 @@ def find_known(engine: Engine, roots: Sequence[Root], fact: Fact) -> Known | Non
             data = engine.read_bytes(row.address)
         except MemtuiError:
             continue  # what is not there any more, or cannot be read, says nothing
-        line = _said_at(root, row.address.path, data, wanted)
+        line = _said_at(root, row.address.path, data, wanted) if holds_all(data, words) else 0
         if line:
             return Known(row.address, line)
     return None
@@ -223,6 +232,8 @@ def _as_entry(engine: Engine, root: Root, fact: Fact, rows: Mapping[str, Memory]
         before = engine.read_bytes(address)
         sha = sha256(before).hexdigest()
     kind = guarded.need_format(engine, address)
+    if not is_text(before):
+        raise RefusedError(f"{address} is not UTF-8 text.", code="E_TEXT", hint="Choose another root with --to.")
     chosen = FORMATS[kind]
     heading = chosen.heading.decode() + fact.name if chosen.heading else f"# {fact.type}" if chosen.tagged else ""
     text = "\n".join(line for line in (heading, fact.text, *fact.reasons) if line)

@@ -228,8 +228,10 @@ def outlook(engine: Engine, wanted: RememberRequest) -> Outlook:
         MemtuiError: as `checked` and `plan_remember`.
     """
     text = checked(wanted.text).text
-    found = plan_remember(engine, engine.roots.all(), wanted._replace(text=text))
-    like = [one.row.address for one in recall(engine, text).items if len(one.words) > 1][:LIKE]
+    near = recall(engine, text)
+    rows = [one.row for one in near.items]  # all are looked at when it is done: that takes too long for each key
+    found = plan_remember(engine, engine.roots.all(), wanted._replace(text=text), among=rows)
+    like = [one.row.address for one in near.items if len(one.words) > 1][:LIKE]
     return Outlook(found, tuple(dict.fromkeys([found.address, *like] if isinstance(found, Known) else like)))
 
 

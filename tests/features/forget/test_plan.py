@@ -130,6 +130,14 @@ def test_what_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:
                 named(engine, [gone])
 
 
+def test_what_is_no_text_is_left_alone(tmp_path: Path) -> None:
+    agents = Agents(tmp_path, "memtui")
+    agents.lay("memtui", {"a.md": b"gone\0\n", "b.md": b"- gone\n- \xff\n"})
+    with agents.engine() as engine:
+        wanted = plan_forget(engine, search(engine, engine.roots.all(), "gone"))
+        assert (wanted.steps, {one.stays for one in wanted.staying}) == ((), {"it is not UTF-8 text"})
+
+
 def test_files_of_instructions_are_never_taken_whole_by_a_word(tmp_path: Path) -> None:
     agents = Agents(tmp_path, "memtui")
     agents.lay("memtui", {"CLAUDE.md": "Use tabs. Always.\n", "RULES.md": "- Use tabs\n- Use ruff\n"})

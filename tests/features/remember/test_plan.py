@@ -109,6 +109,15 @@ def test_what_a_memory_says_already_is_not_written_again(
         assert agents.everything() == before
 
 
+def test_what_is_known_is_found_in_any_width_and_case_and_no_text_gets_an_entry(tmp_path: Path) -> None:
+    agents = world(tmp_path)
+    agents.lay("memtui", {"wide.md": "Ｓｔｒａßｅ ｆｉｒｓｔ.\n"})
+    assert planned(agents, "STRASSE first", "project") == Known(Address("memtui:project", "wide.md"), 1)
+    agents.lay("goose", {"feedback.txt": b"\xff\n\n"})
+    with pytest.raises(RefusedError, match="not UTF-8"):
+        planned(agents, TEXT, to="goose:project")
+
+
 def test_clean_looks_at_no_memory_and_takes_a_free_name(tmp_path: Path) -> None:
     agents = world(tmp_path)
     first = planned(agents, TEXT, scope="project")
