@@ -163,11 +163,11 @@ def _now(engine: Engine) -> str | None:
         return None
 
 
+@pytest.mark.parametrize("early", [False, True], ids=["", "backup-without-the-text"])
 @pytest.mark.parametrize("where", ["step", "why", "quote"])
-def test_a_redacted_text_is_in_no_proposal_and_in_no_backup_of_one(world: World, where: str) -> None:
+def test_a_redacted_text_is_in_no_proposal_and_in_no_backup_of_one(world: World, where: str, *, early: bool) -> None:
     secret = b"the launch code is KILO-9917-ZULU\n"
     with world.engine() as engine:
-        sha = engine.memories.create(at("a.md"), secret, actor=ME).sha256
         said = secret.decode().strip()
         (one, other) = engine.proposals.add(
             [
@@ -179,6 +179,9 @@ def test_a_redacted_text_is_in_no_proposal_and_in_no_backup_of_one(world: World,
                 suggested(a_write(b"nothing of it\n"), mark="f2"),
             ]
         )
+        if early:
+            ledger_of(engine).back_up()
+        sha = engine.memories.create(at("a.md"), secret, actor=ME).sha256
         ledger_of(engine).back_up()
         engine.save(at("a.md"), b"clean\n", expected_sha256=sha, actor=ME)
         engine.redaction.redact(at("a.md"), sha, reason="a test", actor=ME)
