@@ -23,7 +23,7 @@ POLICY = Policy(
     shown_chars=(("MEMORY.md", 2_200), ("USER.md", 1_375)),
 )
 """What the limits are when its settings say nothing."""
-INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("*",))
+INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("*",), keep_folders=True)
 WRITES = "Hermes rewrites these files while it works; it adds nothing to one that is over its limit."
 READS = "Hermes reads this file at the start of a session."
 
@@ -63,7 +63,7 @@ def _profile(home: str, instance: str, label: str) -> Iterator[Root]:
         kind="instructions",
     )
     yield from there(Root(f"{ID}:global{instance}", memory, ID, "global", f"Hermes memory{label}", policy, note=WRITES))
-    if has_any(home, ("SOUL.md", "pending/memory")):  # what it stages lies beside the persona
+    if has_any(home, ("SOUL.md", "pending")):  # what it stages lies beside the persona
         yield only(soul, "SOUL.md")
 
 

@@ -103,7 +103,7 @@ def _proposal(engine: Engine, root: Root, key: tuple[str, str, str], part: _Part
         kind=part.kind,
         steps=() if part.step is None else (part.step,),
         by=f"agent:{root.agent}",
-        why=part.why or f"{title_of(root.agent)} staged it in {key[0]}.",
+        why=part.why or f"{title_of(root.agent)} staged it{'' if part.step else f' in {key[0]}'}.",
         evidence=[Evidence(STAGED, key[0], key[2], key[1], _quote(part.text))],
     )
     folders = (*(pair for pair in made.folders if pair[0] != root.id), (root.id, root.path))

@@ -51,8 +51,8 @@ def review(call: Call) -> int:
         call.out.say("All reviewed.")
     rows_ = [(one.id, one.state, one.kind, _where(one), one.by, one.at, one.note or one.why) for one in proposed]
     rows_ += [(name(one), "changed", one.kind, str(one.address), one.actor, one.at, "") for one in changed]
-    columns = ("ID", "STATE", "KIND", "ADDRESS", "BY")
-    call.out.table((*map(Column, columns), Column("AGE", "age"), Column("WHY", flexible=True, optional=True)), rows_)
+    columns = (*map(Column, ("ID", "STATE", "KIND")), Column("ADDRESS"), Column("BY", optional=True))
+    call.out.table((*columns, Column("AGE", "age"), Column("WHY", flexible=True)), rows_)
     return outcomes.DONE
 
 

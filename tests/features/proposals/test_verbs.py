@@ -136,4 +136,22 @@ def test_the_counts_are_part_of_the_status(here: Cli, notes: Path, home: Path, s
     session: Session = open_session(load_settings(read_environment()), options, lock_wait=1.0)
     counts = load(entry("proposals").status)(session)
     assert (counts["open"], counts["stale"], str(counts["oldest"])[:2]) == (1, 0, "20")
+    assert load(entry("proposals").short)(session) == "R1"
     session.engine.close()
+
+
+def test_what_hermes_staged_is_undone_by_another_process(cli: Cli, home: Path, person: Person) -> None:
+    (home / ".hermes/memories").mkdir(parents=True)
+    (home / ".hermes/pending/memory").mkdir(parents=True)
+    record = home / ".hermes/pending/memory/0a1b2c3d.json"
+    record.write_text('{"summary": "tea", "payload": {"action": "add", "target": "user", "content": "likes tea"}}')
+    (row,) = cli("review", "--json").items
+    assert (row["by"], row["addresses"]) == ("agent:hermes", ["hermes:global/USER.md"])
+    person("yes\n")
+    assert cli("accept", str(row["id"])).status == 0
+    assert (home / ".hermes/memories/USER.md").read_text() == "likes tea"
+    assert not record.exists()
+    assert cli("undo").status == 0
+    assert record.exists()
+    assert not (home / ".hermes/memories/USER.md").exists()
+    assert [each["state"] for each in cli("review", "--json").items] == ["open"]
