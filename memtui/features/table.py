@@ -101,4 +101,4 @@ def works() -> Mapping[str, str]:
 def views() -> tuple[View, ...]:
     """Return every view: those with a tab in the order of the tabs, then the others."""
     found = (each.view for each in entries().values() if each.view is not None)
-    return tuple(sorted(found, key=lambda view: view.key or "~"))
+    return tuple(sorted(found, key=lambda view: view.key.replace("0", ":") or "~"))  # 0 is the last one on a keyboard

@@ -28,6 +28,7 @@ from memtui.ui.textual_private import PrivateApp
 from memtui.ui.widgets.lines import Painted
 from memtui.wire.session import Session, acting, other_projects, own_roots, roots_now
 from memtui.workbench.actions import ACTIONS
+from memtui.workbench.background import Background
 from memtui.workbench.bridge import Bridge, Failed, Finished
 from memtui.workbench.browse.browser import BrowserScreen, Facts
 from memtui.workbench.browse.place import NOWHERE, read_place
@@ -130,6 +131,8 @@ class MemtuiApp(SafeEnd[int]):
         table, key_problems = self._table(facts.settings)
         self._setting_problems = (*facts.settings.removed, *key_problems)
         self.browser = BrowserScreen(bridge, facts, table, bridge.now)
+        self.background: Background | None = None
+        """What works tasks off; None: nobody does here."""
 
     @staticmethod
     def _table(settings: Settings) -> tuple[tuple[Action, ...], tuple[str, ...]]:
@@ -162,6 +165,8 @@ class MemtuiApp(SafeEnd[int]):
         """The first frame is on its way: now read, watch, and let memory be tidied again."""
         heap.share()
         self.bridge.start()
+        if self.background is not None:
+            self.background.start()
         self.set_timer(SETTLED, heap.give_back)
         gc.enable()
         gc.collect()
@@ -254,6 +259,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         ScrollBar.renderer = PlainBars
     bridge = Bridge(session.engine, actor=acting(options, "tui"), read_only=options.read_only)
     app = MemtuiApp(bridge, facts_of(session, bridge, demo=demo))
+    app.background = Background(session, bridge, app.browser.chrome.take_tasks, app.browser.show_error)
     last_words = signals.LastWords(app.last_words)
     app.lend_terminal = last_words.lend_terminal
     last_words.install()

@@ -30,6 +30,7 @@ APART = re.compile(r"\bapart\b[^.]*\b(because|so that)\b")
 
 WORKBENCH = (
     "app",
+    "background",
     "edit",
     "views",
     "browse",

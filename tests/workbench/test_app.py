@@ -39,15 +39,19 @@ def busy() -> Memories:
 
 
 class Full(Start):
-    """Real files, for the views that read them: an index that names what is not there, agents, entries."""
+    """Real files, for the views that read them: an index that names what is not there, agents, entries, tasks."""
 
     def __init__(self, base: Path, home: Path) -> None:
         super().__init__(base, home)
         entries = "\n§\n".join(f"Entry {number}.\n" + "More.\n" * 60 for number in range(30))
         self.machine.write("~/.hermes/memories/MEMORY.md", entries)
+        with self.engine() as engine:
+            for number in range(60):
+                asked = {"content": f"Text {number}.\n" * 60}
+                engine.tasks.enqueue("remember", "lane", "cli", asked, trigger="manual", most=99)
 
 
-FROM_FILES = frozenset({"health", "cost", "entries"})
+FROM_FILES = frozenset({"health", "cost", "entries", "tasks"})
 """The views that show something only where there are real files."""
 
 

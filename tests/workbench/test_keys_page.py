@@ -13,8 +13,8 @@ from tests.house.source import ROOT
 SAME = {"n": {"new", "entry_new"}, "d t": {"trash", "entry_remove"}}
 """Letters with one meaning for two kinds of rows: make a new one, remove this one."""
 
-OLDER = {"r": {"rename", "restore"}, "X": {"seen_all", "redact"}}
-"""Letters with two meanings, never in the same pane; `docs/contributing.md` says what keeps them apart."""
+OLDER = {"r": {"rename", "restore", "task_retry"}, "x": {"seen", "task_cancel"}, "X": {"seen_all", "redact"}}
+"""Letters with several meanings, never two in one pane; `docs/contributing.md` says what keeps them apart."""
 
 PANE = {"Review": "Changes"}
 """Views to come by the name of the one they grow out of."""

@@ -1,6 +1,7 @@
 """The entry in the table of features: background tasks."""
 
 from memtui.features.feature import Feature
+from memtui.ui.action import View, action
 from memtui.wire.params import LIMIT
 from memtui.wire.verb import Param, Verb
 
@@ -43,7 +44,27 @@ _VERBS = (
     ),
 )
 
+_ACTIONS = (
+    action("task_cancel", "x", "cancel", "Cancel the task; one that runs is asked about first.", "tasks", writes=True),
+    action("task_retry", "r", "retry", "Try again what failed or was cancelled.", "tasks", writes=True),
+    action("task_diff", "w", "difference", "Show how what the task wrote differs from what was there.", "tasks"),
+)
+
 FEATURE = Feature(
+    title="Tasks",
+    view=View(
+        "tasks",
+        "0",
+        "Tasks",
+        "Show what memtui does in the background.",
+        "memtui.features.tasks.view:TasksView",
+        (
+            *("read_text", "task_cancel", "task_retry", "task_diff", "next_hunk", "previous_hunk"),
+            *("filter", "reload"),
+        ),
+        ("read_text", "task_cancel", "task_retry", "task_diff", "filter"),
+    ),
+    actions=_ACTIONS,
     verbs=_VERBS,
     status="memtui.features.tasks.verbs:block",
     short="memtui.features.tasks.verbs:short",

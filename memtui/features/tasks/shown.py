@@ -40,10 +40,10 @@ def asked_words(request: Mapping[str, object]) -> str:
 
 
 def came_of(result: Mapping[str, object]) -> str:
-    """Say what came of a task: a sentence of its kind, else the memories, else how much is proposed."""
+    """Say what came of a task: the memories it saved, or a sentence of its kind; and how much is proposed."""
     addresses, proposals = result.get("addresses"), result.get("proposals")
     said = [str(result["summary"])] if result.get("summary") else []
-    if not said and isinstance(addresses, list) and addresses:
+    if isinstance(addresses, list) and addresses and (not said or result.get("outcome") == "saved"):
         said = [", ".join(map(str, addresses))]
     if isinstance(proposals, list) and proposals:
         said.append(f"{len(proposals)} proposed")

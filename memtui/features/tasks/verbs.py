@@ -114,7 +114,7 @@ def _words(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_words(one)}" for name, one in value.items())
     if isinstance(value, (list, tuple)):
-        return ", ".join(map(_words, value))
+        return ", ".join(map(_words, value)) or "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     return "-" if value is None else str(value)

@@ -19,8 +19,8 @@ Counts = Mapping[str, int]
 """View id to how much waits there; views with nothing are left out."""
 
 
-SHORT = 4
-"""Letters that are left of a name where not all tabs fit otherwise."""
+SHORT, SHORTEST = 4, 2
+"""Letters that are left of a name where not all tabs fit otherwise, and where they still do not."""
 
 
 def tab_runs(
@@ -37,7 +37,7 @@ def tab_runs(
     Returns:
         The runs; and for each tab its first cell, the cell after its last, and its view, for the mouse.
     """
-    tried = [_tabs(views, current, counts, width, closeness) for closeness in range(4)]
+    tried = [_tabs(views, current, counts, width, closeness) for closeness in range(5)]
     return next((found for found in tried if len(found[1]) == len(views)), tried[-1])
 
 
@@ -69,6 +69,8 @@ def _name(view: View, closeness: int, *, here: bool) -> str:
     if closeness < 2:
         return view.name
     word = view.short or view.name.partition(" ")[0]
+    if closeness == 4:
+        return word[: SHORT if here else SHORTEST]
     return word if here or closeness < 3 else word[:SHORT]
 
 

@@ -13,6 +13,7 @@ from textual.containers import Container
 from textual.widget import Widget
 
 from memtui.engine.model import Health
+from memtui.features.tasks.glance import said
 from memtui.ui.action import Action, beside_text, in_room, shown_keys
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
@@ -25,6 +26,7 @@ from memtui.workbench.tree import cells
 from memtui.workbench.tree.cells import State
 
 if TYPE_CHECKING:
+    from memtui.features.tasks.glance import LaneNews
     from memtui.workbench.bridge import ActivityChanged
     from memtui.workbench.browse.browser import BrowserScreen
 
@@ -218,6 +220,8 @@ class Chrome:
         """The newest entries of the audit."""
         self.waiting: dict[str, int] = {}
         """How much waits in each view, by its id, where only the view knows it."""
+        self.dreaming = False
+        """A dream runs somewhere."""
         self.loading = True
         self.progress = ""
         """How far a change of many memories is."""
@@ -258,6 +262,19 @@ class Chrome:
         if "header" in wanted and (views := self._screen.opened_views) is not None:
             views.headers_changed()
 
+    def take_tasks(self, news: LaneNews) -> None:
+        """Show how much waits in the background, tell its view, and say once what ended."""
+        if (self.waiting.get("tasks", 0), self.dreaming) != (news.waiting, news.dreaming):
+            self.waiting["tasks"], self.dreaming = news.waiting, news.dreaming
+            self.update("header")
+        views = self._screen.opened_views
+        view = views.made("tasks") if views is not None else None
+        if view is not None and news.changed:
+            view.tell_news()
+        words, level = said(news.ended)
+        if words:
+            self._screen.say(words, level)
+
     def counts(self) -> dict[str, int]:
         """How much waits in each view, for the tabs."""
         return {"changes": self.unseen, **self.waiting}
@@ -284,6 +301,7 @@ class Chrome:
             screen.projects.progress if "projects" in screen.__dict__ else "",
             self._needed_size(),
             0 if screen.is_current and screen.panes.layout.left else len(screen.memories.marks),
+            self.dreaming,
         )
         return [cells.header(state, width)]
 

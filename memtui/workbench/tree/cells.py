@@ -201,6 +201,7 @@ class State(NamedTuple):
     """The size that would show everything, where this one does not."""
     marked: int = 0
     """Marks whose count no title in view tells."""
+    dreaming: bool = False
 
 
 def header(state: State, width: int) -> Line:
@@ -224,6 +225,8 @@ def header(state: State, width: int) -> Line:
         right.append((f"~{state.totals.draft} {'drafts' if state.totals.draft > 1 else 'draft'}  ", "draft"))
     if state.read_only:
         right.append(("read-only  ", "warning"))
+    if state.dreaming:
+        right.append(("dreaming  ", "agent"))
     right += _health_runs(state.health, width)
     if state.loading:
         right.append(("reading...  ", "dim"))

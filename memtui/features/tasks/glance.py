@@ -1,0 +1,96 @@
+"""What somebody who watches the lanes is told: how much waits, whether a dream runs, and what ended since.
+
+It is apart because whoever works a lane off needs none of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.task import COMPLETED, ENDED, FAILED, OPEN, RUNNING, Task
+from memtui.features.tasks.shown import what_words
+from memtui.ui.draw.words import count_words
+
+if TYPE_CHECKING:
+    from memtui.engine.ledger.tasks import TaskTable
+
+
+class LaneNews(NamedTuple):
+    """How the lanes are."""
+
+    event: int
+    """The number of the newest event."""
+    waiting: int = 0
+    """Tasks of one lane that wait or run."""
+    due: bool = False
+    """Something in it is to be done, and nobody is at it."""
+    dreaming: bool = False
+    """A dream runs, in any lane."""
+    ended: tuple[Task, ...] = ()
+    """What ended in it since the glance before, oldest first."""
+    progress: tuple[str, ...] = ()
+    """How far what runs in it is."""
+    changed: bool = True
+    """Something happened in any lane since, or what runs in this one is further."""
+
+
+def glance(tasks: TaskTable, lane: str, before: LaneNews | None) -> LaneNews:
+    """Look at the lanes; where nothing happened since the glance before, next to nothing is read.
+
+    Args:
+        tasks: the table.
+        lane: whose tasks are counted.
+        before: the glance before; None: the first one, to which nothing has ended.
+    """
+    event = tasks.last_event()
+    if before is not None and before.event == event and not (before.waiting or before.dreaming):
+        return before._replace(ended=(), changed=False)
+    waiting = tasks.all(lane, OPEN)
+    progress = tuple(task.progress for task in waiting if task.state == RUNNING)
+    due = bool(waiting) and (
+        any(task.state == RUNNING for task in waiting) or bool(tasks.next_due(lane, tasks.clock()))
+    )
+    dreams = {task.workspace for task in tasks.all(None, (RUNNING,)) if task.kind == "dream"}
+    ended: tuple[Task, ...] = ()
+    if before is not None and before.event != event:
+        told = [one.payload for one in tasks.events_after(before.event) if one.kind == "task"]
+        ids = {str(one["task"]) for one in told if one["workspace"] == lane and one["state"] in ENDED}
+        ended = tuple(task for task in reversed(tasks.all(lane, ENDED)) if task.id in ids)
+    return LaneNews(
+        event,
+        len(waiting),
+        due and not _is_held(tasks, lane),
+        any(_is_held(tasks, one) for one in dreams),
+        ended,
+        progress,
+        before is None or before.event != event or before.progress != progress,
+    )
+
+
+def _is_held(tasks: TaskTable, lane: str) -> bool:
+    """Whether somebody is at a lane: what runs where nobody is was left by a dead process."""
+    with tasks.lane(lane) as free:
+        return not free
+
+
+def said(ended: Sequence[Task]) -> tuple[str, str]:
+    """Say what ended, once, and how: `good`, `warning`; empty where there is nothing to say."""
+    failed = [task for task in ended if task.state == FAILED]
+    if failed:
+        more = f" {len(failed) - 1} more failed." if len(failed) > 1 else ""
+        return f"{failed[-1].kind} failed: {what_words(failed[-1])}{more} 0 shows it.", "warning"
+    done = [task for task in ended if task.state == COMPLETED]
+    saved = sum(_count(task, "addresses") for task in done if task.txn is not None)
+    proposed = sum(_count(task, "proposals") for task in done)
+    parts = [str((task.result or {})["summary"]) for task in done if (task.result or {}).get("outcome") == "known"]
+    if saved:
+        parts.append(f"Saved {count_words(saved, 'memory')}: 0 w shows the difference, u takes it back.")
+    if proposed:
+        parts.append(f"Proposed: {count_words(proposed, 'change')}. 3 shows what waits.")
+    return " ".join(parts), "good"
+
+
+def _count(task: Task, name: str) -> int:
+    found = (task.result or {}).get(name)
+    return len(found) if isinstance(found, list) else 0

@@ -1,0 +1,197 @@
+"""The tasks in the workbench: what runs, waits and was done in the background, with all that was sent and written.
+
+Nothing here works a task off: the workbench does, behind every view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+from memtui.engine.model import Done
+from memtui.engine.task import CANCELLED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
+from memtui.errors import MemtuiError
+from memtui.features.host import WRITE, Host
+from memtui.features.tasks import view_rows
+from memtui.features.tasks.shown import state_word, what_words
+from memtui.features.tasks.workspace import workspace_of
+from memtui.ui.action import Action
+from memtui.ui.draw.difference import Look
+from memtui.ui.draw.pages import Page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.times import Look as Clock
+from memtui.ui.draw.words import partly_done
+from memtui.ui.list_view import ListView
+from memtui.ui.rows import ListRows
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.ui.view_screen import Within
+
+SHOWN = 500
+"""Tasks that are listed."""
+
+
+class TasksView(ListView[Task]):
+    """What memtui does in the background."""
+
+    ID: ClassVar[str] = "tasks"
+    HELP = """What memtui does in the background: first what runs and what waits, then what ended, newest first; tasks
+of other projects say elsewhere. Beside a row stands what was asked, what a worker was sent and replied, and what came
+of it, to the byte; enter goes there. x cancels: what waits at once, what runs when it is pressed twice; r tries again
+what failed or was cancelled. w shows the difference of what a task wrote, and u takes that back, where nothing changed
+since."""
+    NO_MATCH = "No task has these words"
+    EMPTY = ("There is no task.", "memtui remember makes one; so does whatever asks over HTTP.")
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host.shell, ListRows(lambda task: task.id, words_of))
+        self.host, self.jobs = host, host.jobs
+        self._difference = False
+        """Whether what a task wrote is shown, and not what it was about."""
+        self._asked = ""
+        """The task that runs of which the user was asked whether it is to end."""
+        self._does |= {
+            "task_cancel": self._cancel,
+            "task_retry": self._retry,
+            "task_diff": self._show_difference,
+            "next_hunk": lambda: self.page.go_to_place(1),
+            "previous_hunk": lambda: self.page.go_to_place(-1),
+        }
+
+    def entered(self, within: Within | None) -> None:
+        """Begin at what is new."""
+        del within
+        self.prompt = None
+        self._difference = False
+        self.load()
+
+    def read_rows(self, *, awaited: bool) -> None:
+        """Ask for the tasks."""
+        self.jobs.run(listed, self.take, what="read the tasks", latest="tasks", awaited=awaited)
+
+    def draw(self, item: Task, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        clock = Clock(self.host.now(), self.ascii, self.shell.named)
+        where = self.host.surroundings
+        return view_rows.task_runs(item, width, clock, lane=workspace_of(where).id if where else item.workspace)
+
+    def read_text(self, item: Task) -> None:
+        """Ask for what a task was about, or wrote."""
+        look = Look(self.page.text_width, plain=self.ascii, named=self.shell.named)
+        now, difference = self.host.now(), self._difference and item.txn is not None
+
+        def draw(engine: Engine) -> tuple[Page, tuple[int, ...]]:
+            if difference:
+                return view_rows.written(engine, item, look)
+            return view_rows.show(engine, item, now, look), ()
+
+        self.jobs.run(
+            draw,
+            lambda found: self.show_text(item, *found),
+            what="read a task",
+            latest="tasks-page",
+        )
+
+    def page_words(self) -> tuple[str, Line]:
+        """What is shown of it."""
+        return ("What it wrote", self.page.places()) if self._difference else ("What it is about", [])
+
+    def off(self, action: Action) -> str:
+        """Why an action is off now."""
+        item = self.item
+        if action.id in ("next_hunk", "previous_hunk"):
+            return "" if self.page.starts else "There is no other place."
+        if not action.id.startswith("task_") and action.id != "read_text":
+            return ""
+        if item is None:
+            return "There is no row here."
+        state = state_word(item)
+        if action.id == "task_cancel" and (item.state not in OPEN or item.plan is not None):
+            return f"It is {state} already." if item.state in ENDED else "It is being written, and will be done."
+        if action.id == "task_retry" and item.state not in (FAILED, CANCELLED):
+            return f"It is {state}; only what failed or was cancelled is tried again."
+        return "It wrote nothing." if action.id == "task_diff" and item.txn is None else ""
+
+    def perform(self, action: Action) -> None:
+        """Do it; whoever does something else meanwhile is asked again. Undo is of the task under the cursor."""
+        if action.id != "task_cancel":
+            self._asked = ""
+        if action.id == "undo" and self.item is not None and self.item.txn is not None:
+            self._undo(self.item, self.item.txn)
+        else:
+            super().perform(action)
+
+    # What keys do
+
+    def _cancel(self) -> None:
+        item = self.item
+        if item is None:
+            return
+        if item.state == RUNNING and self._asked != item.id:
+            self._asked = item.id
+            self.host.say(f"{item.kind} runs: x again cancels it, and nothing of it is written.", "warning")
+            return
+        self._asked = ""
+
+        def told(task: Task) -> None:
+            words = "ends soon" if task.stopping else f"is {state_word(task)}"
+            self.host.say(f"{task.kind} {words}.", "good" if task.state == CANCELLED else "name")
+            self.load()
+
+        self._change(lambda engine: engine.tasks.cancel(item.id), told, f"cancel {item.kind}")
+
+    def _retry(self) -> None:
+        item = self.item
+        if item is None:
+            return
+
+        def told(task: Task) -> None:
+            self.host.say(f"{task.kind} waits to be tried again.", "good")
+            self.load()
+
+        self._change(lambda engine: engine.tasks.retry(item.id), told, f"retry {item.kind}")
+
+    def _change(self, job: Callable[[Engine], Task], then: Callable[[Task], None], what: str) -> None:
+        self.jobs.run(job, then, what=what, lane=WRITE)
+
+    def _show_difference(self) -> None:
+        self._difference = not self._difference
+        self.read_alone(alone=self._difference)
+
+    def step_back(self) -> bool:
+        """From the difference to what the task is about."""
+        was, self._difference = self._difference, False
+        return super().step_back() or was
+
+    def _undo(self, item: Task, txn: str) -> None:
+        name = f"{item.kind}: {self.shell.named(what_words(item))}"
+
+        def done(result: Done) -> None:
+            self.host.operations.touched(result.addresses)
+            failed = [outcome for outcome in result.outcomes if not outcome.ok]
+            if failed:
+                count, error = len(result.outcomes), failed[0].error
+                why = error.message if isinstance(error, MemtuiError) else "It was changed since."
+                words = partly_done("took back", count - len(failed), count, str(failed[0].address), why)
+                self.host.say(words, "warning")
+            else:
+                self.host.say(f"Took back: {name}. U does it again.", "good")
+            self.load()
+
+        self.jobs.run(
+            lambda engine: engine.undo.undo(actor=self.jobs.actor, txn=txn), done, what=f"take back {name}", lane=WRITE
+        )
+
+
+def words_of(task: Task) -> str:
+    """Give the words by which the filter finds a task."""
+    return f"{state_word(task)} {task.kind} {what_words(task)} {task.client}"
+
+
+def listed(engine: Engine) -> tuple[Task, ...]:
+    """Give the tasks of every lane: those that run, those that wait in the order they come, and those that ended."""
+    found = engine.tasks.all(limit=SHOWN)
+    running, queued = ([task for task in reversed(found) if task.state == state] for state in (RUNNING, QUEUED))
+    ended = sorted((task for task in found if task.state in ENDED), key=lambda task: -task.updated)
+    return (*running, *queued, *ended)

@@ -1,0 +1,152 @@
+"""How tasks look: a row, and beside it what was asked, sent, replied and written.
+
+It is apart because it runs in a thread, where no widget may be touched.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from memtui.diff.hunks import why_not_text
+from memtui.engine.model import AuditRecord, is_person
+from memtui.engine.task import COMPLETED, FAILED, RUNNING, Run, Task
+from memtui.errors import MemtuiError
+from memtui.features.tasks.shown import asked_words, state_word, what_words
+from memtui.safe_text import cell_width
+from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, fields_page, text_page, words_page
+from memtui.ui.draw.spans import Run as Piece
+from memtui.ui.draw.times import Look as Clock
+from memtui.ui.draw.times import both, stamp
+from memtui.ui.draw.words import fit
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+_STYLES = {RUNNING: "agent", FAILED: "problem", COMPLETED: "good"}
+_SAID = ("summary", "changes", "addresses", "filesTouched", "touchedScopes", "outcome")
+_WIDE = 76
+"""Cells from which on a row says who asked."""
+
+
+def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]:
+    """Draw a row: how it is, its kind, what it is about, who asked, when.
+
+    Args:
+        task: which.
+        width: cells there are.
+        clock: the time, and how memories are named.
+        lane: the lane of where the user stands; a task of another one says so.
+    """
+    who = "" if is_person(task.client) else task.client
+    end = [who] if who and width >= _WIDE else []
+    end += ["elsewhere"] if task.workspace != lane else []
+    tail = "  ".join([*(fit(one, min(cell_width(one), 20), plain=clock.ascii) for one in end), ""])
+    time = fit(stamp(task.updated, clock.now), 6, right=True)
+    room = max(width - 20 - cell_width(tail) - len(time) - 1, 4)
+    words = clock.named(what_words(task))
+    return [
+        (fit(state_word(task), 10), _STYLES.get(task.state, "name")),
+        (fit(task.kind, 10), "strong" if task.state == RUNNING else "name"),
+        (fit(words, room, plain=clock.ascii), "problem" if task.state == FAILED else "description"),
+        (" " + tail, "agent"),
+        (time, "dim"),
+    ]
+
+
+def show(engine: Engine, task: Task, now: int, look: Look) -> Page:
+    """Draw what is known of a task: what was asked, what came of it, what was sent and replied, all of it.
+
+    Args:
+        engine: has the runs.
+        task: which.
+        now: the clock.
+        look: how it is drawn.
+    """
+    state = f"{state_word(task)}, {both(task.updated, now)}"
+    asked = f"by {task.client}, {both(task.created, now)}"
+    fields = [("State", state), ("Asked", asked), ("Id", f"{task.seq}  {task.id}")]
+    if task.not_before > now:
+        fields.append(("Due", both(task.not_before, now)))
+    if task.attempt > 1:
+        fields.append(("Attempt", str(task.attempt)))
+    if task.error is not None:
+        fields.append(("Why", f"{task.error[0]}: {task.error[1]}"))
+    fields += _result_fields(task, look)
+    page = [*fields_page(fields, look.width)]
+    text = task.request.get("content")
+    if isinstance(text, str):
+        page += _titled("What was asked", text_page(text.encode(), look.width, plain=look.plain))
+    elif words := asked_words(task.request):
+        page += _titled("What was asked", words_page(words, width=look.width))
+    for run in engine.tasks.runs(task=task.id):
+        page += _run_page(run, look)
+    return tuple(page)
+
+
+def _result_fields(task: Task, look: Look) -> Iterator[tuple[str, str]]:
+    """What came of a task, but for what the row and the memories it names say already."""
+    result = dict(task.result or {})
+    if result.get("summary"):
+        yield "Result", look.named(str(result["summary"]))
+    changes = result.get("changes")
+    for one in changes if isinstance(changes, list) else ():
+        if isinstance(one, dict):
+            yield str(one.get("what", ""))[:10] or "changed", look.named(str(one.get("address", "")))
+    for name, value in result.items():
+        if name not in _SAID and value not in (None, "", []):
+            words = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+            yield name[:10], look.named(words)
+
+
+def _run_page(run: Run, look: Look) -> Iterator[PageLine]:
+    counts = ", ".join(f"{name} {value}" for name, value in run.counts.items())
+    said = f"Run: {run.outcome}, worker {run.worker}, {(run.ended - run.at) / 1_000:.1f} s"
+    yield from _titled(said, words_page(counts, width=look.width) if counts else ())
+    for name, text in (("Sent", run.sent), ("Replied", run.reply)):
+        data = text.encode("utf-8", "surrogatepass")
+        if data:
+            yield from _titled(f"{name}: {len(data):,} bytes", text_page(data, look.width, plain=look.plain))
+
+
+def _titled(title: str, page: Sequence[PageLine]) -> list[PageLine]:
+    return [PageLine(()), *words_page(title, style="heading"), *page]
+
+
+def written(engine: Engine, task: Task, look: Look) -> tuple[Page, tuple[int, ...]]:
+    """Draw how what a task wrote differs from what was there, memory by memory.
+
+    Returns:
+        The lines, and at which of them each place begins.
+    """
+    page, starts = list[PageLine](), list[int]()
+    records = engine.history.audit(txn=task.txn, limit=1_000) if task.txn is not None else ()
+    for record in reversed(records):
+        if record.state != "done":
+            continue
+        page += [PageLine(()), *words_page(look.named(_heading(record)), style="heading", width=look.width)]
+        lines, places = _record_page(engine, record, look)
+        starts += [len(page) + place for place in places]
+        page += lines
+    return tuple(page[1:]), tuple(start - 1 for start in starts)
+
+
+def _heading(record: AuditRecord) -> str:
+    new = f" to {record.new_address}" if record.new_address is not None else ""
+    return f"{record.operation} {record.address}{new}"
+
+
+def _record_page(engine: Engine, record: AuditRecord, look: Look) -> tuple[Page, tuple[int, ...]]:
+    try:
+        before, after = (
+            b"" if sha is None else engine.history.read_audited(record.seq, sha)
+            for sha in (record.before, record.after)
+        )
+    except MemtuiError as error:
+        return words_page(error.message, style="problem", width=look.width), ()
+    why = why_not_text(before, SHOWN_BYTES) or why_not_text(after, SHOWN_BYTES)
+    if why:
+        return words_page(f"It cannot be shown line by line: {why}.", width=look.width), ()
+    _, page, starts = compare(before, after, look)
+    return page, starts

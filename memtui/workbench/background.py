@@ -1,0 +1,84 @@
+"""Background work while the workbench is open: it looks at the lanes, and works off its own where nobody else does.
+
+Looking is a thread of its own, so that a task that takes minutes hides neither what waits nor that a dream runs
+elsewhere. A task that is at work when memtui ends is begun again by whoever comes next.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import TYPE_CHECKING
+
+from memtui.features.tasks.glance import LaneNews, glance
+from memtui.features.tasks.workspace import workspace_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memtui.errors import MemtuiError
+    from memtui.wire.session import Session
+    from memtui.workbench.bridge import Bridge, Engine
+
+LOOK_S = 0.5
+"""Seconds between two looks."""
+AGAIN_S = 30.0
+"""Seconds until a lane is worked again after the ledger failed."""
+
+
+class Background:
+    """Looks and works."""
+
+    def __init__(
+        self,
+        session: Session,
+        bridge: Bridge,
+        tell: Callable[[LaneNews], None],
+        fail: Callable[[str, MemtuiError], None],
+    ) -> None:
+        """Take the session that is worked with, what runs jobs, and who is told of news and of errors."""
+        self._session = session
+        self._bridge = bridge
+        self._tell = tell
+        self._fail = fail
+        self._lane = workspace_of(session.surroundings)
+        self._pause = threading.Event()
+        self._working = False
+        self._not_before = 0.0
+
+    def start(self) -> None:
+        """Look from now on."""
+        self._bridge.stream(self._follow, self._take, what="look at the tasks", group="tasks-look")
+
+    def _follow(self, engine: Engine, stop: Callable[[], bool], tell: Callable[[LaneNews], None]) -> LaneNews:
+        seen = LaneNews(0)
+        first = True
+        while not stop():
+            now = glance(engine.tasks, self._lane.id, None if first else seen)
+            if now.changed or now.due or now.dreaming is not seen.dreaming:
+                tell(now)
+            seen, first = now, False
+            self._pause.wait(LOOK_S)
+        return seen
+
+    def _take(self, now: LaneNews) -> None:
+        self._tell(now)
+        if now.due and not self._working and not self._bridge.read_only and time.monotonic() >= self._not_before:
+            self._working = True
+            self._bridge.run(
+                self._work, self._worked, what="work in the background", otherwise=self._failed, lane="tasks"
+            )
+
+    def _work(self, engine: Engine) -> int:
+        from memtui.features.tasks.lanes import work_off  # most sessions have nothing to work off
+
+        del engine  # it is the session's
+        return work_off(self._session, workspace=self._lane, stop=lambda: self._bridge.closed)
+
+    def _worked(self, count: int) -> None:
+        del count
+        self._working = False
+
+    def _failed(self, error: MemtuiError) -> None:
+        self._working, self._not_before = False, time.monotonic() + AGAIN_S
+        self._fail("work in the background", error)

@@ -1,0 +1,98 @@
+"""Background work in the workbench: lanes are worked off behind every view, and what happens in them is said once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from memtui.config.read import load_settings, read_environment
+from memtui.config.surroundings import surroundings_from
+from memtui.features.tasks import lanes
+from memtui.features.tasks.workspace import workspace_of
+from memtui.wire.session import Options, Session
+from memtui.workbench.background import Background
+from tests.features.tasks.test_lanes import WORKS
+from tests.workbench.views.real import Real, World, real
+
+
+@pytest.fixture
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
+    monkeypatch.setattr(lanes, "works", lambda: WORKS)
+    return World(tmp_path)
+
+
+@asynccontextmanager
+async def working(world: World, *, read_only: bool = False) -> AsyncIterator[tuple[Real, str]]:
+    """A workbench that works its lane off, and the lane's id."""
+    settings = load_settings(read_environment())
+    around = surroundings_from(settings, cwd=str(world.base))
+    async with real(world, read_only=read_only) as screen:
+        session = Session(settings, screen.real.roots.all(), screen.real, Options(), around)
+        browser = screen.browser
+        Background(session, browser.bridge, browser.chrome.take_tasks, browser.show_error).start()
+        yield screen, workspace_of(around).id
+
+
+async def test_what_another_process_queues_is_done_and_said_once(world: World) -> None:
+    async with working(world) as (screen, lane):
+        with world.engine() as other:
+            other.tasks.enqueue("remember", lane, "cli", {"files": {"a.md": "a", "b.md": "b"}}, trigger="manual")
+            other.tasks.enqueue("remember", "elsewhere", "cli", {"files": {"c.md": "c"}}, trigger="manual")
+        await screen.until_text("Saved 2 memories: 0 w shows the difference, u takes it back.")
+        assert set(world.disk()) == {"a.md", "b.md"}
+        await screen.press("M")
+        assert screen.text.count("Saved 2 memories") == 1
+        await screen.press("escape", "u")
+        await screen.until(lambda: world.disk() == {})
+
+
+async def test_what_waits_is_counted_at_the_tab_and_a_failure_is_said(world: World) -> None:
+    async with working(world) as (screen, lane):
+        begun = world.base / "begun"
+        tasks = screen.real.tasks
+        task = tasks.enqueue("remember", lane, "cli", {"wait": str(begun), "refuse": 1}, trigger="manual")
+        await screen.until_text("0 Tasks(1)")
+        await screen.until(begun.exists)
+        await screen.press("0")
+        await screen.until_text("at it")
+        tasks.cancel(task.id)
+        await screen.until(lambda: tasks.get(task.id).state == "cancelled")
+        await screen.until(lambda: "Tasks(1)" not in screen.text)
+        tasks.enqueue("remember", lane, "cli", {"refuse": 1}, trigger="manual")
+        await screen.until_text("remember failed: E_TEXT: No. Else.")
+
+
+async def test_a_dream_of_another_process_shows_while_it_lives(world: World) -> None:
+    async with working(world) as (screen, _):
+        with world.engine() as other:
+            dream = other.tasks.enqueue("dream", "elsewhere", "cli", {}, trigger="auto")
+            held, ends = threading.Event(), threading.Event()
+
+            def run() -> None:
+                with other.tasks.lane("elsewhere"):
+                    other.tasks.start(dream.id)
+                    held.set()
+                    ends.wait(30)
+
+            thread = threading.Thread(target=run)
+            thread.start()
+            held.wait(30)
+            await screen.until(lambda: "dreaming" in screen.text.splitlines()[0])
+            ends.set()
+            thread.join()
+            assert other.tasks.get(dream.id).state == "running", "whoever had it died"
+            await screen.until(lambda: "dreaming" not in screen.text.splitlines()[0])
+
+
+async def test_read_only_works_nothing_off(world: World) -> None:
+    with world.engine() as other:
+        other.tasks.enqueue("remember", "elsewhere", "cli", {}, trigger="manual")  # so that there is a ledger
+        async with working(world, read_only=True) as (screen, lane):
+            for count in (1, 2):
+                other.tasks.enqueue("remember", lane, "cli", {"files": {"a.md": "a"}}, trigger="manual")
+                await screen.until_text(f"0 Tasks({count})")
+            assert {task.state for task in other.tasks.all()} == {"queued"}
