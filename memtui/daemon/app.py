@@ -9,7 +9,7 @@ import os
 import signal
 import socket
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import anyio.to_thread
 import uvicorn
@@ -38,17 +38,6 @@ LAST_TASK = 10.0
 """Seconds that a running task has to end; a longer one is begun again by whoever works the lane next."""
 LOCK_WAIT = 5.0
 USUAL = 700
-
-
-class Doors(NamedTuple):
-    """Where to listen."""
-
-    port: int | None = None
-    """A port of 127.0.0.1; 0: a free one; None: none."""
-    file: bool = True
-    """Whether to listen on the socket file."""
-    new_token: bool = False
-    """Make another token for the port."""
 
 
 class Connected:
@@ -104,8 +93,10 @@ def serve(
     load: Callable[[], Settings],
     options: Options,
     projects: Sequence[str | None],
-    doors: Doors,
     *,
+    port: int | None,
+    file: bool,
+    new_token: bool,
     ready: Callable[[str | None, int | None], None],
     narrate: Callable[[str], None],
 ) -> None:
@@ -115,7 +106,9 @@ def serve(
         load: reads the settings anew.
         options: the global options.
         projects: the folders whose workspaces are served, `/workspace` being the first; None: where it was started.
-        doors: where to listen.
+        port: where to listen on 127.0.0.1, behind a token; None: nowhere.
+        file: whether to listen on the socket file.
+        new_token: make another token for the port.
         ready: told the path of the socket file and the port it listens on, once it does.
         narrate: told, line by line, what the user should know.
 
@@ -127,18 +120,17 @@ def serve(
     door_access(now)
     if not now.daemon_enabled:
         raise RefusedError("The daemon is switched off.", code="E_DISABLED", hint="Set daemon.enabled in config.toml.")
-    if not doors.file and doors.port is None:
+    if not file and port is None:
         raise UsageError("It would listen nowhere.", hint="Give --port N, or leave --no-socket out.")
     with contextlib.ExitStack() as stack:
         stack.enter_context(sockets.alone(now.state_dir))
-        listeners, path, port = list[socket.socket](), None, None
-        if doors.file:
+        listeners, path, token = list[socket.socket](), None, ""
+        if file:
             path = sockets.socket_path(now.state_dir, read_environment())
             listeners.append(stack.enter_context(sockets.bound_file(path)))
-        if doors.port is not None:
-            listeners.append(stack.enter_context(contextlib.closing(open_port(doors.port))))
-            port = listeners[-1].getsockname()[1]
-        token = sockets.port_token(now.state_dir, new=doors.new_token) if port else ""
+        if port is not None:
+            listeners.append(stack.enter_context(contextlib.closing(open_port(port))))
+            token = sockets.port_token(now.state_dir, new=new_token)
         guard = Guard(token, port, pages=False)
 
         def opener(project: str | None) -> Callable[[Access], Session]:
@@ -169,9 +161,11 @@ class Daemon:
         ready: Callable[[], None],
     ) -> None:
         """Answer on bound sockets until a signal comes."""
-        served = [Served(session, opener, self._narrate) for session, opener in sessions]
-        by_id = {one.workspace.id: one for one in reversed(served)}
-        by_id = {one.workspace.id: by_id[one.workspace.id] for one in served}
+        by_id: dict[str, Served] = {}
+        for session, opener in sessions:
+            one = Served(session, opener, self._narrate)
+            by_id.setdefault(one.workspace.id, one)
+        served = list(by_id.values())
         config = uvicorn.Config(
             self.app(Routes(by_id, self._settings)),
             http=_Protocol,
@@ -191,11 +185,11 @@ class Daemon:
         ended = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             loop.add_signal_handler(number, ended.set)
-        feeds = [asyncio.create_task(one.feed.run()) for one in by_id.values()]
+        feeds = [asyncio.create_task(one.feed.run()) for one in served]
         for listener in listeners:
             listener.listen(CONNECTIONS)
         serving = asyncio.create_task(self._server.serve(sockets=listeners))
-        for one in by_id.values():
+        for one in served:
             one.start()
         gc.collect()
         gc.freeze()
@@ -203,7 +197,7 @@ class Daemon:
         ready()
         told = asyncio.create_task(ended.wait())
         await asyncio.wait([serving, told, *feeds], return_when=asyncio.FIRST_COMPLETED)
-        await self._drain(list(by_id.values()), serving, feeds)
+        await self._drain(served, serving, feeds)
 
     async def _drain(
         self, served: Sequence[Served], serving: asyncio.Task[None], feeds: Sequence[asyncio.Task[None]]

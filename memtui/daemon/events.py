@@ -81,7 +81,7 @@ class Follower:
     """One follower."""
 
     def __init__(self, client: str, shows: Callable[[str], bool], since: Position) -> None:
-        """Take who it is, which roots it may see now, and how far everybody is."""
+        """Take who it is, which roots it may see at that moment (empty: any at all), and where it begins."""
         self.since = since
         self._client = client
         self._shows = shows
@@ -91,12 +91,9 @@ class Follower:
 
     def wanted(self, events: Sequence[ToldEvent]) -> list[ToldEvent]:
         """Leave out what it is not told: tasks of others, and memories in roots it may not see."""
-        seen = {root: self._shows(root) for root in {event.root for event in events if event.root}}
-        return [
-            event
-            for event in events
-            if seen.get(event.root, True) and (event.type != "task" or event.client == self._client)
-        ]
+        seen = {root: self._shows(root) for root in {event.root for event in events}}
+        mine = [event for event in events if event.type != "task" or event.client == self._client]
+        return [event for event in mine if seen[event.root]]
 
     def put(self, messages: Sequence[bytes]) -> bool:
         """Have events wait for it; no when too many would, and it ends behind those that do."""

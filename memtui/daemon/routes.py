@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import anyio.to_thread
 from starlette.datastructures import Headers
@@ -25,7 +25,7 @@ from memtui.daemon.events import position_of
 from memtui.daemon.served import Served
 from memtui.engine.access import Access
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, Task
-from memtui.errors import MemtuiError, RefusedError
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.feature import load
 from memtui.features.table import entries
 from memtui.features.tasks.lanes import works
@@ -84,14 +84,12 @@ class Gate:
         return None
 
 
-class Asking:
-    """A request with who asks and what they may do, settled when it is needed."""
+class Asking(NamedTuple):
+    """A request to one workspace."""
 
-    def __init__(self, request: Request, served: Served, settings: LiveSettings) -> None:
-        """Take the request, its workspace and the settings."""
-        self.request = request
-        self.served = served
-        self._live = settings
+    request: Request
+    served: Served
+    live: LiveSettings
 
     def settings(self) -> Settings:
         """Give the settings as they are now.
@@ -99,26 +97,26 @@ class Asking:
         Raises:
             MemtuiError: `E_CONFIG`; `E_DISABLED`: the daemon is switched off.
         """
-        found = self._live.now()
+        found = self.live.now()
         if not found.daemon_enabled:
             raise RefusedError("The daemon is switched off.", code="E_DISABLED")
         return found
 
-    def client(self) -> str:
-        """Name who asks, as tasks and the audit do: `http`, `http:<client>`, or `agent:<name>` for an agent's."""
-        client = bodies.client_of(self.request, self.settings().daemon_clients)
-        agent = self.request.scope["state"]["peer"].agent()
-        if agent is None:
-            return f"http:{client}" if client else "http"
-        return f"agent:{agent}/{client}" if client else f"agent:{agent}"
+    def enter(self) -> tuple[str, Access]:
+        """Settle who asks, as tasks and the audit name them, and what they may do now.
 
-    def access(self, client: str) -> Access:
-        """Say what a client may do now.
+        Returns:
+            `http`, `http:<client>`, or for the command of an agent `agent:<name>`; and the access.
 
         Raises:
-            MemtuiError: `E_DISABLED`: nothing.
+            RequestError: the client is none. MemtuiError: `E_DISABLED`, `E_CONFIG`.
         """
-        return door_access(self.settings(), client)
+        settings = self.settings()
+        given = bodies.client_of(self.request, settings.daemon_clients)
+        agent = self.request.scope["state"]["peer"].agent()
+        door, between = (f"agent:{agent}", "/") if agent else ("http", ":")
+        client = f"{door}{between}{given}" if given else door
+        return client, door_access(settings, client)
 
     def mine(self, kind: str) -> Task:
         """Find the task of the path, if it is of that kind and of whoever asks.
@@ -126,17 +124,14 @@ class Asking:
         Raises:
             RequestError: 404, alike for all others.
         """
-        given, client = self.request.path_params["task"], self.client()
-        self.access(client)
+        given, (client, _) = self.request.path_params["task"], self.enter()
         try:
-            found = self.served.session.engine.tasks.get(given) if _TASK.fullmatch(given) else None
-        except MemtuiError as error:
-            if error.code != "E_TASK":
-                raise
-            found = None
-        if found is None or (found.kind, found.client, found.workspace) != (kind, client, self.served.workspace.id):
-            raise RequestError(404, f"{kind}_task_not_found", f"There is no {kind} task of this client with that id.")
-        return found
+            found = self.served.session.engine.tasks.get(given if _TASK.fullmatch(given) else "")
+            if (found.kind, found.client, found.workspace) == (kind, client, self.served.workspace.id):
+                return found
+        except NotFoundError:
+            pass
+        raise RequestError(404, f"{kind}_task_not_found", f"There is no {kind} task of this client with that id.")
 
 
 class Routes:
@@ -149,7 +144,7 @@ class Routes:
 
     def all(self) -> list[Route]:
         """Give the routes."""
-        found = [Route("/health", _health), Route("/capabilities", self._capabilities)]
+        found = [Route("/health", _health), Route("/capabilities", self._told("capabilities", self._capabilities))]
         for base in ("/workspace/memory", "/workspaces/{workspace}/memory"):
             found += [
                 Route(f"{base}/recall", self._told("recall", self._recall), methods=["POST"]),
@@ -191,18 +186,11 @@ class Routes:
 
         def queue() -> Task:
             fields = bodies.FIELDS[kind](body)
-            client, key = asking.client(), bodies.key_of(asking.request)
-            asking.served.check(kind, fields, asking.settings(), asking.access(client))
-            return asking.served.session.engine.tasks.enqueue(
-                kind,
-                asking.served.workspace.id,
-                client,
-                fields,
-                trigger="manual",
-                key=key,
-                most=WAITING,
-                most_background=BACKGROUND,
-            )
+            (client, access), key = asking.enter(), bodies.key_of(asking.request)
+            asking.served.check(kind, fields, asking.settings(), access)
+            lane, tasks = asking.served.workspace.id, asking.served.session.engine.tasks
+            most = {"most": WAITING, "most_background": BACKGROUND}
+            return tasks.enqueue(kind, lane, client, fields, trigger="manual", key=key, **most)
 
         task = await anyio.to_thread.run_sync(queue)
         asking.served.wake()
@@ -226,8 +214,7 @@ class Routes:
 
     async def _tasks(self, _: str, asking: Asking) -> Response:
         def listed() -> list[dict[str, object]]:
-            client = asking.client()
-            asking.access(client)
+            client, _ = asking.enter()
             tasks = asking.served.session.engine.tasks.all(asking.served.workspace.id, limit=1_000)
             return [{"kind": task.kind, **task_json(task)} for task in tasks if task.client == client]
 
@@ -240,8 +227,7 @@ class Routes:
 
         def recall() -> object:
             fields = bodies.recall_fields(body)
-            client = asking.client()
-            access = asking.access(client)
+            client, access = asking.enter()
             place = next((feature.answers[kind] for feature in entries().values() if kind in feature.answers), None)
             if place is None:
                 raise RequestError(409, "managed_memory_unavailable", f"This memtui does no {kind}.")
@@ -251,22 +237,21 @@ class Routes:
 
     async def _status(self, _: str, asking: Asking) -> Response:
         def blocks() -> dict[str, object]:
-            asking.access(asking.client())
-            session = asking.served.session
-            return {name: load(one.status)(session) for name, one in entries().items() if one.status}
+            asking.enter()
+            return {name: load(one.status)(asking.served.session) for name, one in entries().items() if one.status}
 
         return JSONResponse(await anyio.to_thread.run_sync(blocks))
 
     async def _events(self, _: str, asking: Asking) -> Response:
-        client = asking.client()
-        asking.access(client)
+        client = asking.enter()[0]
+        roots = {root.id: root for root in asking.served.session.roots}
 
         def shows(root_id: str) -> bool:
-            root = asking.served.root(root_id)
             try:
-                return root is not None and asking.access(client).shows(root)
-            except MemtuiError:
-                return False  # switched off since
+                access = asking.enter()[1]
+            except (MemtuiError, RequestError):
+                return False  # shut out since
+            return not root_id or access.shows(roots[root_id])
 
         last = asking.request.headers.get("Last-Event-ID")
         position = position_of(last) if last else None
@@ -276,11 +261,8 @@ class Routes:
             raise RequestError(503, "too_many_streams", f"{STREAMS} clients follow already.")
         return await asking.served.feed.follow(client, shows, position)
 
-    async def _capabilities(self, _: Request) -> Response:
-        try:
-            settings = self._settings.now()
-        except MemtuiError as error:
-            return bodies.request_error(error, "capabilities").response()
+    async def _capabilities(self, _: str, asking: Asking) -> Response:
+        asking.enter()
         kinds = [kind for kind in bodies.FIELDS if kind in works()]
         return JSONResponse(
             {
@@ -289,7 +271,7 @@ class Routes:
                 "modes": list(bodies.MODES),
                 "scopes": list(bodies.SCOPES),
                 "limits": {**bodies.LIMITS, "waiting": WAITING, "background": BACKGROUND, "streams": STREAMS},
-                "worker": settings.lifecycle_worker,
+                "worker": asking.settings().lifecycle_worker,
                 "workspaces": [{"id": one.workspace.id, "name": one.workspace.name} for one in self._served.values()],
             }
         )

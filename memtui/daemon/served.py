@@ -10,7 +10,6 @@ from memtui.daemon.bodies import RequestError
 from memtui.daemon.events import Feed
 from memtui.engine import Engine
 from memtui.engine.access import READ_WRITE, Access
-from memtui.engine.model import Root
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.tasks.lanes import refuse_off, work_off, works
 from memtui.features.tasks.workspace import workspace_of
@@ -71,10 +70,6 @@ class Served:
             if access not in self._others:
                 self._others[access] = self._open(access)
             return self._others[access].engine
-
-    def root(self, root_id: str) -> Root | None:
-        """Find a root of the workspace by its id."""
-        return next((root for root in self.session.roots if root.id == root_id), None)
 
     def check(self, kind: str, fields: Mapping[str, object], settings: Settings, access: Access) -> None:
         """Refuse a request that could not be carried out, before it is queued.

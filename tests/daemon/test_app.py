@@ -83,7 +83,7 @@ def test_ten_queued_tasks_survive_kills_and_are_done_once(machine: Machine, seed
         for _ in range(choose.randrange(3)):
             running.http.get(f"/workspace/memory/remember/{choose.choice(tasks)}?wait=1")
         running.kill()
-    for _ in range(choose.randrange(1, 4)):
+    for _ in range(choose.randrange(2)):  # a task that kills three in a row is given up
         with machine.serve() as running:
             running.http.get(f"/workspace/memory/remember/{choose.choice(tasks)}?wait=1")
             running.kill()

@@ -55,7 +55,7 @@ async def test_a_slow_follower_gets_what_waits_and_is_shown_out() -> None:
 
 
 def test_a_follower_is_told_its_own_tasks_and_roots_it_may_see() -> None:
-    follower = Follower("http:me", lambda root: root == "open", Position(0, 0))
+    follower = Follower("http:me", lambda root: root in ("", "open"), Position(0, 0))
     events = [event(1, client="http:me"), event(2, client="http:you"), event(3, root="open"), event(4, root="shut")]
     assert follower.wanted(events) == [events[0], events[2]]
 

@@ -307,6 +307,7 @@ def test_settings_count_at_the_next_request(machine: Machine) -> None:
         editor = {"X-Memtui-Client-Id": "editor"}
         assert answers("[access]\neditor = 'ro'\n", **editor) == (409, 200, shut[2])
         assert answers("[access]\neditor = 'off'\n", **editor) == shut
+        assert running.http.get("/capabilities", headers=editor).status_code == 409
         assert answers("[daemon]\nclients = ['page']\n", **editor) == (400, 400, "invalid_client_id")
         assert answers("[daemon]\nclients = ['editor']\n", **editor) == (202, 200, None)
         assert running.http.get("/health").status_code == 200

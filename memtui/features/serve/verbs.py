@@ -3,7 +3,6 @@
 import gc
 import os
 from collections.abc import Callable
-from typing import Any
 
 from memtui.errors import missing_extra
 from memtui.features.feature import load
@@ -13,7 +12,7 @@ from memtui.wire.call import Call
 
 def serve(call: Call) -> int:
     """Print where it listens, and serve until it is told to end."""
-    run, doors = _server()
+    run = _server()
     args, out = call.args, call.out
 
     def ready(file: str | None, port: int | None) -> None:
@@ -26,12 +25,20 @@ def serve(call: Call) -> int:
         out.say("ctrl+c ends it; what is queued waits.")
 
     port = args.number("port", -1)
-    doors = doors(None if port < 0 else port, not args.flag("no_socket"), args.flag("new_token"))
-    run(call.reload, call.options, args.texts("project") or [call.options.project], doors, ready=ready, narrate=out.say)
+    run(
+        call.reload,
+        call.options,
+        args.texts("project") or [call.options.project],
+        port=None if port < 0 else port,
+        file=not args.flag("no_socket"),
+        new_token=args.flag("new_token"),
+        ready=ready,
+        narrate=out.say,
+    )
     return outcomes.DONE
 
 
-def _server() -> tuple[Callable[..., object], Callable[..., Any]]:
+def _server() -> Callable[..., object]:
     """Load what serves.
 
     Raises:
@@ -39,7 +46,7 @@ def _server() -> tuple[Callable[..., object], Callable[..., Any]]:
     """
     gc.disable()  # what is loaded now stays
     try:
-        return load("memtui.daemon.app:serve"), load("memtui.daemon.app:Doors")
+        return load("memtui.daemon.app:serve")
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("memtui"):
             raise
