@@ -274,7 +274,8 @@ FIELDS = (
     SettingField(
         "lifecycle.private",
         "texts",
-        "Addresses that no worker is sent, with `*` for any letters, such as `claude-code:*/private/*`.",
+        "Addresses that no worker is sent and no prompt is given unasked, with `*` for any letters, such as "
+        "`claude-code:*/private/*`.",
     ),
     SettingField(
         "lifecycle.apply",

@@ -75,21 +75,39 @@ def path_of(address: Address) -> str:
     return f"/memories/{scope}/{address.path}" if agent == "memtui" and scope in SCOPES else str(address)
 
 
-def _part(engine: Engine, one: Scored, now: int) -> str:
-    row = one.row
+def kept(engine: Engine, one: Scored) -> str | None:
+    """Read the text of a memory without what its writer marked.
+
+    Returns:
+        None when an agent is not to know of it: it went or changed since it was listed, it is marked as not to be kept,
+        or it has the words of the request only where it is marked as private.
+    """
     try:
-        data = engine.read_bytes(row.address)
+        data = engine.read_bytes(one.row.address)
     except MemtuiError:
-        return ""  # it went since it was listed
-    if sha256(data).hexdigest() != row.sha256:
-        return ""  # written since it was listed: what is there now may be unreviewed
-    kept = markers.cut(data.decode("utf-8", "replace"))
-    about = mask(markers.cut(row.description).text).text
-    if kept.no_memory or (kept.spans and not _still_has(one, f"{row.address.path} {about} {kept.text}")):
+        return None  # it went since it was listed
+    if sha256(data).hexdigest() != one.row.sha256:
+        return None  # written since it was listed: what is there now may be unreviewed
+    found = markers.cut(data.decode("utf-8", "replace"))
+    if found.no_memory:
+        return None
+    rest = words(fold(f"{one.row.address.path} {_about(one.row)} {found.text}")).words if found.spans else one.words
+    return None if set(one.words).isdisjoint(rest) else found.text
+
+
+def _about(row: Memory) -> str:
+    return mask(markers.cut(row.description).text).text
+
+
+def _part(engine: Engine, one: Scored, now: int) -> str:
+    row, text = one.row, kept(engine, one)
+    if text is None:
         return ""
-    head = split(kept.text.encode())
-    body = kept.text.encode()[head.body :].decode("utf-8", "replace")
-    text = neutral.body(mask(body[: LONGEST + _BEYOND]).text).strip()
+    about = _about(row)
+    data = text.encode("utf-8", "replace")
+    head = split(data)
+    body = data[head.body :].decode("utf-8", "replace")
+    shown = neutral.body(mask(body[: LONGEST + _BEYOND]).text).strip()
     name = head.fields.get("name")
     title = name if isinstance(name, str) and name else row.address.name.rpartition(".")[0]
     age = max(0, now - _saved_at(engine, row)) // _DAY
@@ -98,16 +116,11 @@ def _part(engine: Engine, one: Scored, now: int) -> str:
         f"Saved {('today', 'yesterday')[age] if age < 2 else f'{age} days ago'}.",
         *([neutral.line(about)] if about else []),
         "",
-        shortened(text) or "_No text yet._",
+        shortened(shown) or "_No text yet._",
     ]
     if age >= 2:
         lines += ["", f"> NOTE: It is {age} days old: check what it says of code or files before you rely on it."]
     return "\n".join((*lines, ""))
-
-
-def _still_has(one: Scored, text: str) -> bool:
-    """Whether something of the request is in what is left of a memory."""
-    return not set(one.words).isdisjoint(words(fold(text)).words)
 
 
 def _saved_at(engine: Engine, row: Memory) -> int:

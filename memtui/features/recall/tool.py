@@ -77,7 +77,8 @@ def answer(engine: Engine, settings: Settings, client: str, given: Mapping[str, 
     left = set(without) if isinstance(without, list) else set()
     most = limit if isinstance(limit, int) else LIMIT
     found = recall(engine, str(given.get("query")), limit=most + len(left) if most else 0, agent=client)
-    chosen = [one for one in found.items if str(one.row.address) not in left][:most]
+    some = [one for one in found.items if str(one.row.address) not in left][:most]
+    chosen = [one for one in some if block.kept(engine, one) is not None]
     return {
         "strategy": "heuristic" if chosen else "none",
         "items": [

@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from memtui.config.settings import Settings
@@ -109,6 +110,8 @@ def _answer(call: Call) -> dict[str, object]:
     engine = session.engine
     try:
         found = find(engine, prompt.text, limit=_DEEP, agent=client, asked=False).items
+        private = settings.lifecycle_private
+        found = tuple(one for one in found if not any(fnmatchcase(str(one.row.address), each) for each in private))
         if prompt.session:
             fresh = engine.pins.not_given(prompt.session, [one.row for one in found])
             found = tuple(one for one in found if one.row in fresh)

@@ -14,12 +14,13 @@ ROOT = "memtui:global"
 _LOOKED_AT = 1_000
 
 
-def question(read: str, keep: str) -> str:
-    """What a person is asked before anything is read: both uses, and what is kept of what is read."""
+def question(read: str, keep: str, worker: str) -> str:
+    """What a person is asked before anything is read: both uses, what is kept of what is read, and who else gets it."""
     whose = "of this project" if read == PROJECT else "of all projects"
     kept = "places of reads and writes, and quotes of at most 200 masked characters in proposals"
     kept += ", and cards of what was observed" if keep == CARDS else ""
-    return f"Read the session files of your agents {whose} on this machine, and keep {kept}?"
+    sent = f" Parts of them, without secrets, are sent to the worker {worker}." if worker != "none" else ""
+    return f"Read the session files of your agents {whose} on this machine, and keep {kept}?{sent}"
 
 
 def said(settings: Settings) -> str:

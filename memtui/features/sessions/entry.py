@@ -24,4 +24,5 @@ FEATURE = Feature(
             rank=70,
         ),
     ),
+    status="memtui.features.sessions.verbs:status",
 )

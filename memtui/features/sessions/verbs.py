@@ -8,7 +8,9 @@ from memtui.transcripts.consent import ALL, OFF, allowed_files
 from memtui.transcripts.sessions import READERS
 from memtui.wire import outcomes
 from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
+from memtui.wire.session import Session
 from memtui.wire.times import rfc3339
 
 
@@ -58,5 +60,18 @@ def _change(call: Call, read: str, keep: str) -> None:
     """
     call.engine.history.check_settable()
     if read != OFF:
-        call.approve("let agents' sessions be read", choice.question(read, keep), "write it into the settings file")
+        call.approve(
+            "let agents' sessions be read",
+            choice.question(read, keep, call.settings.lifecycle_worker),
+            "write it into the settings file",
+        )
     choice.write(call.settings, read, keep)
+
+
+def status(session: Session) -> Json:
+    """Say what is allowed, and since when."""
+    settings, engine = session.settings, session.engine
+    choice.note(engine, settings, known=False)
+    last = choice.recorded(engine)
+    since = f" since {rfc3339(last.at)}" if last is not None else ""
+    return {"read": settings.transcripts_read + since, "keep": settings.transcripts_keep}

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
+from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
 from memtui.engine.model import Actor
 from memtui.errors import UsageError
 from memtui.features import table
 from memtui.features.feature import load
-from memtui.features.recall.tool import call
+from memtui.features.recall.tool import answer, call
 from memtui.given.tokens import estimate
 from tests.mcp_server.conftest import store
 from tests.mcp_server.talk import Store, talk
@@ -63,3 +64,13 @@ def test_all_tools_together_cost_little(engine: Engine) -> None:
     offers = [(tool.name, load(tool.offer)(engine)) for tool in table.tools()]
     told = [{"name": name, "description": one.description, "inputSchema": one.schema} for name, one in offers]
     assert estimate(json.dumps(told)) < 1_500
+
+
+def test_over_http_no_word_of_what_is_private_is_confirmed(engine: Engine, store: Store) -> None:
+    store.write("global/plan.md", "ferry <private>pin zebra</private>\n")
+    store.write("global/never.md", "ferry zebra <no-memory>\n")
+    settings = load_settings(read_environment())
+    assert answer(engine, settings, "http:x", {"query": "zebra", "limit": 5})["items"] == []
+    items = answer(engine, settings, "http:x", {"query": "ferry", "limit": 5})["items"]
+    assert isinstance(items, list)
+    assert sorted(one["address"] for one in items) == ["memtui:global/deploy.md", "memtui:global/plan.md"]

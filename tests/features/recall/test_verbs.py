@@ -136,3 +136,11 @@ def test_only_what_is_reviewed_and_looking_only_records_nothing(kept: Cli, tmp_p
     person("yes\n")
     kept("roots", "--accept", "memtui:project")
     assert "planted" in str(hook(kept))
+
+
+def test_what_is_private_is_not_given_unasked(kept: Cli, home: Path) -> None:
+    config = home / ".memtui-test" / "config.toml"
+    config.write_text('[lifecycle]\nprivate = ["memtui:*/dep*"]\n')
+    assert hook(kept) == EMPTY
+    config.write_text('[lifecycle]\nprivate = ["memtui:*/tabs*"]\n')
+    assert "By the ferry" in str(hook(kept))

@@ -7,6 +7,7 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
+from memtui.features.sessions.choice import question
 from memtui.transcripts.consent import DISABLED, NOT_ASKED, allowed_files, consent
 from tests.cli.conftest import Cli
 from tests.transcripts import made
@@ -37,6 +38,9 @@ def test_nothing_is_read_before_somebody_typed_yes(cli: Cli, config: Path, sessi
     assert "{'agent': 'claude-code', 'files': 1}" in str(answer["agents"])
     assert 'read = "all"' in config.read_text()
     assert "Claude Code 1" in cli("sessions").err
+    block = cli("status", "--json").json["sessions"]
+    assert isinstance(block, dict)
+    assert (str(block["read"]).split(" since ")[0], block["keep"]) == ("all", "cards")
 
 
 def test_what_the_file_held_stays_and_the_activity_has_each_change_once(cli: Cli, config: Path, person: Person) -> None:
@@ -88,3 +92,12 @@ def test_what_may_be_read_is_said_once_for_all(
     work = str(tmp_path / "work")
     assert [found.covers(cwd) for cwd in (work, f"{work}/below")] == [bool(here)] * 2
     assert [found.covers(cwd) for cwd in (f"{work}er", str(tmp_path), "")] == [bool(there)] * 3
+
+
+def test_the_question_names_both_uses_and_a_worker() -> None:
+    plain, sent = question("all", "cards", "none"), question("project", "places", "claude")
+    assert "cards" in plain
+    assert "places of reads and writes" in plain
+    assert "worker" not in plain
+    assert "of this project" in sent
+    assert "sent to the worker claude" in sent
