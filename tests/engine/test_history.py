@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Address, Root, Version, Write
-from memtui.errors import StorageError
+from memtui.errors import RefusedError, StorageError
 
 ME = Actor("cli")
 A = Address("notes", "a.md")
@@ -96,3 +97,20 @@ def test_nobody_holds_the_ledger_while_waiting_for_the_roots(
         MARKING[verb](engine)
     assert stuck
     assert not any(stuck)
+
+
+def test_a_setting_of_the_user_s_alone_is_recorded_for_a_person_and_refused_to_an_agent(tmp_path: Path) -> None:
+    (tmp_path / "notes").mkdir()
+    roots, state = [Root("notes", str(tmp_path / "notes"))], str(tmp_path / "state")
+    agent = Approver("agent:codex", "", "The agent codex runs this memtui.")
+    with Engine.open(roots, state_dir=state, approver=lambda: agent) as engine:
+        with pytest.raises(RefusedError, match="Only a person may change this setting"):
+            engine.history.record_setting("notes", "transcripts.read = all")
+        engine.history.record_setting("notes", "transcripts.read = off", known=False)
+    with Engine.open(roots, state_dir=state, approver=lambda: Approver("cli", "at /dev/pts/1")) as engine:
+        engine.history.record_setting("notes", "transcripts.read = all")
+        found = [(one.actor, one.operation, one.note) for one in engine.history.audit(address=Address("notes", ""))]
+    assert found == [
+        ("cli", "setting", "transcripts.read = all, at /dev/pts/1"),
+        ("outside", "setting", "transcripts.read = off"),
+    ]

@@ -26,7 +26,7 @@ from memtui.wire.output import Column
 SOON = 0.3
 """Seconds that a hook takes at most, besides the start of the process: an agent is not to notice it."""
 _INPUT = 1_048_576
-"""Bytes of a hook's input; nobody types a longer prompt."""
+"""Bytes of a hook's input; of a longer one, which nobody types, so much is no JSON."""
 _EVENTS = ("UserPromptSubmit", "BeforeAgent")
 _DEEP = 50
 """Memories among which those are sought that a session was not given yet."""
@@ -133,9 +133,8 @@ def _prompt() -> HookPrompt | None:
     """Read what the agent says; None when that is no prompt."""
     if sys.stdin is None or sys.stdin.isatty():
         return None
-    data = sys.stdin.buffer.read(_INPUT + 1)
     try:
-        told = json.loads(data) if len(data) <= _INPUT else None
+        told = json.loads(sys.stdin.buffer.read(_INPUT))
     except (ValueError, RecursionError):
         return None
     if not isinstance(told, dict) or not isinstance(told.get("prompt"), str):

@@ -76,3 +76,12 @@ def test_a_cut_text_leaves_no_link_and_no_fence_open(parts: list[str]) -> None:
     fences = [line.lstrip()[:3] for line in kept.split("\n") if line.lstrip().startswith(("```", "~~~"))]
     assert len(fences) % 2 == 0
     assert kept.count("[a b](") == kept.count("[a b](c d)")
+
+
+def test_a_cut_within_a_link_or_a_fence() -> None:
+    link = "[how we deploy](docs/how we deploy.md)"
+    assert block.shortened("x" * 1_180 + " " + link + " tail") == "x" * 1_180 + "\n\n" + block.CUT
+    fence = "~~~\n" + "word\n" * 300
+    assert block.shortened(fence).endswith("word\n~~~\n\n" + block.CUT)
+    assert block.shortened("e\u0301" * 800) == "e\u0301" * 600 + "\n\n" + block.CUT
+    assert block.shortened("x" + "e\u0301" * 800) == "x" + "e\u0301" * 599 + "\n\n" + block.CUT
