@@ -196,12 +196,17 @@ class ProposalTable:
     # --- what is carried out
 
     @contextlib.contextmanager
-    def alone(self) -> Iterator[None]:
-        """Let one process at a time carry proposals out: what is found half carried out inside is a dead one's."""
+    def alone(self, *, wait: bool = True) -> Iterator[bool]:
+        """Let one process at a time carry proposals out: what is found half carried out inside is a dead one's.
+
+        Args:
+            wait: for another one; else the block is entered all the same, and told by False.
+        """
         guard = fsio.open_lock(os.path.join(self._database.directory, "review.lock"))
         try:
-            fsio.lock(guard)
-            yield
+            if wait:
+                fsio.lock(guard)
+            yield wait or fsio.lock_now(guard)
         finally:
             fsio.close(guard)
 

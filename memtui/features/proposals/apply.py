@@ -70,8 +70,9 @@ def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) ->
     """List the proposals about the folders that are open here, the oldest first; agents' own folders are looked at."""
     if not engine.roots.read_only:
         if engine.proposals.claimed():
-            with engine.proposals.alone():
-                _recover(engine, Actor("recovery"))
+            with engine.proposals.alone(wait=False) as held:
+                if held:
+                    _recover(engine, Actor("recovery"))
         staged.look(engine)
     return tuple(one for each in engine.proposals.all(states) if (one := _here(engine, each)) is not None)
 
@@ -174,7 +175,8 @@ class _Plan(NamedTuple):
 def carry_out(engine: Engine, ids: Iterable[str], *, actor: Actor, merge: bool = True) -> Done:
     """Do what accepted proposals say, all of them as one step of undo.
 
-    Those that cannot be done drop out by name: `stale`, `blocked`, or `superseded` by another one of them.
+    Those that cannot be done drop out by name: `stale`, `blocked`, `superseded` by another one of them, or `rejected`
+    hunk by hunk.
 
     Args:
         engine: has the memories.
@@ -255,6 +257,8 @@ def _planned(engine: Engine, accepted: Sequence[Proposal], *, merge: bool) -> _P
         why, state = barred(engine, one), "blocked"
         if not why:
             why, state = ProposalView(one, views).problem, "stale"
+        if not why and views and all(view.hunks and len(view.rejected) == len(view.hunks) for view in views):
+            why, state = "Every hunk of it is rejected.", "rejected"
         if not why:
             texts = after
             doable.append(one)

@@ -156,6 +156,10 @@ def test_only_the_hunks_that_are_not_rejected_are_done_also_after_a_merge(engine
     assert accept(engine, one) == ["applied"]
     wanted = TEXT.replace(*changes[0]).replace("line 10 says", "line 10 whispers").replace(*changes[2])
     assert there(world, "a.md") == wanted
+    none = suggest(engine, edit(world, "a.md", ("line 5 says", "line 5 tells")))
+    apply.decide_hunk(engine, none.id, 0, 0, rejected=True)
+    assert accept(engine, none) == ["rejected"]
+    assert there(world, "a.md") == wanted
     again = suggest(engine, edit(world, "a.md", ("line 1 ", "LINE 1 ")))
     revised = apply.revise(engine, again.id, [edit(world, "a.md", ("line 1 ", "Line 1 "))])
     assert accept(engine, revised) == ["applied"]
@@ -258,6 +262,40 @@ def test_nine_of_ten_stale_ones_apply_after_a_merge_and_no_byte_is_lost(engine: 
             assert kept == "".join(theirs).splitlines(keepends=True), (seed, number)
     print(f"{applied} of 200 stale proposals applied after a merge (seed {seed})")
     assert applied >= 180
+
+
+def test_two_processes_never_do_the_same_twice(tmp_path: Path) -> None:
+    for turn in range(8):
+        world = new_world(tmp_path / f"world-{turn}")
+        with world.engine() as engine:
+            put(world, "a.md", "one\n")
+            ones = [suggest(engine, Write(at(f"{n}.md"), b"new\n", None), kind="add") for n in range(5)]
+            ids = [one.id for one in ones]
+            apply.decide(engine, ids, "accepted", actor=ME)
+
+        def work(world: World = world, ids: list[str] = ids) -> int:
+            with world.engine() as engine:
+                apply.waiting(engine)
+                try:
+                    return sum(one.ok for one in apply.carry_out(engine, ids, actor=ME).outcomes)
+                except UsageError:
+                    return 0
+
+        ended = [children.finish(*each) for each in [children.start(work) for _ in range(3)]]
+        assert sorted((one.value, one.trace) for one in ended) == [(0, ""), (0, ""), (5, "")]
+        with world.engine() as engine:
+            assert {engine.proposals.get(one).state for one in ids} == {"applied"}
+            assert [len(engine.history.of(at(f"{n}.md"))) for n in range(5)] == [1] * 5
+
+
+def test_looking_leaves_alone_what_a_living_process_carries_out(engine: Engine, world: World) -> None:
+    one = suggest(engine, Write(at("a.md"), b"new\n", None), kind="add")
+    apply.decide(engine, [one.id], "accepted", actor=ME)
+    with engine.proposals.alone(), world.engine() as other:
+        engine.proposals.claim([one.id], "c-1")
+        assert apply.waiting(other) == ()
+        assert other.proposals.get(one.id).state == "applying"
+    assert [each.state for each in apply.waiting(engine)] == ["accepted"]
 
 
 def test_a_kill_anywhere_leaves_them_done_once_or_accepted(tmp_path: Path) -> None:
