@@ -184,7 +184,8 @@ class Daemon:
         loop = asyncio.get_running_loop()
         ended = asyncio.Event()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            loop.add_signal_handler(number, ended.set)
+            if signal.getsignal(number) is not signal.SIG_IGN:  # it is to outlive its terminal
+                loop.add_signal_handler(number, ended.set)
         feeds = [asyncio.create_task(one.feed.run()) for one in served]
         for listener in listeners:
             listener.listen(CONNECTIONS)
@@ -218,7 +219,8 @@ class Daemon:
             feed.cancel()
         ends = await asyncio.gather(*feeds, return_exceptions=True)
         for one in served:
-            one.close()
+            if one.join(0):  # what still works needs its engine; it goes with the process
+                one.close()
         for end in ends:
             if isinstance(end, Exception):
                 raise end

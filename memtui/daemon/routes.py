@@ -42,6 +42,7 @@ FAILURES = {
     "E_CONFLICT": "conflict",
     "E_SECRET": "secret",
     "E_REPLY": "bad_reply",
+    "E_STOPPED": "timeout",
     "E_WORKER": "failed",
     "E_INTERNAL": "failed",
 }
@@ -263,7 +264,8 @@ class Routes:
 
     async def _capabilities(self, _: str, asking: Asking) -> Response:
         asking.enter()
-        kinds = [kind for kind in bodies.FIELDS if kind in works()]
+        answered = [kind for one in entries().values() for kind in one.answers]
+        kinds = [*(kind for kind in bodies.FIELDS if kind in works()), *answered, "events", "status"]
         return JSONResponse(
             {
                 "v": 1,

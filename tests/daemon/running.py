@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -87,11 +87,17 @@ class Machine:
 class Running:
     """A daemon that listens."""
 
-    def __init__(self, machine: Machine, words: tuple[str, ...], environ: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        words: tuple[str, ...],
+        environ: Mapping[str, str],
+        before: Callable[[], object] | None = None,
+    ) -> None:
         self.machine = machine
         self.process = subprocess.Popen(
             [sys.executable, "-m", "memtui", "--json", "serve", *words],
-            cwd=machine.project, env=machine.environ(**environ), text=True,
+            cwd=machine.project, env=machine.environ(**environ), text=True, preexec_fn=before,
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
         assert self.process.stdout is not None

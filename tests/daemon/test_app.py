@@ -6,6 +6,7 @@ import json
 import os
 import random
 import shlex
+import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -134,6 +135,13 @@ def test_another_user_who_opened_the_way_is_hung_up_on(machine: Machine) -> None
                 os._exit(len(answer))
         assert os.waitpid(child, 0)[1] == 0
         assert running.http.get("/health").status_code == 200
+
+
+def test_one_that_is_to_outlive_its_terminal_does(machine: Machine) -> None:
+    running = Running(machine, (), {}, before=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+    running.process.send_signal(signal.SIGHUP)
+    assert running.http.get("/health").status_code == 200
+    assert running.stop()[0] == 0
 
 
 def test_a_second_one_names_the_first(machine: Machine) -> None:

@@ -59,6 +59,25 @@ def test_a_program_remembers_asks_and_follows(running: Running) -> None:
         assert seen == changed
 
 
+def test_a_program_forgets_what_it_was_shown_and_has_the_rest_looked_through(running: Running) -> None:
+    with DaemonClient(socket=running.where["socket"], client_id="editor") as client:
+        kept = client.remember_workspace_memory("The lighthouse blinks twice.", scope="global")
+        client.get_workspace_memory_remember_task(kept.task_id, wait=60)
+        asked = client.forget_workspace_memory("lighthouse", scope="user")
+        shown = client.get_workspace_memory_forget_task(asked.task_id, wait=60)
+        assert shown.result is not None
+        assert (shown.scope, shown.result["outcome"], shown.result["touchedScopes"]) == ("user", "found", [])
+        ids = [one["id"] for one in shown.result["items"]]
+        asked = client.forget_workspace_memory(ids=ids, apply=True)
+        gone = client.get_workspace_memory_forget_task(asked.task_id, wait=60)
+        assert gone.result is not None
+        assert (gone.result["outcome"], gone.result["touchedScopes"]) == ("forgotten", ["user"])
+        assert client.recall_workspace_memory("lighthouse")["strategy"] == "none"
+        dream = client.dream_workspace_memory()
+        assert client.get_workspace_memory_dream_task(dream.task_id, wait=60).status == "completed"
+        assert {"workspace_memory_dream", "workspace_memory_recall"} <= set(client.capabilities()["features"])
+
+
 def _ids(client: DaemonClient) -> Iterator[str]:
     """The id that a stream begins with."""
     with client._http.stream("GET", "/workspace/memory/events") as response:

@@ -80,7 +80,7 @@ def _recover(session: Session, task: Task) -> bool:
         tasks.finish(task.id, CANCELLED, error=("E_STOPPED", "It was cancelled."))
     elif task.attempt >= TRIES:
         said = f"memtui ended {TRIES} times while it was at it."
-        tasks.finish(task.id, FAILED, error=("E_STOPPED", said))
+        tasks.finish(task.id, FAILED, error=("E_INTERNAL", said))
     else:
         tasks.put_back(task.id, 0, counted=True)
         return False
