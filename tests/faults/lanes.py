@@ -169,8 +169,8 @@ def every_step(tally: Tally, template: World, base: Path, interrupt: Interrupt, 
 
 def every_fault(tally: Tally, template: World, base: Path, rng: random.Random, first: int, stride: int) -> None:
     """Let the n-th call about files fail; a task that is refused for it is tried again, as a person would."""
-    number, made = first, first
-    while made >= number:
+    number = first
+    while True:
         world = template.copy(base / "world")
 
         def work_and_fail(world: World = world, number: int = number) -> int:
@@ -185,8 +185,9 @@ def every_fault(tally: Tally, template: World, base: Path, rng: random.Random, f
 
         ended = children.run(work_and_fail)
         judge(tally, world, ended, ["a", "b", "c"], f"failing call {number}")
-        made = ended.value or 0
         world.remove()
+        if (ended.value or 0) < number:
+            return
         tally.add("faults")
         number += stride
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from memtui.config.read import reread
@@ -16,7 +17,7 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Conflict, Step, is_person
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, RUNNING, Task, steps_from, steps_json
-from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError
+from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError, StorageError
 from memtui.features.feature import load
 from memtui.features.tasks.settings import note
 from memtui.features.tasks.work import Planned, Working
@@ -30,6 +31,8 @@ LONGEST_S = 295
 """How long a task may take until it has one."""
 AGAIN_MS = 5_000
 """After how long a task is tried again when a memory is locked."""
+FULL_MS = 60_000
+"""After how long a task is tried again for whose plan there was no room."""
 _LOOK_S = 0.25
 """Seconds between two looks at what may end a task."""
 _SWITCHES = {"extract": "lifecycle.extract", "dream": "lifecycle.dream"}
@@ -56,6 +59,8 @@ def work_off(session: Session, *, workspace: Workspace, stop: Callable[[], bool]
         MemtuiError: the ledger cannot be used; nothing is lost, and the next call goes on.
     """
     tasks = session.engine.tasks
+    if session.engine.roots.read_only:
+        return 0
     if tasks.next_due(workspace.id, tasks.clock()) is None and not tasks.all(workspace.id, (RUNNING,), limit=1):
         return 0
     ended = 0
@@ -119,10 +124,8 @@ class _Work:
         except Exception as error:  # noqa: BLE001 - a fault of one kind must not stop the lane; it is told as the task's
             ending = _End(FAILED, ("E_INTERNAL", f"A fault of memtui's own: {type(error).__name__}: {error}"))
         else:
-            if planned.run is not None:
-                tasks.add_run(planned.run)
             plan = _written(planned, task)
-            if self._end(anew=True) is None and tasks.keep_plan(task.id, plan, planned.proposals, planned.read):
+            if self._end(anew=True) is None and self._keep(planned, plan):
                 return _carry_out(self._session, task, plan)
             ending = self._end(anew=True) or _End(CANCELLED, ("E_STOPPED", "It was cancelled."))
         if ending.state:
@@ -130,6 +133,22 @@ class _Work:
         else:
             tasks.put_back(task.id, tasks.clock() + AGAIN_MS if ending.error[0] else 0, counted=bool(ending.error[0]))
         return bool(ending.state)
+
+    def _keep(self, planned: Planned, plan: str) -> bool:
+        """Keep what was planned; where there is no room for it, the task waits until there is."""
+        tasks, task = self._session.engine.tasks, self._task
+        try:
+            if planned.run is not None:
+                tasks.add_run(planned.run)
+            return tasks.keep_plan(task.id, plan, planned.proposals, planned.read)
+        except StorageError:
+            tasks.put_back(task.id, tasks.clock() + FULL_MS, counted=False)
+            raise
+
+    def _progress(self, text: str) -> None:
+        """Say how far it is; only words, for which no task is to fail."""
+        with suppress(StorageError, BusyError):
+            self._session.engine.tasks.note_progress(self._task.id, text)
 
     def _plan(self) -> Planned:
         session, task = self._session, self._task
@@ -149,7 +168,7 @@ class _Work:
             task,
             tasks.clock(),
             lambda: self._end() is not None,
-            lambda text: tasks.note_progress(task.id, text),
+            self._progress,
         )
         planned: Planned = load(place)(working)
         if not is_person(task.client):

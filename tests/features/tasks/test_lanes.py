@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 
 from memtui.config.read import load_settings, read_environment
+from memtui.engine.ledger.creation import LATEST
 from memtui.engine.model import Actor, Address, Write
 from memtui.engine.proposal import Evidence
 from memtui.engine.task import Run, Task, steps_json
-from memtui.errors import BusyError, RefusedError
+from memtui.errors import BusyError, RefusedError, StorageError
 from memtui.features.proposals.value import proposal
 from memtui.features.tasks import lanes
 from memtui.features.tasks.lanes import TRIES, work_off
@@ -274,6 +275,58 @@ def test_what_kills_every_process_is_given_up(session: Session) -> None:
         session.engine.tasks.start(task.id)
     work(session)
     assert now(session, task).state == "failed"
+
+
+def full(session: Session) -> Callable[[], object]:
+    """Let the ledger have no more pages; returns what gives it more."""
+    database = session.engine._ledger.connection()
+    (pages,) = next(iter(database.execute("PRAGMA page_count")))
+    database.execute(f"PRAGMA max_page_count={pages}")
+    return lambda: database.execute("PRAGMA max_page_count=1000000")
+
+
+def test_a_full_disk_refuses_what_is_asked_and_what_is_planned_waits(session: Session, tmp_path: Path) -> None:
+    task = ask(session, files={"a.md": "a" * 50_000})
+    more = full(session)
+    with pytest.raises(StorageError) as caught:
+        ask(session, content="x" * 50_000)
+    assert caught.value.code == "E_DISK_FULL"
+    assert len(session.engine.tasks.all()) == 1
+    for _ in range(TRIES + 1):
+        with pytest.raises(StorageError):
+            work(session)
+        assert (now(session, task).state, now(session, task).attempt) == ("queued", 0)
+        more()
+        session.engine.tasks._change(task.id, "not_before = 0", (), "1", ())
+        more = full(session)
+    more()
+    assert work(session) == 1
+    assert now(session, task).state == "completed"
+    assert files(tmp_path) == {"a.md": "a" * 50_000}
+
+
+def test_a_ledger_of_a_newer_memtui_takes_no_task_and_shows_those_there_are(session: Session, tmp_path: Path) -> None:
+    task = ask(session, files={"a.md": "a"})
+    session.engine._ledger.connection().execute(f"PRAGMA user_version={LATEST + 1}")
+    session.engine.close()
+    newer = opened(tmp_path)
+    with pytest.raises(StorageError) as caught:
+        ask(newer)
+    assert caught.value.code == "E_STORE"
+    assert [one.id for one in newer.engine.tasks.all()] == [task.id]
+    with pytest.raises(StorageError):
+        work(newer)
+    assert files(tmp_path) == {}
+    newer.engine.close()
+
+
+def test_read_only_works_nothing_off(session: Session, tmp_path: Path) -> None:
+    ask(session, files={"a.md": "a"})
+    options = session.options._replace(read_only=True)
+    looking = open_session(session.settings, options, lock_wait=5)
+    assert work(looking) == 0
+    assert files(tmp_path) == {}
+    looking.engine.close()
 
 
 def test_one_lane_has_one_worker_and_another_goes_on(session: Session, tmp_path: Path) -> None:
