@@ -98,8 +98,13 @@ class ProposalTable:
         return found[0]
 
     @checked
-    def all(self, states: Collection[str] = (), *, limit: int = 1_000) -> tuple[Proposal, ...]:
-        """Proposals in some states (none given: all), the oldest first; of all projects, see `folders` of each."""
+    def all(self, states: Collection[str] = (), *, limit: int = -1) -> tuple[Proposal, ...]:
+        """Proposals in some states (none given: all), the oldest first; of all projects, see `folders` of each.
+
+        Args:
+            states: which.
+            limit: at most so many; below 0: all.
+        """
         back = ", ".join(map(str, self._taken_back()))
         wanted = ", ".join(f"'{state}'" for state in STATES if state in states or not states)
         opened = f"OR id IN ({back})" if not states or "open" in states else ""
@@ -256,12 +261,15 @@ class ProposalTable:
 
     # --- texts
 
-    def keep_base(self, data: bytes) -> None:
-        """Keep the text a proposal starts from, so that it can be merged when the memory has another one by then."""
-        with self._database.transaction():
-            sha = sha256(data).hexdigest()
-            if self._database.row("SELECT 1 FROM blobs WHERE sha = ?", (bytes.fromhex(sha),)) is None:
-                self._versions.store(data, sha)
+    def keep_base(self, *texts: bytes) -> None:
+        """Keep the texts proposals start from, so that they can be merged when the memories have others by then."""
+        for_sha = {sha256(data).digest(): data for data in texts}
+        known = "SELECT 1 FROM blobs WHERE sha = ?"
+        new = {sha: data for sha, data in for_sha.items() if self._database.row(known, (sha,)) is None}
+        if new:
+            with self._database.transaction():
+                for sha, data in new.items():
+                    self._versions.store(data, sha.hex())
 
     def base(self, sha: str) -> bytes | None:
         """The text a proposal starts from; None when it is not kept any more. Raises what `VersionTable.blob` does."""

@@ -44,16 +44,15 @@ def bounded(engine: Engine, proposals: Iterable[Proposal]) -> tuple[Proposal, ..
 
     The versions they start from are kept, so that they can be merged when their memories have changed by then.
     """
-    return tuple(_bounded(engine, one) for one in proposals)
+    chosen = tuple(proposals)
+    bases = (text_of(engine, step.address, step.expected_sha256) for one in chosen for step in one.steps)
+    engine.proposals.keep_base(*(base for base in bases if base is not None))
+    return tuple(_bounded(engine, one) for one in chosen)
 
 
 def _bounded(engine: Engine, one: Proposal) -> Proposal:
     if one.state == "blocked":
         return one
-    for step in one.steps:
-        before = text_of(engine, step.address, step.expected_sha256)
-        if before is not None:
-            engine.proposals.keep_base(before)
     why = barred(engine, one) or next(_brought(engine, one), "")
     if why:
         return one._replace(state="blocked", note=why)

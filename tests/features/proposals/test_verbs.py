@@ -126,6 +126,15 @@ def test_what_is_rejected_stays_away_and_a_change_is_taken_back(
     assert (notes / "bare.md").read_text() == "changed\n"
 
 
+def test_nothing_of_a_long_list_is_left_out(here: Cli, suggest: Suggest) -> None:
+    step = Write(Address("notes", "new.md"), b"x\n", None)
+    made = suggest(*(step._replace(address=Address("notes", f"{number}.md")) for number in range(3)), kind="add")
+    assert here("review", made, "--json").json["addresses"] == ["notes/0.md", "notes/1.md", "notes/2.md"]
+    for number in range(40):
+        suggest(step._replace(data=f"{number}\n".encode()), kind="add")
+    assert len(here("review", "--json").items) == 41
+
+
 def test_the_counts_are_part_of_the_status(here: Cli, notes: Path, home: Path, suggest: Suggest) -> None:
     from memtui.config.read import load_settings, read_environment
     from memtui.features.feature import load
