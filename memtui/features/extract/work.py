@@ -75,6 +75,8 @@ class News:
         places = {(one.name, one.place) for each in known for one in each.evidence if one.kind == "turn"}
         self.turns = [turn for turn in heard.turns if _place(turn) not in places]
         self.skipped["known_turn"] += sum(turn.by == "user" for turn in heard.turns) - self.typed
+        others = [root.id for root in where.roots if root.kind != "memories"] if self.turns else []
+        self._instructions = where.engine.rows.list(others).items if others else ()
         self._texts = {text for each in known if each.state != "applied" for text in _texts(each)}
 
     @property
@@ -87,8 +89,9 @@ class News:
     ) -> None:
         """Propose a new memory, unless something says it already or it has no place."""
         engine = self.where.engine
+        near = [one.row for one in recall(engine, wanted.text, limit=MEMORIES).items]
         try:
-            plan = plan_remember(engine, self.where.roots, wanted)
+            plan = plan_remember(engine, self.where.roots, wanted, among=[*self._instructions, *near])
         except MemtuiError as refused:
             self.skipped[refused.code] += 1
             return

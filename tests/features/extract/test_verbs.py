@@ -34,7 +34,8 @@ def test_proposals_are_listed_with_what_was_said(cli: Cli, tell: Tell, allowed: 
 
 
 def test_json_has_text_evidence_and_counts(cli: Cli, tell: Tell, allowed: Path) -> None:
-    tell("gemini", "s1", RULE, ("user", "<no-memory>Remember that x is y."))
+    secret = ("user", "Remember that the token is ghp_0123456789abcdefghijklmnopqrstuvwxyz")
+    tell("gemini", "s1", RULE, ("user", "<no-memory>Remember that x is y."), secret)
     result = cli(*ALL, "--json")
     (found,) = result.items
     assert (found["id"], found["by"], found["state"]) == ("1", "rule:explicit", "open")
@@ -56,7 +57,8 @@ def test_nobody_was_asked_and_switched_off(cli: Cli, tell: Tell, config: Path) -
     tell("codex", "s1", RULE)
     assert "memtui sessions on" in cli(*ALL).err
     config.write_text('[lifecycle]\nextract = "off"\n')
-    assert cli(*ALL, "--json").error["code"] == "E_DISABLED"
+    for words in ((), ("--dry-run",), ("--show-prompt",)):
+        assert cli(*ALL, *words, "--json").error["code"] == "E_DISABLED"
     assert cli("extract", "--since", "soon", "--json").status != 0
 
 
