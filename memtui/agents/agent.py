@@ -249,6 +249,8 @@ class Start(NamedTuple):
     """What the server needs in its environment to find what memtui finds now."""
     recall: str = ""
     """For a shell: answers a hook of prompts; empty: there is to be none."""
+    extract: str = ""
+    """For a shell: answers a hook at the end of a session; empty: there is to be none."""
 
     @property
     def server(self) -> "dict[str, object]":
@@ -259,12 +261,16 @@ class Start(NamedTuple):
         return server
 
 
+MORE_HOOKS = ("recall", "extract")
+"""Hooks that are there when somebody asked for them, by the verb that answers."""
+
+
 class ClientEntry(NamedTuple):
     """One thing of ours in a file of an agent's configuration."""
 
     what: str
-    """`server`; `hook`, at the start of a session; `recall`, the hook of prompts; `value`, which the file needs beside
-    them."""
+    """`server`; `hook`, at the start of a session; `recall`, the hook of prompts; `extract`, at the end of a session;
+    `value`, which the file needs beside them."""
     path: tuple[str, ...]
     """Where: the member itself, or for a hook the array that it is an item of."""
     value: object
@@ -272,7 +278,7 @@ class ClientEntry(NamedTuple):
     @property
     def is_hook(self) -> bool:
         """Whether it is one of the hooks."""
-        return self.what in ("hook", "recall")
+        return self.what in ("hook", *MORE_HOOKS)
 
 
 class ClientFile(NamedTuple):
@@ -318,14 +324,20 @@ def hook_group(hook: "dict[str, object]", matcher: str | None = _SESSIONS) -> "d
     return ({"matcher": matcher} if matcher else {}) | {"hooks": [hook]}
 
 
-def prompt_hook(start: Start, hook: "dict[str, object]", event: str = "UserPromptSubmit") -> tuple[ClientEntry, ...]:
-    """Make the hook of prompts like the one at the start of a session; none where there is to be none.
+def more_hooks(
+    start: Start, hook: "dict[str, object]", prompt: str = "UserPromptSubmit", end: str = "SessionEnd"
+) -> tuple[ClientEntry, ...]:
+    """Make the hooks of prompts and of the end like the one at the start of a session; those that there are to be.
 
     Sources of the events: code.claude.com/docs, hooks; openai/codex, `codex-rs/hooks/src/schema.rs`;
     qwenlm.github.io/qwen-code-docs, hooks; geminicli.com/docs/hooks/reference.
     """
-    made = hook_group(hook | {"command": start.recall}, None)
-    return (ClientEntry("recall", ("hooks", event), made),) if start.recall else ()
+    wanted = zip(MORE_HOOKS, (prompt, end), (start.recall, start.extract), strict=True)
+    return tuple(
+        ClientEntry(what, ("hooks", event), hook_group(hook | {"command": command}, None))
+        for what, event, command in wanted
+        if command
+    )
 
 
 class Transcripts(NamedTuple):

@@ -11,7 +11,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING
 
-from memtui.agents.agent import ClientEntry, ClientFile
+from memtui.agents.agent import MORE_HOOKS, ClientEntry, ClientFile
 from memtui.clients import jsonfile, tomlfile
 from memtui.clients.start import NO_CONTEXT, SHORT_CONTEXT
 from memtui.errors import ConflictError, UsageError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _PYTHONS = ("python", "pypy", "graalpy")
 _MODULES = (("-P", "-m", "memtui"), ("-m", "memtui"))
-_HOOKS = (("context", "--format", "hook", "--client"), ("recall", "--hook", "--client"))
+_HOOKS = (("context", "--format", "hook", "--client"), *((verb, "--hook", "--client") for verb in MORE_HOOKS))
 _LEVELS = ("rw", "plan", "ro")
 
 ABSENT, OTHER, CURRENT, FOREIGN = "absent", "other", "current", "foreign"

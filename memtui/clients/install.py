@@ -12,7 +12,7 @@ import shutil
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.agents.agent import PROJECT, USER, Client, ClientFile
+from memtui.agents.agent import MORE_HOOKS, PROJECT, USER, Client, ClientFile
 from memtui.clients import disk, entries, jsonfile
 from memtui.clients.disk import FileContent, own_folder
 from memtui.clients.start import NO_CONTEXT, SHORT_CONTEXT, clients, wanted
@@ -35,8 +35,8 @@ class ClientState(NamedTuple):
     the name is another server's; `unreadable`."""
     hook: bool
     """Whether a hook of ours is there."""
-    recall: bool
-    """Whether a hook of prompts is there."""
+    more: tuple[str, ...]
+    """Which of `MORE_HOOKS` are there."""
     paths: tuple[str, ...]
     """Its files."""
     context: bool = False
@@ -298,19 +298,19 @@ def survey(place: Surroundings, settings: Settings) -> tuple[ClientState, ...]:
 
 def look_at(client: Client, level: str, place: Surroundings, settings: Settings) -> ClientState:
     """Look at one client's configuration at one level."""
-    plain = wanted(client, place, level, settings, access=None, recall=True)
+    plain = wanted(client, place, level, settings, access=None, more=MORE_HOOKS)
     paths = tuple(target.path for target in plain)
     folder = client.folder(place)
-    found = ClientState(client, level, os.path.isdir(folder), ABSENT, hook=False, recall=False, paths=paths)
+    found = ClientState(client, level, os.path.isdir(folder), ABSENT, hook=False, more=(), paths=paths)
     try:
         found = found._replace(strays=tuple(disk.strays_in(map(os.path.dirname, paths))))
         words = _server(plain)
         access = _flag(words)
-        hook, recall = has_hook(plain), has_hook(plain, "recall")
-        found = found._replace(recall=recall)
+        hook = has_hook(plain)
+        found = found._replace(more=tuple(verb for verb in MORE_HOOKS if has_hook(plain, verb)))
         # Without a hook the server may give the context or leave it out, as the user chose; with one it is as usual.
         context = None if hook else NO_CONTEXT not in (words or ())
-        targets = wanted(client, place, level, settings, access=access, context=context, recall=True)
+        targets = wanted(client, place, level, settings, access=access, context=context, more=MORE_HOOKS)
         steps = [look(target) for target in targets]
         states = [state for step in steps for state in step.states]
         problem = next(filter(None, (step.taken for step in steps)), None)
@@ -334,7 +334,7 @@ def look_at(client: Client, level: str, place: Surroundings, settings: Settings)
 
 
 def has_hook(targets: tuple[ClientFile, ...], which: str = "hook") -> bool:
-    """Whether a hook of ours is in one of these files, as it should be now or otherwise: `hook` or `recall`.
+    """Whether a hook of ours is in one of these files, as it should be now or otherwise: `hook`, or of `MORE_HOOKS`.
 
     Raises:
         MemtuiError: a file cannot be read.

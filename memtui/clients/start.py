@@ -7,8 +7,9 @@ into; only what a project shares with others has the bare name.
 import os
 import shlex
 import sys
+from collections.abc import Collection
 
-from memtui.agents.agent import PROJECT, Client, ClientFile, Start
+from memtui.agents.agent import MORE_HOOKS, PROJECT, Client, ClientFile, Start
 from memtui.agents.table import KNOWN, agent_of
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
@@ -52,7 +53,7 @@ def how_to_start(
     shared: bool,
     context: bool = True,
     short: bool = False,
-    recall: bool = False,
+    more: Collection[str] = (),
     words: tuple[str, ...] | None = None,
 ) -> Start:
     """Work out how an agent starts memtui.
@@ -64,7 +65,7 @@ def how_to_start(
         shared: the entry is for others too, so it holds nothing of this machine.
         context: whether the server gives the index and the hot set; not when a hook does.
         short: where it does not, whether it gives a short index.
-        recall: whether there is a hook of prompts.
+        more: which of `MORE_HOOKS` there are to be.
         words: the command; None: the one of this process.
     """
     command = ("memtui",) if shared else (words or found_command(sys.argv[0], sys.executable))
@@ -73,8 +74,10 @@ def how_to_start(
     flags = (*(("--access", access) if access else ()), *(() if context else less))
     args = (*command[1:], "mcp", *flags, *home)
     hook = (*command, "context", "--format", "hook", "--client", client, *home)
-    asked = shlex.join((*command, "recall", "--hook", "--client", client, *home)) if recall else ""
-    return Start(command[0], args, shlex.join(hook), () if shared else _environment(settings), asked)
+    asked = (
+        shlex.join((*command, verb, "--hook", "--client", client, *home)) if verb in more else "" for verb in MORE_HOOKS
+    )
+    return Start(command[0], args, shlex.join(hook), () if shared else _environment(settings), *asked)
 
 
 def _home(settings: Settings) -> tuple[str, ...]:
@@ -102,7 +105,7 @@ def wanted(
     *,
     access: str | None,
     context: bool | None = None,
-    recall: bool = False,
+    more: Collection[str] = (),
     words: tuple[str, ...] | None = None,
 ) -> tuple[ClientFile, ...]:
     """Work out what belongs where for memtui to be in a client.
@@ -115,7 +118,7 @@ def wanted(
         access: the flag of its door; None: none.
         context: whether the server gives the index and the hot set; None: where no hook does, and a short index where
             the hook may not run.
-        recall: whether a hook of prompts is among it, where the agent has one that gives context.
+        more: which of `MORE_HOOKS` are among it, where the agent has a hook that gives context.
         words: the command; None: the one of this process.
     """
 
@@ -130,7 +133,7 @@ def wanted(
             shared=shared,
             context=context,
             short=short,
-            recall=recall,
+            more=more,
             words=words,
         )
         return client.files(place, level, start)

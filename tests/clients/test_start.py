@@ -63,5 +63,5 @@ def test_what_is_shared_is_plain() -> None:
     settings = Settings(Directories("/c", "/s", "/d", "--home"), None)
     start = how_to_start(settings, "qwen", access=None, shared=True)
     assert start == Start("memtui", ("mcp",), "memtui context --format hook --client qwen", ())
-    start = how_to_start(settings, "qwen", access=None, shared=True, recall=True)
+    start = how_to_start(settings, "qwen", access=None, shared=True, more=("recall",))
     assert start.recall == "memtui recall --hook --client qwen"

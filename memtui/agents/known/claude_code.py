@@ -292,7 +292,7 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
     hook: dict[str, object] = {"type": "command", "command": start.hook, "timeout": agent.SECONDS}
     hooks = (
         agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),
-        *agent.prompt_hook(start, hook),
+        *agent.more_hooks(start, hook),
     )
     if level == agent.PROJECT:
         settings = os.path.join(place.project, ".claude", "settings.json")

@@ -193,7 +193,7 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
             "json",
             (
                 agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),
-                *agent.prompt_hook(start, hook),
+                *agent.more_hooks(start, hook, end="Stop"),
             ),
             inside,
         ),

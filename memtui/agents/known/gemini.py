@@ -234,7 +234,7 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
     entries = (
         agent.ClientEntry("server", ("mcpServers", "memtui"), start.server),
         agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook, None)),
-        *agent.prompt_hook(start, hook, "BeforeAgent"),
+        *agent.more_hooks(start, hook, "BeforeAgent"),
     )
     return (agent.ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
 

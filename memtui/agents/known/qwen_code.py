@@ -246,7 +246,7 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
     entries = (
         agent.ClientEntry("server", ("mcpServers", "memtui"), start.server),
         agent.ClientEntry("hook", ("hooks", "SessionStart"), agent.hook_group(hook)),
-        *agent.prompt_hook(start, hook),
+        *agent.more_hooks(start, hook),
     )
     return (agent.ClientFile(os.path.join(folder, "settings.json"), "json", entries, inside),)
 

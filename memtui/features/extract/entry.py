@@ -17,6 +17,7 @@ FEATURE = Feature(
                 Param("--dry-run", "show what rules would propose, and keep nothing", "flag"),
                 Param("--show-prompt", "show what a worker would be sent, and send nothing", "flag"),
                 Param("--hook", "answer an agent's hook: only queue the work", "flag"),
+                Param("--client", "the agent whose hook it is", "text"),
             ),
             (
                 ("memtui extract", "what is new since the last time, in this project"),

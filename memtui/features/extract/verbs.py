@@ -80,7 +80,7 @@ def _hook(call: Call) -> int:
         on = settings.agents_enabled and settings.lifecycle_enabled and settings.lifecycle_extract == AUTO
         if on and not settings.worker:
             lane = workspace_of(call.session.surroundings)
-            call.engine.tasks.enqueue(KIND, lane.id, "hook", {}, trigger=AUTO)
+            call.engine.tasks.enqueue(KIND, lane.id, call.args.text("client") or "hook", {}, trigger=AUTO)
     except MemtuiError as error:
         call.out.say(f"memtui: {error}")
     return outcomes.DONE

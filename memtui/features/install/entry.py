@@ -24,6 +24,7 @@ _VERBS = (
             _LEVEL,
             ACCESS._replace(help="what the agent may do at most; off is for the settings"),
             Param("--recall", "also a hook that gives each prompt the memories that fit it", "flag"),
+            Param("--extract", "also a hook that has each session looked through at its end", "flag"),
             Param("--no-hook", "only the server, which then gives the context itself", "flag"),
             Param("--no-context", "the server leaves the context out, also without a hook of its own", "flag"),
         ),
@@ -38,7 +39,7 @@ _VERBS = (
         "twice changes nothing.",
         _ANSWER
         + "without CLIENT a list: client, title, level, found, state (installed, outdated, absent, taken, unreadable), "
-        "hook, recall, context, access, command, runs, paths, problem",
+        "hook, recall, extract, context, access, command, runs, paths, problem",
         does="memtui.features.install.verbs:install",
         rank=50,
     ),

@@ -3,7 +3,7 @@
 import os
 from hashlib import sha256
 
-from memtui.agents.agent import USER, Client, ClientFile
+from memtui.agents.agent import MORE_HOOKS, USER, Client, ClientFile
 from memtui.clients.disk import own_folder, sweep
 from memtui.clients.install import (
     ClientState,
@@ -34,13 +34,13 @@ def install(call: Call) -> int:
         return _list(call)
     client, level = client_named(name), call.args.text("level") or USER
     place, access, settings = _place(call), call.args.text("access"), call.settings
-    recall = call.args.flag("recall")
+    more = [verb for verb in MORE_HOOKS if call.args.flag(verb)]
     context = _context(call, client, level)
-    targets = wanted(client, place, level, settings, access=access, context=context, recall=recall)
-    if recall and not any(entry.what == "recall" for target in targets for entry in target.entries):
+    targets = wanted(client, place, level, settings, access=access, context=context, more=more)
+    if more and not any(entry.what in more for target in targets for entry in target.entries):
         raise UsageError(
-            f"{client.title} has no hook of prompts that gives it anything.",
-            hint="Leave --recall out; its tool memory_recall answers when it asks.",
+            f"{client.title} has no hook that memtui knows, of prompts or of the end of a session.",
+            hint=f"Leave --{more[0]} out: the tool memory_recall answers when it asks, `memtui extract` when you do.",
         )
     if call.args.flag("no_hook"):
         targets = tuple(filter(lambda target: target.entries, map(_without_hook, targets)))
@@ -60,7 +60,7 @@ def _context(call: Call, client: Client, level: str) -> bool | None:
 def uninstall(call: Call) -> int:
     """Show or make what takes the entries of one client away."""
     client, level = client_named(call.args.need("client")), call.args.text("level") or USER
-    targets = wanted(client, _place(call), level, call.settings, access=None, recall=True)
+    targets = wanted(client, _place(call), level, call.settings, access=None, more=MORE_HOOKS)
     steps = [plan_uninstall(target, call.settings.state_dir) for target in reversed(targets)]
     return _answer(call, client, level, steps, installing=False)
 
@@ -74,7 +74,7 @@ def _place(call: Call) -> Surroundings:
 
 
 def _without_hook(target: ClientFile) -> ClientFile:
-    kept = tuple(entry for entry in target.entries if entry.what in ("server", "recall"))
+    kept = tuple(entry for entry in target.entries if entry.what in ("server", *MORE_HOOKS))
     return target._replace(entries=kept)
 
 
@@ -121,6 +121,10 @@ def _notes(call: Call, client: Client, level: str) -> list[str]:
         notes.insert(0, f"There {'was' if write else 'is'} no folder {folder}: is {client.title} installed?")
     if not call.settings.agents_enabled:
         notes.append(f"Agents' access is switched off: agents.enabled in {call.settings.config_file}.")
+    if call.args.flag("extract") and call.settings.lifecycle_extract != "auto":
+        notes.append(
+            f'The hook only works with extract = "auto" in the table [lifecycle] of {call.settings.config_file}.'
+        )
     if not server_runs_here():
         notes.append(f"The server needs memtui[mcp], which is not installed: {how_to_add('mcp')}")
     return notes
@@ -151,7 +155,7 @@ def _tell(call: Call, client: Client, steps: list[FileChange], *, installing: bo
 
 def _given(call: Call) -> list[str]:
     words = [word for name in ("level", "access") if (value := call.args.text(name)) for word in (f"--{name}", value)]
-    flags = [f"--{name}" for name in ("recall", "no-hook", "no-context") if call.args.flag(name.replace("-", "_"))]
+    flags = [f"--{name}" for name in (*MORE_HOOKS, "no-hook", "no-context") if call.args.flag(name.replace("-", "_"))]
     return words + flags
 
 
@@ -191,8 +195,7 @@ def _word(found: ClientState) -> str:
     extra = [f"--access {found.access}"] if found.access else []
     if found.command and not found.hook and found.level == USER:
         extra.append("no hook" if found.context else "no hook, no context")
-    if found.recall:
-        extra.append("recall")
+    extra += found.more
     if found.command and not found.runs:
         extra.append("command is gone")
     return found.state + (f" ({', '.join(extra)})" if extra else "")
@@ -206,7 +209,7 @@ def _row(found: ClientState) -> Json:
         "found": found.present,
         "state": found.state,
         "hook": found.hook,
-        "recall": found.recall,
+        **{verb: verb in found.more for verb in MORE_HOOKS},
         "context": found.context,
         "access": found.access,
         "command": found.command,

@@ -79,7 +79,7 @@ def test_a_hook_is_answered_at_once_and_only_queues(
     config.write_text(f'[lifecycle]\nextract = "{setting}"\n')
     monkeypatch.setenv("MEMTUI_WORKER", worker)
     for _ in range(2):
-        answered = cli("extract", "--hook", stdin=stdin)
+        answered = cli("extract", "--hook", "--client", "claude-code", stdin=stdin)
         assert (answered.status, answered.json) == (0, {})
     config.write_text("")
     assert queued() == ([("extract", "queued")] if queues else [])

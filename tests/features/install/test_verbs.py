@@ -474,11 +474,10 @@ def test_a_hook_of_prompts_comes_when_asked_for_and_goes_with_the_rest(
     before = here()
     assert cli("install", client, "--level", level, "--write").status == 0
     assert b"--hook" not in b"".join(here().values())
-    assert (
-        f"memtui install {client} --level {level} --recall --write"
-        in cli("install", client, "--level", level, "--recall").err
-    )
-    assert cli("install", client, "--level", level, "--recall", "--write").status == 0
+    shown = cli("install", client, "--level", level, "--recall", "--extract").err
+    assert f"memtui install {client} --level {level} --recall --extract --write" in shown
+    assert 'extract = "auto"' in shown
+    assert cli("install", client, "--level", level, "--recall", "--extract", "--write").status == 0
     installed = here()
     event = "BeforeAgent" if client == "gemini" else "UserPromptSubmit"
     (settings,) = (json.loads(data) for data in installed.values() if b"--hook" in data)
@@ -486,12 +485,14 @@ def test_a_hook_of_prompts_comes_when_asked_for_and_goes_with_the_rest(
     (hook,) = group["hooks"]
     assert f"recall --hook --client {client}" in hook["command"]
     assert "matcher" not in group
+    (ending,) = settings["hooks"]["Stop" if client == "codex" else "SessionEnd"]
+    assert f"extract --hook --client {client}" in ending["hooks"][0]["command"]
     assert len(settings["hooks"]["SessionStart"]) == 1
-    for words in ((), ("--recall",)):
+    for words in ((), ("--recall",), ("--extract",)):
         assert cli("install", client, "--level", level, "--write", *words).status == 0
         assert here() == installed
     row = next(row for row in cli("install", "--json").items if (row["client"], row["level"]) == (client, level))
-    assert (row["state"], row["recall"], row["hook"]) == ("installed", True, True)
+    assert (row["state"], row["recall"], row["extract"], row["hook"]) == ("installed", True, True, True)
     assert cli("uninstall", client, "--level", level, "--write").status == 0
     assert here() == before
 
@@ -502,7 +503,7 @@ def test_an_agent_without_such_a_hook_is_not_given_one(cli: Cli) -> None:
 
 @pytest.mark.parametrize("client", [client for client in CLIENTS if client != "vscode"])
 def test_the_hook_of_prompts_goes_from_a_file_that_was_edited_since(cli: Cli, home: Path, client: str) -> None:
-    assert cli("install", client, "--recall", "--write").status == 0
+    assert cli("install", client, "--recall", "--extract", "--write").status == 0
     path = next(path for path, data in everything(home).items() if b"--hook" in data)
     settings = json.loads(Path(path).read_bytes())
     Path(path).write_text(json.dumps({"theirs": 1, **settings}, indent=2))
