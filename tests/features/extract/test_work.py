@@ -87,6 +87,13 @@ def test_what_a_memory_or_a_rejected_proposal_says_is_not_proposed(tell: Tell, a
     assert (len(kept), skipped(task)) == (2, {"known": 2})
 
 
+def test_what_an_instruction_file_says_is_not_proposed(tell: Tell, allowed: Path, tmp_path: Path) -> None:
+    (tmp_path / "work/CLAUDE.md").write_text("# Rules\n\n- We deploy from main.\n")
+    tell("claude-code", "s1", RULE)
+    task, made = run()
+    assert (made, skipped(task)) == ((), {"known": 1})
+
+
 def engine() -> Engine:
     return open_session(load_settings(read_environment()), Options(), lock_wait=5).engine
 
