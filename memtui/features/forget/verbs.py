@@ -11,7 +11,7 @@ from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.forget.candidates import Candidate, named, search
 from memtui.features.forget.plan import ForgetPlan, Forgotten, plan_forget
-from memtui.features.forget.work import suggestion
+from memtui.features.forget.work import item_json, suggestion
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -169,7 +169,7 @@ def _diff(change: Forgotten) -> list[str]:
 
 def plan_json(wanted: ForgetPlan, txn: str | None) -> Json:
     """Turn what goes into JSON; `txn` is the transaction that did it, None when it was only shown."""
-    return values.listing([*map(_candidate_json, wanted.going), *map(_candidate_json, wanted.staying)]) | {
+    return values.listing(map(item_json, (*wanted.going, *wanted.staying))) | {
         "written": txn is not None,
         "txn": txn,
         "changes": [
@@ -178,15 +178,4 @@ def plan_json(wanted: ForgetPlan, txn: str | None) -> Json:
         ],
         "also": wanted.also,
         "left": wanted.rest,
-    }
-
-
-def _candidate_json(one: Candidate) -> Json:
-    return {
-        "id": one.id,
-        "address": str(one.address),
-        "entry": one.entry.name if one.entry else None,
-        "line": one.line,
-        "title": one.title,
-        "stays": one.stays or None,
     }

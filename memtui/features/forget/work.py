@@ -76,22 +76,30 @@ def _result(
     """Say what was found, and what goes of it.
 
     Returns:
-        `summary`; `outcome`: `found`, `forgotten` or `proposed`; `items`, each with `id`, `title`, `line`, `stays`;
-        `more`, how many are not among them; `addresses`, `filesTouched`, `touchedScopes` and `changes` of what goes;
-        `left`, what goes on naming it.
+        `summary`; `outcome`: `found`, `forgotten` or `proposed`; `items`, see `item_json`; `more`, how many are not
+        among them; `addresses`, `filesTouched`, `touchedScopes` and `changes` of what goes; `left`, what names it yet.
     """
     written = [step.address for step in wanted.steps] if outcome == "forgotten" else []
     words = {"found": f"{len(found):,} found.", "proposed": f"{wanted.label} is proposed; a person decides."}
     return {
         "summary": words.get(outcome, f"{wanted.label.capitalize()}."),
         "outcome": outcome,
-        "items": [
-            {"id": one.id, "title": one.title, "line": one.line, "stays": one.stays or None}
-            for one in (*wanted.going, *wanted.staying)
-        ],
+        "items": [item_json(one) for one in (*wanted.going, *wanted.staying)],
         "more": len(found) - len(wanted.going) - len(wanted.staying),
         "addresses": list(dict.fromkeys(str(one.address) for one in wanted.going)) if written else [],
         **touched(engine, written, home),
         "changes": [{"address": str(one), "what": "changed"} for one in written],
         "left": wanted.rest,
+    }
+
+
+def item_json(one: Candidate) -> dict[str, object]:
+    """Turn what was found into JSON."""
+    return {
+        "id": one.id,
+        "address": str(one.address),
+        "entry": one.entry.name if one.entry else None,
+        "line": one.line,
+        "title": one.title,
+        "stays": one.stays or None,
     }

@@ -35,7 +35,7 @@ FEATURE = Feature(
             "are kept as such, and nothing is made up. When a memory says it already, that one is named and nothing is "
             "written. What looks like a secret is refused; what stands in `<private>...</private>` is left out. Run by "
             "an agent, it becomes a proposal that a person decides about.",
-            "one object: taskId, status (queued, running, completed, failed, proposed), result (summary, outcome, "
+            "one object: taskId, status (queued, running, completed, failed), result (summary, outcome, "
             "addresses, filesTouched, touchedScopes, changes, notes, undo), error (code, message)",
             does="memtui.features.remember.verbs:remember",
             rank=15,

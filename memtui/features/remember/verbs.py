@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from memtui.diff.differences import unified
-from memtui.engine.proposal import Proposal
 from memtui.engine.task import ENDED, FAILED, Task
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.remember.classify import checked
-from memtui.features.remember.plan import Known, RememberRequest
-from memtui.features.remember.work import KIND, enqueue, propose, result_of, wait_for
+from memtui.features.remember.plan import RememberRequest
+from memtui.features.remember.work import KIND, enqueue
 from memtui.features.tasks.lanes import refuse_off
+from memtui.features.tasks.verbs import waited
 from memtui.wire import outcomes, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -29,13 +29,11 @@ def remember(call: Call) -> int:
     refuse_off(call.settings, KIND)
     if asked.cut:
         call.out.say(f"Left out: {asked.cut} part{'s' * (asked.cut > 1)} marked as private.")
-    if call.actor.name.startswith("agent:"):
-        return _proposed(call, propose(call.engine, call.session.roots, wanted, by=call.actor.name))
     if wanted.to:
         call.engine.roots.find(wanted.to)  # a root that is not there is refused before anything is queued
     task = enqueue(call.session, wanted, client=call.actor.name)
-    if args.flag("wait") or call.out.terminal:
-        task = wait_for(call.session, task)
+    if args.flag("wait") or call.out.terminal or call.actor.name.startswith("agent:"):
+        task = waited(call.session, task)
     return _answer(call, task)
 
 
@@ -73,6 +71,8 @@ def _answer(call: Call, task: Task) -> int:
     notes = found.get("notes")
     results.beside(out, *map(str, notes if isinstance(notes, list) else ()))
     results.beside(out, "`memtui undo` takes it back" if task.txn else str(found.get("summary", "")))
+    if found.get("proposals"):
+        results.beside(out, "An agent runs this command, so a person decides: memtui review")
     return outcomes.DONE
 
 
@@ -88,20 +88,6 @@ def _show(call: Call, txn: str) -> None:
         )
         call.out.diff(unified(before, after, str(record.address) if before else "/dev/null", str(record.address)))
     call.out.flush()
-
-
-def _proposed(call: Call, found: Proposal | Known) -> int:
-    out = call.out
-    if isinstance(found, Known):
-        result = result_of(call.engine, found, None)
-        out.fact({"taskId": None, "status": "completed", "result": result, "error": None}, str(result["summary"]))
-        return outcomes.DONE
-    out.fact(
-        {"taskId": None, "status": "proposed", "proposal": found.id, "state": found.state, "note": found.note},
-        f"proposed {found.id} {', '.join(found.targets)}",
-    )
-    results.beside(out, found.note, "An agent runs this command, so a person decides: memtui review")
-    return outcomes.DONE
 
 
 def task_json(task: Task) -> Json:

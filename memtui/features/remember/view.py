@@ -14,7 +14,8 @@ from memtui.errors import MemtuiError
 from memtui.features.recall.find import recall
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import Known, RememberPlan, RememberRequest, plan_remember
-from memtui.features.remember.work import KIND, enqueue, wait_for
+from memtui.features.remember.work import KIND, enqueue
+from memtui.features.tasks.verbs import waited
 from memtui.features.transfer.view import index_details
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import Look
@@ -269,7 +270,7 @@ class RememberForm:
         def job(engine: Engine) -> Task:
             session = Session(host.settings, engine.roots.all(), engine, Options(), place)
             task = enqueue(session, given.wanted, client=jobs.actor.name, secrets=given.secrets)
-            return wait_for(session, task, lambda: jobs.closed)
+            return waited(session, task, lambda: jobs.closed)
 
         def failed(message: str) -> None:
             self._typed = self._typed or text

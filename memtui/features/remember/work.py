@@ -5,26 +5,23 @@ The fields of request and result are those of Qwen Code's daemon (`packages/core
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import TYPES, is_person
 from memtui.engine.proposal import Evidence, Proposal
-from memtui.engine.task import ENDED, Task
 from memtui.errors import UsageError
 from memtui.features.proposals.boundary import bounded
 from memtui.features.proposals.value import proposal
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import SCOPES, Known, RememberPlan, RememberRequest, plan_remember
-from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import Planned, Working, touched
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.doors import door_access
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.engine.model import Root
+    from memtui.engine.task import Task
     from memtui.wire.session import Session
 
 KIND = "remember"
@@ -32,9 +29,6 @@ NONE = "none"
 """The setting for no worker."""
 MODES = ("workspace", "clean")
 """Look for a memory that says the same, or make a new one in any case."""
-
-_LOOK_S = 0.1
-"""Seconds between two looks at a task that another process works on."""
 
 
 def request_of(wanted: RememberRequest, *, secrets: bool = False) -> dict[str, object]:
@@ -65,20 +59,6 @@ def enqueue(session: Session, wanted: RememberRequest, *, client: str, secrets: 
     """Put what is asked for into the lane of the project; see `TaskTable.enqueue` for what is raised."""
     lane, request = workspace_of(session.surroundings), request_of(wanted, secrets=secrets)
     return session.engine.tasks.enqueue(KIND, lane.id, client, request, trigger="manual")
-
-
-def wait_for(session: Session, task: Task, stop: Callable[[], bool] = bool) -> Task:
-    """Work the lane off until a task has ended, here or in the process that has the lane, or `stop` says so."""
-    tasks, lane = session.engine.tasks, workspace_of(session.surroundings)
-
-    def ended() -> bool:
-        return stop() or tasks.get(task.id).state in ENDED
-
-    while not ended():
-        work_off(session, workspace=lane, stop=ended)
-        if not ended():
-            time.sleep(_LOOK_S)
-    return tasks.get(task.id)
 
 
 def remember(working: Working) -> Planned:
@@ -137,25 +117,6 @@ def result_of(engine: Engine, found: RememberPlan | Known, home: str | None) -> 
         "changes": [{"address": str(one), "what": whats[one]} for one in written],
         "notes": list(found.notes),
     }
-
-
-def propose(engine: Engine, roots: Sequence[Root], wanted: RememberRequest, *, by: str) -> Proposal | Known:
-    """Suggest to a person what an agent wants remembered; stored, and nothing else is written.
-
-    Args:
-        engine: an engine.
-        roots: as for `plan_remember`.
-        wanted: what is asked for.
-        by: who asks.
-
-    Returns:
-        The proposal as it is stored; see `engine.proposals.add`.
-    """
-    found = plan_remember(engine, roots, wanted)
-    if isinstance(found, Known):
-        return found
-    (stored,) = engine.proposals.add((_suggested(engine, found, wanted, by),))
-    return stored
 
 
 def _suggested(engine: Engine, found: RememberPlan, wanted: RememberRequest, by: str) -> Proposal:

@@ -1,7 +1,7 @@
 """Tasks on the command line, and how the background work of all features is."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from memtui.engine.ledger.tasks import TaskTable
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
@@ -49,12 +49,12 @@ def tasks(call: Call) -> int:
     return outcomes.EXIT.get(task.error[0], outcomes.REFUSED) if task.error else outcomes.DONE
 
 
-def waited(session: Session, task: Task) -> Task:
-    """Work the lane off until a task has ended, here or in the process that has the lane."""
+def waited(session: Session, task: Task, stop: Callable[[], bool] = bool) -> Task:
+    """Work the lane off until a task has ended, here or in the process that has the lane, or `stop` says so."""
     table, lane = session.engine.tasks, workspace_of(session.surroundings)._replace(id=task.workspace)
 
     def ended() -> bool:
-        return table.get(task.id).state in ENDED
+        return stop() or table.get(task.id).state in ENDED
 
     while not ended():
         if not work_off(session, workspace=lane, stop=ended):

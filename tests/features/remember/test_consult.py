@@ -9,7 +9,8 @@ import pytest
 from memtui.config.read import load_settings, read_environment
 from memtui.engine.task import Task
 from memtui.features.remember.plan import RememberRequest
-from memtui.features.remember.work import enqueue, wait_for
+from memtui.features.remember.work import enqueue
+from memtui.features.tasks.verbs import waited
 from memtui.wire.session import Options, Session, open_session
 
 TEXT = "Deploys of the project go through staging first"
@@ -40,7 +41,7 @@ class World:
         said = {"summary": "", "operations": [answer] if answer else []}
         (self.base / "answer").write_text(answer if isinstance(answer, str) else json.dumps(said), encoding="utf-8")
         wanted = RememberRequest(TEXT, to="notes")._replace(**more)  # type: ignore[arg-type]
-        return wait_for(self.session, enqueue(self.session, wanted, client="cli", secrets=secrets))
+        return waited(self.session, enqueue(self.session, wanted, client="cli", secrets=secrets))
 
     def held(self) -> dict[str, str]:
         """Every file."""
