@@ -44,6 +44,13 @@ def ways(engine: Engine, folder: Path) -> dict[str, Way]:
     }
 
 
+def interval(share: float, count: int) -> str:
+    """Give the 95 % interval of a share of so many (Wilson's)."""
+    middle, square = (share + 1.92 / count) / (1 + 3.84 / count), share * (1 - share) / count + 0.96 / count**2
+    half = 1.96 * square**0.5 / (1 + 3.84 / count)
+    return f"{max(middle - half, 0.0):.2f}-{middle + half:.2f}"
+
+
 def measured(way: Way, wanted: list[LabelledQuery]) -> tuple[list[float], str]:
     """Say how good a way is.
 
@@ -71,11 +78,13 @@ def main(half: str) -> None:
     wanted = [one for one in queries() if one.half == half]
     with tempfile.TemporaryDirectory() as name, corpus(folder := Path(name)) as engine:
         print(f"{half} half, {len(wanted)} requests, {len(engine.rows.list().items)} files")
-        print(f"{'':20}  recall@1  recall@3  recall@5   MRR  unasked for")
+        print(f"{'':20}  recall@1 (95 %)    recall@3  recall@5 (95 %)     MRR  unasked for")
+        known = sum(one.kind != UNRELATED for one in wanted)
         for title, way in ways(engine, folder).items():
             figures, kinds = measured(way, wanted)
-            shown = "      ".join(f"{figure:.2f}" for figure in figures[:3])
-            print(f"{title:20}      {shown}  {figures[3]:.2f}         {figures[4]:.2f}  {kinds}")
+            first, third, fifth, mean, given = figures
+            shown = f"{first:.2f} ({interval(first, known)})  {third:8.2f}  {fifth:.2f} ({interval(fifth, known)})"
+            print(f"{title:20}  {shown:48}  {mean:.2f}  {given:11.2f}  {kinds}")
 
 
 if __name__ == "__main__":

@@ -166,6 +166,11 @@ class Finder:
             self._old.clear()
             self._old_bytes, self._plan, self._built = 0, None, None
 
+    def settle(self) -> None:
+        """Wait until the index has every text that was looked at."""
+        if self._builder is not None:
+            self._builder.join()
+
     def close(self) -> None:
         """Stop what writes the index, and close it."""
         if self._builder is not None:

@@ -94,6 +94,11 @@ class Searcher:
         """
         return self._finder.holders(asked, wanted)
 
+    def settle(self) -> None:
+        """Wait until the index has every text that was looked at, which in a large store takes seconds once."""
+        if "_finder" in self.__dict__:
+            self._finder.settle()
+
     def forget(self) -> None:
         """Give back the memory that searching took; what is on disk stays."""
         if "_finder" in self.__dict__:

@@ -80,6 +80,8 @@ def _rows(call: Call, engine: Engine, request: str, scorer: str, client: str | N
             (Column("SCORE"), Column("ADDRESS"), Column("WORDS", flexible=True)),
             [(f"{one.score:.1f}", str(one.row.address), ", ".join(one.words)) for one in found.items],
         )
+    call.out.flush()
+    engine.search.settle()  # a hook has no time to make the index
     if found.waiting:
         call.out.say(f"{found.waiting} more came with a checkout, and wait for a review: memtui roots.")
     return outcomes.DONE
@@ -88,38 +90,39 @@ def _rows(call: Call, engine: Engine, request: str, scorer: str, client: str | N
 def _hook(call: Call) -> int:
     """Answer a hook: with a block, or with an empty object."""
     answer: dict[str, object] = {}
+    opened: list[Engine] = []
     try:
         with _in_time():
-            answer = _answer(call)
+            answer = _answer(call, opened)
     except TooLateError:
-        call.out.say("memtui: recall took too long; `memtui search` once makes the index it needs.")
+        call.out.say("memtui: recall took too long; `memtui recall` with any words makes the index it needs.")
     except MemtuiError as error:
         call.out.say(f"memtui: {error}")
-    call.out.raw(f"{json.dumps(answer, ensure_ascii=False)}\n".encode())
+    call.out.raw(f"{json.dumps(answer, ensure_ascii=False)}\n".encode("utf-8", "replace"))
     call.out.flush()
+    for engine in opened:
+        engine.close()
     return outcomes.DONE
 
 
-def _answer(call: Call) -> dict[str, object]:
+def _answer(call: Call, opened: list[Engine]) -> dict[str, object]:
+    """Make the answer; the engine it opens is the caller's to close, once the agent has the answer."""
     settings = call.settings
     prompt = None if settings.worker or not _is_on(settings) else _prompt()
     if prompt is None:
         return {}
     client = call.args.text("client") or ""
-    session = open_door(settings, call.options, client=client, lock_wait=LOCK_WAIT)
-    engine = session.engine
-    try:
-        found = find(engine, prompt.text, limit=_DEEP, agent=client, asked=False).items
-        private = settings.lifecycle_private
-        found = tuple(one for one in found if not any(fnmatchcase(str(one.row.address), each) for each in private))
-        if prompt.session:
-            fresh = engine.pins.not_given(prompt.session, [one.row for one in found])
-            found = tuple(one for one in found if one.row in fresh)
-        built = block.build(engine, found[:LIMIT], now_ms())
-        if prompt.session and built.rows:
-            engine.pins.record_given(prompt.session, built.rows)
-    finally:
-        engine.close()
+    engine = open_door(settings, call.options, client=client, lock_wait=LOCK_WAIT).engine
+    opened.append(engine)
+    found = find(engine, prompt.text, limit=_DEEP, agent=client, asked=False).items
+    private = settings.lifecycle_private
+    found = tuple(one for one in found if not any(fnmatchcase(str(one.row.address), each) for each in private))
+    if prompt.session:
+        fresh = engine.pins.not_given(prompt.session, [one.row for one in found])
+        found = tuple(one for one in found if one.row in fresh)
+    built = block.build(engine, found[:LIMIT], now_ms())
+    if prompt.session and built.rows:
+        engine.pins.record_given(prompt.session, built.rows)
     if not built.text:
         return {}
     return {"hookSpecificOutput": {"hookEventName": prompt.event, "additionalContext": built.text}}
