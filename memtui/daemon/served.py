@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 
 from memtui.config.settings import Settings
@@ -11,7 +12,7 @@ from memtui.daemon.events import Feed
 from memtui.engine import Engine
 from memtui.engine.access import READ_WRITE, Access
 from memtui.errors import MemtuiError, RefusedError
-from memtui.features.tasks.lanes import refuse_off, work_off, works
+from memtui.features.tasks.lanes import BEGIN_S, begin_due, refuse_off, work_off, works
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Session
 
@@ -88,10 +89,13 @@ class Served:
             raise RefusedError("Nothing may be written there.", code="E_ACCESS")
 
     def _work(self) -> None:
-        told = ""
+        told, begin = "", 0.0
         while not self._ending:
             self._queued.clear()
             try:
+                if time.monotonic() >= begin:
+                    begin = time.monotonic() + BEGIN_S
+                    begin_due(self.session)
                 ended, said = work_off(self.session, workspace=self.workspace, stop=lambda: self._ending), ""
             except MemtuiError as error:
                 ended, said = 0, str(error)  # nothing is lost: it is tried again

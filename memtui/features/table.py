@@ -98,6 +98,12 @@ def works() -> Mapping[str, str]:
 
 
 @cache
+def begins() -> tuple[str, ...]:
+    """Return what queues tasks that begin by themselves."""
+    return tuple(each.begins for each in entries().values() if each.begins)
+
+
+@cache
 def views() -> tuple[View, ...]:
     """Return every view: those with a tab in the order of the tabs, then the others."""
     found = (each.view for each in entries().values() if each.view is not None)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.5
 """Seconds between two looks."""
+BEGIN_S = 600.0
+"""Seconds until it looks for the first time, and between two looks, at what begins by itself."""
 AGAIN_S = 30.0
 """Seconds until a lane is worked again after the ledger failed."""
 
@@ -45,6 +47,7 @@ class Background:
         self._pause = threading.Event()
         self._working = False
         self._not_before = 0.0
+        self._begin_at = time.monotonic() + BEGIN_S
 
     def start(self) -> None:
         """Look from now on."""
@@ -55,7 +58,7 @@ class Background:
         first = True
         while not stop():
             now = glance(engine.tasks, self._lane.id, None if first else seen)
-            if now.changed or now.due or now.dreaming is not seen.dreaming:
+            if now.changed or now.due or now.dreaming is not seen.dreaming or time.monotonic() >= self._begin_at:
                 tell(now)
             seen, first = now, False
             self._pause.wait(LOOK_S)
@@ -63,6 +66,12 @@ class Background:
 
     def _take(self, now: LaneNews) -> None:
         self._tell(now)
+        if time.monotonic() >= self._begin_at:
+            self._begin_at = time.monotonic() + BEGIN_S
+            if not self._bridge.read_only:
+                self._bridge.run(
+                    self._begin, lambda _: None, what="begin what is due", otherwise=self._failed, lane="tasks"
+                )
         if now.due and not self._working and not self._bridge.read_only and time.monotonic() >= self._not_before:
             self._working = True
             self._bridge.run(
@@ -74,6 +83,12 @@ class Background:
 
         del engine  # it is the session's
         return work_off(self._session, workspace=self._lane, stop=lambda: self._bridge.closed)
+
+    def _begin(self, engine: Engine) -> None:
+        from memtui.features.tasks.lanes import begin_due
+
+        del engine  # it is the session's
+        begin_due(self._session)
 
     def _worked(self, count: int) -> None:
         del count

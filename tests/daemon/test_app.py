@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.model import Actor
+from memtui.engine.task import Task
 from tests.daemon.running import CURL, Machine, Running, machine
 
 REMEMBER = "http://localhost/workspace/memory/remember"
@@ -142,6 +143,16 @@ def test_one_that_is_to_outlive_its_terminal_does(machine: Machine) -> None:
     running.process.send_signal(signal.SIGHUP)
     assert running.http.get("/health").status_code == 200
     assert running.stop()[0] == 0
+
+
+def test_a_dream_begins_by_itself_once_it_is_due_and_not_again(machine: Machine) -> None:
+    machine.configure("[lifecycle]\ndream = 'auto'\ndream_sessions = 0\n[transcripts]\nread = 'off'\n")
+    found: tuple[Task, ...] = ()
+    for _ in range(2):
+        with machine.serve(), machine.engine() as (engine, workspace):
+            while not found or found[0].state != "completed":
+                found = engine.tasks.all(workspace.id)
+    assert [(task.kind, task.client, task.trigger) for task in found] == [("dream", "lifecycle:dream", "auto")]
 
 
 def test_a_second_one_names_the_first(machine: Machine) -> None:

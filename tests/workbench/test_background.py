@@ -14,6 +14,7 @@ from memtui.config.surroundings import surroundings_from
 from memtui.features.tasks import lanes
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Options, Session
+from memtui.workbench import background
 from memtui.workbench.background import Background
 from tests.features.tasks.test_lanes import WORKS
 from tests.workbench.views.real import Real, World, real
@@ -64,6 +65,17 @@ async def test_what_waits_is_counted_at_the_tab_and_a_failure_is_said(world: Wor
         await screen.until(lambda: "Tasks(1)" not in screen.text)
         tasks.enqueue("remember", lane, "cli", {"refuse": 1}, trigger="manual")
         await screen.until_text("remember failed: E_TEXT: No. Else.")
+
+
+async def test_what_begins_by_itself_begins_while_the_workbench_is_open(
+    world: World, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "BEGIN_S", 0.0)
+    (home / ".memtui-test").mkdir(exist_ok=True)
+    (home / ".memtui-test/config.toml").write_text("[lifecycle]\ndream = 'auto'\ndream_sessions = 0\n")
+    async with working(world) as (screen, lane):
+        tasks = screen.real.tasks
+        await screen.until(lambda: any((one.kind, one.trigger) == ("dream", "auto") for one in tasks.all(lane)))
 
 
 async def test_a_dream_of_another_process_shows_while_it_lives(world: World) -> None:

@@ -6,6 +6,7 @@ from memtui.wire.verb import Param, Verb
 FEATURE = Feature(
     works={"dream": "memtui.features.dream.work:dream"},
     status="memtui.features.dream.verbs:status",
+    begins="memtui.features.dream.gates:begin",
     schedulable=("dream",),
     verbs=(
         Verb(

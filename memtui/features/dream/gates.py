@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.task import COMPLETED, OPEN
 from memtui.errors import RefusedError
+from memtui.features.tasks.workspace import workspace_of
 from memtui.features.workers.guard import refuse_more
 from memtui.transcripts.consent import allowed_files
 
@@ -18,11 +19,12 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.model import Root
     from memtui.engine.task import Run, Task
+    from memtui.wire.session import Session
 
 KIND = "dream"
+ACTOR = "lifecycle:dream"
+"""Who asks for a dream that begins by itself, and what a standing rule does is recorded for."""
 HOUR_MS = 3_600_000
-SCAN_MS = 600_000
-"""Between two looks at the session files."""
 LONGEST_MS = 7 * 24 * HOUR_MS
 _REJECTED = 0.8
 """The share of a dream's proposals that are rejected from which on the next one waits longer."""
@@ -34,7 +36,7 @@ class DreamGate(NamedTuple):
     """What a dream waits for."""
 
     name: str
-    """`disabled`, `running`, `same_session`, `min_hours`, `scan_throttled`, `min_sessions`, `locked`, `budget`,
+    """`disabled`, `running`, `same_session`, `min_hours`, `min_sessions`, `locked`, `budget`,
     `backoff`; empty: nothing."""
     until: int | None = None
     """When that is over, in milliseconds, where a clock tells."""
@@ -88,6 +90,16 @@ def gate(who: Dreamer, now: int, *, manual: bool) -> DreamGate:
             return DreamGate("budget")
     until = _backoff(who, mine, at)
     return DreamGate("backoff", until) if now < until else DreamGate("")
+
+
+def begin(session: Session, settings: Settings) -> None:
+    """Queue a dream when nothing keeps one from beginning by itself."""
+    if settings.lifecycle_dream != "auto" or session.options.read_only:
+        return
+    lane, tasks = workspace_of(session.surroundings).id, session.engine.tasks
+    who = Dreamer(session.engine, settings, session.surroundings, session.roots, lane)
+    if not gate(who, tasks.clock(), manual=False).name:
+        tasks.enqueue(KIND, lane, ACTOR, {}, trigger="auto")
 
 
 def last_dream(who: Dreamer) -> Run | None:

@@ -15,6 +15,7 @@ from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.model import Actor, FieldEdit, Remove, Step, Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import BusyError
+from memtui.features.dream import gates
 from memtui.features.dream.doubles import Doubles, ReadMemory
 from memtui.features.dream.find import AUTOMATIC, Tidying, find, followed, read_all
 from memtui.features.dream.gates import KIND, locked
@@ -26,7 +27,7 @@ from memtui.features.workers.ask import ask
 from memtui.features.workers.prompts import MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
 from memtui.features.workers.reply import DESCRIBE, MERGE, REMOVE, REPLACE, ReplyOperation
 
-ACTOR = Actor("lifecycle:dream")
+ACTOR = Actor(gates.ACTOR)
 A_RUN = 20
 """Proposals of one run; what is found besides is counted, and proposed by the next."""
 _FILES, _SHARE = 5, 0.1

@@ -25,6 +25,8 @@ from memtui.features.tasks.workspace import Workspace
 from memtui.wire.doors import door_access
 from memtui.wire.session import Session
 
+BEGIN_S = 600.0
+"""Between two looks at what begins by itself."""
 TRIES = 3
 """How often a task is begun that never gets as far as a plan."""
 LONGEST_S = 295
@@ -42,6 +44,18 @@ def works() -> Mapping[str, str]:
     """What does each kind of task; the table stands above all features, so it is named here and not imported."""
     found: Mapping[str, str] = load("memtui.features.table:works")()
     return found
+
+
+def begin_due(session: Session) -> None:
+    """Queue what is to begin by itself now, every `BEGIN_S` seconds.
+
+    Raises:
+        MemtuiError: the settings or the ledger cannot be used; the next call looks again.
+    """
+    settings = reread(session.settings)
+    places: tuple[str, ...] = load("memtui.features.table:begins")()
+    for place in places:
+        load(place)(session, settings)
 
 
 def work_off(session: Session, *, workspace: Workspace, stop: Callable[[], bool]) -> int:
