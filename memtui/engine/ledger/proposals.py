@@ -314,9 +314,9 @@ def texts(db: apsw.Connection) -> Iterator[tuple[int, tuple[bytes, ...]]]:
 
 
 def _basis(new: Proposal) -> str:
-    """A digest of what a proposal is about as it was then; empty without a target, so that nothing brings it back."""
+    """A digest of what a proposal is about as it was then; empty without a version, so that nothing brings it back."""
     said = "\n".join([*new.bases, *(f"{one.name} {one.sha}" for one in new.evidence)])
-    return sha256(said.encode()).hexdigest() if new.bases else ""
+    return sha256(said.encode()).hexdigest() if new.bases or any(one.sha for one in new.evidence) else ""
 
 
 def _proposal(row: Row, evidence: tuple[Evidence, ...], *, reopened: bool) -> Proposal:

@@ -56,6 +56,9 @@ def proposal(
     if kind not in KINDS or not shown:
         raise UsageError("A proposal needs a known kind and evidence.", hint=f"Kinds: {', '.join(KINDS)}.")
     names = {name for step in chosen for name in (step.address.root, getattr(step, "new", step.address).root)}
+    about = [one.name for one in shown if one.kind == "memory"]
+    if not chosen:  # it only says something, about these
+        names = {Address.parse(name).root for name in about}
     return Proposal(
         id="",
         run=run,
@@ -66,7 +69,7 @@ def proposal(
         why=_short(why, WHY),
         evidence=tuple(one._replace(quote=_short(one.quote, QUOTE)) for one in shown),
         confidence=min(1.0, max(0.0, confidence)),
-        fingerprint=fingerprint(engine, kind, chosen, why),
+        fingerprint=fingerprint(engine, kind, chosen, " ".join([why, *about])),
         folders=tuple((name, engine.roots.find(name).path) for name in sorted(names)),
     )
 

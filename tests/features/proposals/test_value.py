@@ -81,6 +81,20 @@ def test_a_proposal_knows_its_folders_and_needs_evidence(engine: Engine, world: 
         suggest(engine, Remove(at("a.md", "elsewhere")))
 
 
+def test_what_only_says_something_is_about_the_memories_it_shows(engine: Engine, world: World) -> None:
+    def note(name: str, text: str) -> Proposal:
+        shown = [Evidence("memory", f"notes/{name}", sha(text.encode()), quote="q")]
+        made = proposal(engine, kind="note", steps=(), by="rule:outdated", why="It may be outdated.", evidence=shown)
+        return engine.proposals.add([made])[0]
+
+    one, other = note("a.md", "1"), note("b.md", "1")
+    assert one.id != other.id
+    assert one.folders == (("notes", str(world.folder("notes"))),)
+    engine.proposals.decide([one.id], "rejected", by="tui")
+    assert note("a.md", "1").state == "rejected"
+    assert note("a.md", "2").state == "open"
+
+
 @given(st.text(max_size=400), st.text(max_size=400))
 def test_what_it_quotes_is_short_and_holds_no_secret(before: str, after: str) -> None:
     from memtui.features.proposals.value import _short
