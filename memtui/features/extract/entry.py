@@ -5,6 +5,7 @@ from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
     works={"extract": "memtui.features.extract.work:extract"},
+    status="memtui.features.extract.verbs:status",
     schedulable=("extract",),
     verbs=(
         Verb(

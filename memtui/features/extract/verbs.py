@@ -14,11 +14,13 @@ from memtui.features.extract.work import KIND, WEEK_MS, News, asks, by_rules
 from memtui.features.tasks.lanes import refuse_off
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.workspace import workspace_of
+from memtui.features.workers.ask import who_works
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
-from memtui.wire.times import parse_time
+from memtui.wire.session import Session
+from memtui.wire.times import parse_time, rfc3339
 
 AUTO = "auto"
 
@@ -41,6 +43,19 @@ def extract(call: Call) -> int:
     made = [call.engine.proposals.get(str(one)) for one in ids] if isinstance(ids, list) else []
     notes = found.get("notes")
     return _answer(call, made, found.get("skipped"), [*map(str, notes if isinstance(notes, list) else ())])
+
+
+def status(session: Session) -> Json:
+    """Say when sessions were looked through last, what came of it, and who helps."""
+    lane = workspace_of(session.surroundings)
+    last = next(iter(session.engine.tasks.runs(lane.id, KIND, 1)), None)
+    return {
+        "begins": {AUTO: "by itself", "off": "never"}.get(session.settings.lifecycle_extract, "when you ask"),
+        "last": rfc3339(last.at) if last is not None else None,
+        "outcome": last.outcome if last is not None else None,
+        "counts": dict(last.counts) if last is not None else None,
+        "worker": who_works(session.settings),
+    }
 
 
 def _request(call: Call) -> dict[str, object]:
@@ -92,8 +107,8 @@ def _answer(call: Call, made: list[Proposal], skipped: object, notes: list[str])
         call.out.document(values.listing(map(_row, made)) | {"skipped": counts, "notes": notes})
         return outcomes.DONE
     call.out.table(
-        (Column("ID"), Column("BY"), Column("SURE"), Column("WHAT", flexible=True)),
-        [(one.id or "-", one.by, f"{one.confidence:.0%}", _what(one)) for one in made],
+        (Column("ID"), Column("BY"), Column("SURE"), Column("ADDRESS", optional=True), Column("SAID", wraps=True)),
+        [(one.id or "-", one.by, f"{one.confidence:.0%}", one.targets[0], one.evidence[0].quote) for one in made],
     )
     if counts:
         call.out.say("Passed over: " + ", ".join(f"{what} {many}" for what, many in sorted(counts.items())))
@@ -104,10 +119,6 @@ def _answer(call: Call, made: list[Proposal], skipped: object, notes: list[str])
     if made and made[0].id:
         call.out.say("Nothing is written until you decide: memtui review")
     return outcomes.DONE
-
-
-def _what(one: Proposal) -> str:
-    return f"{one.kind} {one.targets[0]}: {one.evidence[0].quote}"
 
 
 def _row(one: Proposal) -> Json:

@@ -11,7 +11,7 @@ from uuid import uuid4
 from memtui.config.read import read_environment
 from memtui.engine.task import Run
 from memtui.errors import MemtuiError, RefusedError
-from memtui.features.workers.command import PROGRAMS, WorkerPlace, answer, own
+from memtui.features.workers.command import PROGRAMS, WorkerPlace, answer, own, probe
 from memtui.features.workers.guard import one_of_few, refuse_more
 from memtui.features.workers.reply import Reply, read_reply
 
@@ -76,6 +76,20 @@ def ask(working: Working, prompt: WorkerPrompt | None, kind: str) -> WorkerAnswe
     return WorkerAnswer(
         run._replace(worker=worker, sent=sent, reply=heard, outcome=outcome, ended=engine.tasks.clock()), reply, error
     )
+
+
+def who_works(settings: Settings) -> str:
+    """Say which worker there is and whether it can be run, without asking it anything."""
+    worker = settings.lifecycle_worker
+    if worker in (NONE, "model"):
+        return f"{worker} {settings.lifecycle_model}".strip()
+    try:
+        program = PROGRAMS[worker] if worker in PROGRAMS else own(settings.lifecycle_command)
+        found = probe(program, WorkerPlace(settings.state_dir, read_environment(), lambda: False))
+    except MemtuiError as error:
+        return f"{worker}: {error.message}"
+    lacks = f", not run because it lacks {', '.join(found.missing)}" if found.missing else ""
+    return f"{worker} {found.version} ({found.path}){lacks}"
 
 
 def _answer(settings: Settings, system: str, text: str, place: WorkerPlace) -> str:

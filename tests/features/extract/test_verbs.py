@@ -24,7 +24,7 @@ def test_proposals_are_listed_with_what_was_said(cli: Cli, tell: Tell, allowed: 
     tell("codex", "s1", RULE, ("agent", "ok"), ("user", "<no-memory>Remember that x is y."))
     looked = cli(*ALL, "--dry-run")
     assert looked.lines == [
-        "-\trule:explicit\t95%\tadd memtui:project/project/we-deploy-from-main.md: Remember that we deploy from main."
+        "-\trule:explicit\t95%\tmemtui:project/project/we-deploy-from-main.md\tRemember that we deploy from main."
     ]
     assert "private 1" in looked.err
     done = cli(*ALL)
@@ -51,6 +51,21 @@ def test_what_a_worker_would_be_sent_is_shown_to_the_byte(cli: Cli, tell: Tell, 
     assert [turn["text"] for turn in told["turns"]] == [RULE[1], "My token is [masked: GitHub token]"]
     assert queued() == []
     assert "nothing would be sent" in cli("extract", "--since", "2100-01-01", "--show-prompt").err
+
+
+def test_status_says_when_and_by_whom(cli: Cli, tell: Tell, allowed: Path, tmp_path: Path) -> None:
+    def status() -> object:
+        return cli("status", "--json").json["extract"]
+
+    assert status() == {"begins": "when you ask", "last": None, "outcome": None, "counts": None, "worker": "none"}
+    tell("codex", "s1", RULE)
+    cli(*ALL)
+    allowed.write_text(allowed.read_text() + '[lifecycle]\nextract = "auto"\nworker = "claude"\n')
+    found = status()
+    assert isinstance(found, dict)
+    assert (found["begins"], found["outcome"]) == ("by itself", "completed")
+    assert found["counts"] == {"turns": 1, "proposed": 1, "skipped": {}}
+    assert "no program 'claude'" in found["worker"]
 
 
 def test_nobody_was_asked_and_switched_off(cli: Cli, tell: Tell, config: Path) -> None:
