@@ -8,9 +8,13 @@ from typing import Any
 import pytest
 
 from memtui.ui import list_view
+from memtui.ui.action import MOVES
 from memtui.ui.list_view import ListView
+from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.place import Place
 from tests.workbench.shown import Shown, engine_with, shown
+from tests.workbench.views.filled import VIEWS as IDS
+from tests.workbench.views.filled import Filled
 from tests.workbench.views.real import ME, Real, World, at, real
 
 
@@ -68,7 +72,7 @@ async def test_the_cursor_stays_with_its_row_when_others_come(world: World) -> N
         assert view.list.cursor - view.list.top == offset
 
 
-async def test_after_a_restart_the_cursor_is_at_its_row_again(world: World) -> None:
+async def test_after_a_restart_the_cursor_goes_to_its_row_far_down_once(world: World) -> None:
     async with real(world) as screen:
         view = await listed(screen)
         await screen.press("G", "k")
@@ -85,16 +89,6 @@ async def test_after_a_restart_the_cursor_is_at_its_row_again(world: World) -> N
         again.entered(None)
         await screen.until(lambda: not screen.app.bridge._queued)
         assert again.list.cursor == 0
-
-
-async def test_a_resize_keeps_the_row_and_its_text(world: World) -> None:
-    async with real(world) as screen:
-        view = await listed(screen)
-        await screen.press("j", "j")
-        for size in ((80, 24), (200, 60), (60, 15), (120, 40)):
-            await screen.pilot.resize_terminal(*size)
-            await screen.until(lambda: bool(view.page.page) and "notes/47.md" in screen.text)
-            assert view.list.cursor == 2
 
 
 async def test_a_paste_is_text_in_the_line_and_nothing_elsewhere(world: World) -> None:
@@ -179,7 +173,112 @@ async def test_news_wait_until_somebody_looks(key: str, monkeypatch: pytest.Monk
         assert len(loads) == 1
 
 
-@pytest.mark.parametrize("id_", ["changes", "trash", "hot"])
+# --- what every view does
+
+ALL = pytest.mark.parametrize("id_", IDS)
+KEPT = pytest.mark.parametrize("id_", [id_ for id_ in IDS if VIEW[id_].key and id_ != "search"])
+"""Views that come back with their rows after a restart, without a word typed."""
+WORDS = {"changes": "n4", "activity": "n4", "trash": "t4", "health": "g4", "entries": "entry 4"}
+"""What leaves few rows, where there is a filter."""
+
+
+@pytest.fixture
+def filled(tmp_path: Path, home: Path) -> Filled:
+    return Filled(tmp_path / "filled", home)
+
+
+@ALL
+async def test_every_action_of_its_entry_is_done_and_what_writes_is_off_when_nothing_may(
+    filled: Filled, id_: str
+) -> None:
+    before = filled.disk()
+    async with real(filled, read_only=True, surroundings=filled.machine.surroundings()) as screen:
+        view = await filled.opened(screen, id_)
+        assert set(VIEW[id_].actions) == set(view.does()) | set(MOVES)
+        for action in view.own_actions:
+            if action.writes:
+                view.show_hint(None)
+                await screen.press(*action.keys[0].split())
+                await screen.until_text("started with --read-only, so nothing can be written.")
+        assert filled.disk() == before
+
+
+@ALL
+async def test_keys_move_and_esc_goes_back_step_by_step(filled: Filled, id_: str) -> None:
+    async with real(filled, surroundings=filled.machine.surroundings()) as screen:
+        view = await filled.opened(screen, id_)
+        await screen.press("G")
+        assert view.list.cursor == view.row_count() - 1
+        await screen.press("g", "g")
+        stood = [view.list.cursor]
+        for pressed in ("j", "j", "k"):
+            await screen.press(pressed)
+            stood.append(view.list.cursor)
+        assert stood[0] < stood[1] == stood[3] < stood[2]
+        key, rows = view.row_key(stood[3]), view.row_count()
+        for size in ((60, 16), (200, 60), (120, 40)):
+            await screen.pilot.resize_terminal(*size)
+            await screen.until(lambda: bool(view.page.page))
+            assert view.row_key(view.list.cursor) == key
+        if "mark" in VIEW[id_].actions:
+            await screen.press("space")
+            assert view.rows.marks
+        if id_ in WORDS:
+            await screen.press("slash")
+            await screen.type("zzz")
+            await screen.until_text(" these words")
+            await screen.press("ctrl+u")
+            await screen.type(WORDS[id_])
+            await screen.until(lambda: 0 < view.row_count() < rows)
+            await screen.press("enter")
+        await screen.press("tab")
+        assert view.in_page
+        if id_ != "search":  # which esc leaves at once
+            await screen.press("escape")
+            assert not view.in_page
+        if id_ in WORDS:
+            await screen.press("escape")
+            await screen.until(lambda: view.row_count() == rows)
+        if "mark" in VIEW[id_].actions:
+            await screen.press("escape")
+            assert not view.rows.marks
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is screen.browser)
+
+
+@ALL
+@pytest.mark.parametrize("size", [(60, 16), (120, 40)])
+async def test_it_fits_and_draws_ascii_alone_where_that_is_asked_for(
+    filled: Filled, id_: str, size: tuple[int, int]
+) -> None:
+    async with real(filled, size=size, ascii=True, surroundings=filled.machine.surroundings()) as screen:
+        screen.app.plain = True
+        view = await filled.opened(screen, id_)
+        for number in range(view.row_count()):
+            view.list.go(number)
+            await screen.pilot.pause()
+            lines = screen.text.split("\n")
+            assert len(lines) == size[1]
+            assert max(map(len, lines)) <= size[0]
+            assert all(line.isascii() and line.isprintable() for line in lines)
+
+
+@KEPT
+async def test_after_a_restart_the_cursor_is_at_its_row_again(filled: Filled, id_: str) -> None:
+    around = filled.machine.surroundings()
+    async with real(filled, surroundings=around) as screen:
+        view = await filled.opened(screen, id_)
+        await screen.press("g", "g", "j", "j")
+        key, row, at_row = view.row_key(view.list.cursor), view.row_now, view.list.cursor
+    async with real(filled, surroundings=around, place=Place(view=id_, row=row)) as screen:
+        await screen.until(lambda: screen.browser.views.current == id_)
+        again = screen.app.screen
+        assert isinstance(again, ListView)
+        await screen.until(lambda: again.row_count() > 0 and not again.shell.row_left(id_))
+        assert (again.row_key(again.list.cursor), again.list.cursor) == (key, at_row)
+
+
+@KEPT
 async def test_news_that_come_while_a_view_is_being_put_up_are_taken_in(
     id_: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

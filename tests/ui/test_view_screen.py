@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from memtui.ui.action import MOVES, shown_keys
+from memtui.ui.action import shown_keys
 from memtui.ui.view_screen import ViewScreen
-from memtui.workbench.actions import BY_ID, VIEW
+from memtui.workbench.actions import BY_ID
 from tests.workbench.shown import Shown, shown
 
 AUTH = "memtui:project/decisions/auth.md"
@@ -16,12 +16,6 @@ async def changes(screen: Shown) -> ViewScreen:
     top = screen.app.screen
     assert isinstance(top, ViewScreen)
     return top
-
-
-async def test_every_action_of_its_entry_is_done() -> None:
-    async with shown() as screen:
-        view = await changes(screen)
-        assert set(VIEW["changes"].actions) == set(view.does()) | set(MOVES)
 
 
 async def test_help_shows_the_keys_of_the_view() -> None:
@@ -58,15 +52,3 @@ async def test_messages_open_on_top_and_news_reach_the_header() -> None:
         await screen.until_text("Messages")
         await screen.press("escape")
         await screen.until_text("Changes since you looked")
-
-
-async def test_nothing_is_written_with_read_only() -> None:
-    async with shown(read_only=True) as screen:
-        screen.engine.outside(AUTH, "other\n")
-        await screen.until_text("A1 agent edits")
-        await changes(screen)
-        await screen.until_text("1 + other")
-        assert "undo change" not in screen.footer
-        await screen.press("d", "c")
-        await screen.until_text("so nothing can be written.")
-        assert not screen.engine.steps()

@@ -10,8 +10,6 @@ import pytest
 from memtui.engine.model import MergeOf
 from memtui.features.activity.view import ActivityView
 from memtui.features.activity.view_texts import PAGE
-from memtui.ui.action import MOVES
-from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.place import Place
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real, write
 
@@ -57,12 +55,6 @@ async def test_who_did_what_where_and_how_many_lines(world: World, size: tuple[i
             assert words in screen.text
         await to(screen, view, "edit")
         await screen.until_text("1 + two")
-
-
-async def test_every_action_of_its_entry_is_done(world: World) -> None:
-    async with real(world) as screen:
-        view = await activity(screen)
-        assert set(VIEW["activity"].actions) == set(view.does()) | set(MOVES)
 
 
 async def test_a_bulk_operation_is_one_row_that_opens(world: World) -> None:
@@ -217,16 +209,6 @@ async def test_the_bottom_is_the_first_thing_that_was_ever_done(world: World) ->
         await screen.until_text("By you")
         await screen.press("g", "g")
         assert view.list.cursor == 0
-
-
-async def test_only_ascii_is_drawn_when_asked_for(world: World) -> None:
-    async with real(world, ascii=True) as screen:
-        screen.app.plain = True
-        view = await activity(screen)
-        await to(screen, view, "delete 3 memories")
-        await screen.press("enter")
-        await screen.until_text("v ")
-        assert screen.text.isascii()
 
 
 async def test_the_strip_of_the_main_screen_says_the_same(world: World) -> None:

@@ -98,10 +98,3 @@ async def test_an_operation_of_a_folder_that_is_not_open_says_so_beside_its_memo
         await screen.until_text("--root")
         assert "deleted  /" in screen.text
         assert "d s" not in screen.text
-
-
-async def test_read_only_takes_nothing_back(world: World) -> None:
-    async with real(world, read_only=True) as screen:
-        await activity(screen)
-        await screen.press("d", "s")
-        await screen.until_text("memtui was started with --read-only, so nothing can be written.")

@@ -351,25 +351,6 @@ async def test_a_change_that_comes_again_leaves_the_text_until_asked() -> None:
         assert "changed again" not in screen.text
 
 
-async def test_filter_marks_and_page_are_left_one_by_one() -> None:
-    async with shown() as screen:
-        for name in (AUTH, RETRY, NOTES):
-            screen.engine.outside(name, "other\n")
-        await screen.until_text("A3 agent edits")
-        top = await opened(screen)
-        await screen.until_text("3 changed")
-        await screen.press("asterisk", "slash")
-        await screen.type("retry")
-        await screen.until_text("1 of 3")
-        await screen.press("enter", "tab")
-        assert top.in_page
-        for left in (lambda: not top.in_page, lambda: not top.rows.words, lambda: not top.rows.marks):
-            await screen.press("escape")
-            await screen.until(left)
-        await screen.press("escape")
-        await screen.until(lambda: screen.app.screen is screen.browser)
-
-
 async def test_a_new_filter_takes_the_place_of_the_last_one_and_is_edited_as_any_line() -> None:
     async with shown() as screen:
         for name in (AUTH, RETRY, NOTES):
@@ -426,20 +407,3 @@ async def test_a_root_that_is_gone_has_a_row_and_words(home: Path) -> None:
         await screen.until_text("None of them counts as deleted")
         await screen.press("x")
         await screen.until_text("There is no change here.")
-
-
-async def test_names_are_inert() -> None:
-    async with shown() as screen:
-        screen.engine.outside("memtui:project/[red]x[/red]\x1b[31m.md", "[/b]\x1b[2J\n")
-        await screen.until_text("A1 agent")
-        await opened(screen)
-        await screen.until_text("[red]x[/red]")
-        await screen.until_text("[/b]")
-        assert "\x1b" not in screen.text
-
-
-async def test_ascii_only() -> None:
-    async with shown(ascii=True, size=(80, 24)) as screen:
-        await one_change(screen)
-        await screen.until_text("@@ hunk 1 of 2")
-        assert screen.text.isascii()

@@ -18,8 +18,6 @@ from memtui.features.cost import view as cost_view
 from memtui.features.cost import view_rows
 from memtui.features.cost.view import CostView
 from memtui.features.cost.view_rows import AGENT, CUT, ITEM
-from memtui.ui.action import MOVES
-from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.place import Place
 from tests.agents.machine import Machine
 from tests.workbench.shown import engine_with, shown
@@ -78,11 +76,6 @@ async def test_agents_with_their_sums_and_what_costs_most(start: Start) -> None:
         assert "[############]" in screen.text
         await screen.until_text("What costs most:")
         assert "bytes fall below its limits" in screen.text
-
-
-async def test_every_action_of_its_entry_is_done(start: Start) -> None:
-    async with costs(start) as (_, view):
-        assert set(VIEW["cost"].actions) == set(view.does()) | set(MOVES)
 
 
 async def test_one_agents_files_in_order_with_the_cut_line(start: Start) -> None:

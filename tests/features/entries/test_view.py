@@ -10,9 +10,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Policy, Root
 from memtui.features.entries.view import EntriesView
-from memtui.ui.action import MOVES
 from memtui.ui.widgets.rowlist import RowList
-from memtui.workbench.actions import VIEW
 from memtui.workbench.edit.entry import EntryScreen
 from tests.workbench.views.real import Real, World, at, real
 
@@ -74,12 +72,6 @@ async def test_the_list_says_what_there_is_and_how_full_the_file_is(world: Enter
         await screen.until_text("Entry 2 of 3, 2 lines from line 3 on")
         await screen.until_text("Slow ones are marked.")
         assert screen.footer.startswith("enter edit")
-
-
-async def test_every_action_of_its_entry_is_done(world: Entered) -> None:
-    async with real(world) as screen:
-        view = await entries(screen)
-        assert set(VIEW["entries"].actions) == set(view.does()) | set(MOVES)
 
 
 async def test_tags_stand_in_a_column_of_their_own(world: Entered) -> None:

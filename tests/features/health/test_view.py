@@ -16,8 +16,6 @@ from memtui.features.health import view as health_view
 from memtui.features.health.model import Stray
 from memtui.features.health.survey import Looker
 from memtui.features.health.view import HealthView
-from memtui.ui.action import MOVES
-from memtui.workbench.actions import BY_ID, VIEW
 from memtui.workbench.browse.place import Place
 from tests.features.health.folders import LINKS, entry, memory
 from tests.workbench.views.real import ME, Real, World, at, real
@@ -75,18 +73,6 @@ async def test_findings_by_root_with_the_diff_of_the_fix(world: Indexed, size: t
         assert "Claude Code memory" in screen.text
         assert "[7 Health(4)]" in screen.text
         assert screen.footer.startswith("d f fix  D r fix all")
-
-
-async def test_every_action_of_its_entry_is_done(world: Indexed) -> None:
-    async with real(world) as screen:
-        view = await health(screen)
-        assert set(VIEW["health"].actions) == set(view.does()) | set(MOVES)
-        assert {action for action in VIEW["health"].actions if BY_ID[action].writes} == {
-            "fix_finding",
-            "fix_kind",
-            "fix_root",
-            "repoint",
-        }
 
 
 async def test_one_finding_is_fixed_and_undone(world: Indexed) -> None:
@@ -458,15 +444,6 @@ async def test_a_pointer_out_of_the_folder_can_be_made_text(world: Indexed) -> N
         await screen.until_text("Fixed ../out.md. u takes it back.")
         assert world.disk()["MEMORY.md"].startswith("- Out `../out.md` — x\n".encode())
         await screen.until(lambda: not shown(view))
-
-
-async def test_reading_only_shows_and_says_so(world: Indexed) -> None:
-    async with real(world, read_only=True) as screen:
-        await health(screen)
-        before = world.disk()
-        await screen.press("d", "f")
-        await screen.until_text("memtui was started with --read-only")
-        assert world.disk() == before
 
 
 async def test_nothing_to_find(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from memtui.engine.model import Address, Draft, Policy, Version
 from memtui.features.history.view import WORD, HistoryView, explanation
 from memtui.features.history.view_rows import Past, PastFacts, time_line
 from memtui.pointers import carry
-from memtui.ui.action import MOVES
 from memtui.workbench.actions import BY_ID, VIEW
 from tests.workbench.views.real import ME, Real, World, at, real
 
@@ -52,12 +51,6 @@ async def test_the_time_line_and_what_a_version_changed(world: World, size: tupl
         await screen.press("v")
         await screen.until_text("Text of version 2")
         assert "3  - four" in screen.text
-
-
-async def test_every_action_of_its_entry_is_done(world: World) -> None:
-    async with real(world) as screen:
-        view = await history(screen)
-        assert set(VIEW["history"].actions) == set(view.does()) | set(MOVES)
 
 
 async def test_enter_never_restores(world: World) -> None:
@@ -257,26 +250,6 @@ async def test_two_thousand_versions_open_and_scroll(world: World) -> None:
         await screen.press("G")
         await screen.until(lambda: view.item is not None and view.item.number == 1)
         await screen.until_text("Version 1, created by you")
-
-
-async def test_nothing_is_written_with_read_only(world: World) -> None:
-    async with real(world, read_only=True) as screen:
-        await history(screen)
-        await screen.press("j")
-        for key in ("r", "X"):
-            await screen.press(key)
-            await screen.until_text("memtui was started with --read-only, so nothing can be written.")
-        assert world.disk()["a.md"] == TEXTS[2].encode()
-
-
-async def test_only_ascii_is_drawn_when_asked_for(world: World) -> None:
-    async with real(world, ascii=True) as screen:
-        screen.app.plain = True
-        await history(screen)
-        await screen.until_text("version 2 -> version 3")
-        await screen.press("j")
-        await screen.until_text("+ - {four}")
-        assert screen.text.isascii()
 
 
 def test_no_key_of_the_history_but_r_and_x_writes() -> None:

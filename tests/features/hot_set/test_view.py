@@ -14,9 +14,6 @@ from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.model import Context
 from memtui.features.hot_set.view import HotSetView
-from memtui.ui.action import MOVES
-from memtui.workbench.actions import VIEW
-from memtui.workbench.browse.place import Place
 from memtui.workbench.browse.reviews import ReviewScreen
 from tests.workbench.memories import CLAUDE, Memories
 from tests.workbench.shown import TEXTS, Shown, engine_with, shown
@@ -81,12 +78,6 @@ async def test_it_shows_the_order_the_budgets_and_the_very_text() -> None:
         assert len({line.source for line in view.page.page}) == given.text.count("\n")
 
 
-async def test_every_action_of_its_entry_is_done() -> None:
-    async with shown(hot_engine()) as screen:
-        view = await hot(screen)
-        assert set(VIEW["hot"].actions) == set(view.does()) | set(MOVES)
-
-
 async def test_a_pin_moves_the_row_and_the_cursor_stays_with_its_memory() -> None:
     engine = hot_engine()
     async with shown(engine) as screen:
@@ -105,20 +96,6 @@ async def test_a_pin_moves_the_row_and_the_cursor_stays_with_its_memory() -> Non
         assert not engine.rows[Address.parse(PREFS)].pinned
         await screen.press("u")
         await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
-
-
-async def test_after_a_restart_the_cursor_is_at_its_memory_again() -> None:
-    engine = hot_engine()
-    async with shown(engine, size=(160, 40)) as screen:
-        view = await hot(screen)
-        await screen.press("j")
-        wanted, row = under_cursor(view), view.row_now
-        assert view.list.cursor == 2
-    async with shown(engine, size=(160, 40), place=Place(view="hot", row=row)) as screen:
-        await screen.until(lambda: screen.browser.views.current == "hot")
-        again = screen.app.screen
-        assert isinstance(again, HotSetView)
-        await screen.until(lambda: under_cursor(again) == wanted)
 
 
 async def test_what_fails_to_fit_stands_below_a_line_with_its_reason() -> None:
@@ -278,30 +255,6 @@ async def test_an_empty_store_says_that_nothing_is_given() -> None:
         assert order(view) == []
         assert "places [........] 0 of 8" in screen.text
         await screen.until_text("p in the tree pins")
-
-
-async def test_with_read_only_nothing_is_pinned() -> None:
-    engine = hot_engine()
-    async with shown(engine, read_only=True) as screen:
-        await hot(screen)
-        await screen.press("p")
-        await screen.until_text("so nothing can be written")
-        assert [str(row.address) for row in engine.rows.values() if row.pinned] == [PREFS]
-
-
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60), (60, 16)])
-@pytest.mark.parametrize("ascii_only", [False, True])
-async def test_it_fits_every_size(size: tuple[int, int], ascii_only: bool) -> None:
-    engine = hot_engine(
-        {f"memtui:global/a/long/path/to/a/memory-{number}.md": "text\n" * number for number in range(9)}
-    )
-    async with shown(engine, size=size, ascii=ascii_only) as screen:
-        await hot(screen)
-        lines = screen.text.split("\n")
-        assert len(lines) == size[1]
-        assert all(len(line) <= size[0] for line in lines)
-        assert any("memory-0.md" in line for line in lines)
-        assert not ascii_only or screen.text.isascii()
 
 
 # --- live

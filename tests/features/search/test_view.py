@@ -428,16 +428,6 @@ async def test_what_was_read_is_given_back_when_the_search_is_left_for_long(monk
         assert len(forgotten) == 1
 
 
-@pytest.mark.parametrize("options", [{"ascii": True}, {"read_only": True}, {"calm": True}])
-async def test_it_works_plain_read_only_and_calm(options: dict[str, bool]) -> None:
-    async with shown(engine_with(TEXTS), size=(80, 24), **options) as running:
-        await search(running, "tabs")
-        if "ascii" in options:
-            assert running.text.isascii()
-        await running.press("enter")
-        await running.until(lambda: running.browser.editing)
-
-
 async def test_the_palette_and_help_know_the_search() -> None:
     async with shown(engine_with(TEXTS)) as running:
         await search(running, "tabs")

@@ -14,7 +14,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Policy
 from memtui.features.trash.view import TrashView
 from memtui.pointers import carry
-from memtui.ui.action import COMMON, MOVES
+from memtui.ui.action import COMMON
 from memtui.workbench.actions import ACTIONS, BY_ID, VIEW, VIEWS
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real
 
@@ -49,12 +49,6 @@ async def test_what_was_deleted_by_whom_and_when_with_its_text(world: World, siz
         await screen.until_text("Deleted by claude, just now")
         assert "One of 2 memories that were deleted at once." in screen.text
         assert screen.footer.startswith("r restore")
-
-
-async def test_every_action_of_its_entry_is_done(world: World) -> None:
-    async with real(world) as screen:
-        view = await trash(screen)
-        assert set(VIEW["trash"].actions) == set(view.does()) | set(MOVES)
 
 
 async def test_enter_never_restores(world: World) -> None:
