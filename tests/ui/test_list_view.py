@@ -252,7 +252,6 @@ async def test_it_fits_and_draws_ascii_alone_where_that_is_asked_for(
     filled: Filled, id_: str, size: tuple[int, int]
 ) -> None:
     async with real(filled, size=size, ascii=True, surroundings=filled.machine.surroundings()) as screen:
-        screen.app.plain = True
         view = await filled.opened(screen, id_)
         for number in range(view.row_count()):
             view.list.go(number)
