@@ -12,8 +12,6 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Write
 from memtui.engine.task import Run, Task, steps_json
 from memtui.features.tasks.view import TasksView
-from memtui.ui.action import COMMON, MOVES
-from memtui.workbench.actions import VIEW
 from tests.workbench.views.real import ME, Real, World, at, real
 
 LANE = "lane"
@@ -82,13 +80,6 @@ async def test_what_was_asked_sent_and_replied_is_beside_it_and_harmless(world: 
         await screen.press("enter", "G")
         for words in ("2  ␛[31mtwo", "what ␛]0;x␇ was sent", "no JSON", "n 3"):
             assert words in screen.text
-
-
-async def test_every_action_of_its_entry_is_done(world: World) -> None:
-    async with real(world) as screen:
-        view = await opened(screen)
-        assert set(VIEW["tasks"].actions) == set(view.does()) | set(MOVES)
-        assert "undo" in COMMON
 
 
 async def test_what_waits_is_cancelled_at_once_and_what_runs_when_it_is_pressed_twice(world: World) -> None:

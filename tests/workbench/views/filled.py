@@ -46,6 +46,10 @@ class Filled(World):
             for address in pinned[1:]:
                 engine.memories.create(address, "text\n", actor=ME)
             engine.pins.set(pinned, pinned=True, actor=ME)
+            for kind in ("dream", "extract", "remember"):
+                task = engine.tasks.enqueue(kind, "lane", "http:page", {"content": ODD}, trigger="manual")
+                engine.tasks.start(task.id)
+                engine.tasks.finish(task.id, "failed", error=("E_TEXT", "The reply was no JSON."))
             for name in (ODD, "n4.md", "n5.md"):
                 engine.save(at(name), "new\n", expected_sha256=engine.read(at(name)).sha256, actor=CLAUDE)
 
