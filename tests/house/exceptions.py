@@ -46,7 +46,7 @@ NAMES: Mapping[str, int] = {
     "Plan": 3,
     "Preview": 2,
     "Question": 2,
-    "Row": 4,
+    "Row": 3,
     "Shown": 2,
     "State": 2,
     "Step": 3,

@@ -342,10 +342,11 @@ class Commands:
     def _messages(self) -> None:
         """Show what was said."""
         from memtui.ui.draw.pages import words_page
-        from memtui.workbench.views.picker import text_content
+        from memtui.workbench.views.picker import Content
 
         said = [f"{ago(at, self._screen.now()):>4}  {text}" for at, text in reversed(self._screen.chrome.said)]
-        self._show_list(text_content("Messages", lambda width: words_page(*(said or ["Nothing yet."]), width=width)))
+        page = partial(words_page, *(said or ["Nothing yet."]))
+        self._show_list(Content("Messages", ("Messages",), lambda _, width: page(width=width)))
 
     def _show_list(self, content: Content) -> None:
         """Put a list on top, unless there is one: a key pressed twice before its rows are read opens one list."""

@@ -5,13 +5,13 @@ Nothing is written twice, so help cannot be wrong about a key.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from memtui.safe_text import visible
 from memtui.ui.action import Action, in_room, shown_keys
 from memtui.ui.draw.pages import Page, PageLine, fold, words_page
 from memtui.workbench.actions import ROOMS, SIGNS
-from memtui.workbench.views.picker import Content, Row
+from memtui.workbench.views.picker import Content
 
 START, SIGNS_TITLE = "This pane", "Signs"
 
@@ -34,11 +34,10 @@ def help_content(table: Iterable[Action], pane: str, rooms: Iterable[str], own: 
     """Make the help as a list of sections; `pane` tells what the pane is, its own keys are `own` and in `rooms`."""
     table, rooms, own = tuple(table), tuple(rooms), tuple(own)
 
-    def show(row: Row, width: int, give: Callable[[Page], None]) -> None:
-        give(help_page(str(row.value), table, width, pane, rooms, own))
+    def show(section: str, width: int) -> Page:
+        return help_page(section, table, width, pane, rooms, own)
 
-    sections = help_sections(table)
-    return Content("Help", tuple(Row(((section, "name"),), section) for section in sections), show, {}, beside="Keys")
+    return Content("Help", help_sections(table), show, beside="Keys")
 
 
 def help_page(
