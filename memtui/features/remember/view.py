@@ -277,9 +277,7 @@ class RememberForm:
             host.say(f"Not remembered: {message} m has the text again.", "error")
 
         def done(task: Task) -> None:
-            if task.error is not None:
+            if task.error is not None:  # what was saved is said by whoever looks at the tasks
                 failed(task.error[1])
-            elif task.result is not None:
-                host.say(f"{task.result['summary']}{' u takes it back.' if task.txn else ''}", "good")
 
         jobs.run(job, done, what="remember", otherwise=lambda error: failed(error.message), lane=KIND)

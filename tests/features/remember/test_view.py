@@ -12,7 +12,9 @@ from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
 from memtui.engine.model import Actor
 from memtui.features.remember.view import RememberScreen
+from memtui.wire.session import Options, Session
 from memtui.workbench.app import MemtuiApp
+from memtui.workbench.background import Background
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import Facts
 from tests.features.transfer.agents import Agents
@@ -40,6 +42,8 @@ async def opened(agents: Agents, size: tuple[int, int] = (80, 24)) -> AsyncItera
         bridge = Bridge(engine, actor=Actor("tui"))
         place = surroundings_from(settings, cwd=str(agents.base))
         app = MemtuiApp(bridge, Facts(settings, engine.roots.all(), surroundings=place))
+        session = Session(settings, engine.roots.all(), engine, Options(), place)
+        app.background = Background(session, bridge, app.browser.chrome.take_tasks, app.browser.show_error)
         async with app.run_test(size=size) as pilot:
             shown = Shown(app, pilot, Memories({}, ()))
             await shown.until(lambda: bool(shown.browser.forest.nodes) and not app.browser.chrome.loading)
@@ -70,7 +74,8 @@ async def test_what_is_written_is_seen_first_and_undo_takes_it_back(tmp_path: Pa
         assert agents.everything() == before
         await screen.press("ctrl+s")
         assert screen.app.screen is screen.browser
-        await until_said(screen, f"Saved as memtui:project/{PATH}. u takes it back.")
+        await until_said(screen, "Saved 1 memory: ")
+        assert sum("Saved" in text for _, text in screen.browser.chrome.said) == 1
         assert set(agents.held("memtui")) == {"pnpm.md", PATH}
         await screen.press("u")
         await screen.until(lambda: agents.everything() == before)
@@ -130,7 +135,7 @@ async def test_a_secret_is_noticed_and_only_kept_by_a_further_key(tmp_path: Path
         assert form.prompt.text.endswith(TOKEN)
         assert "keep anyway" not in form.details.text
         await screen.press("ctrl+s", "exclamation_mark")
-        await until_said(screen, "Saved as memtui:project/")
+        await until_said(screen, "Saved 1 memory: ")
         (path,) = set(agents.held("memtui")) - {"pnpm.md"}
         assert TOKEN in agents.held("memtui")[path].decode()
         assert TOKEN not in "".join(text for _, text in screen.browser.chrome.said)
@@ -149,4 +154,4 @@ async def test_what_fails_gives_the_text_back(tmp_path: Path) -> None:
         form = await asked(screen)
         assert form.prompt.text == TEXT
         await screen.press("ctrl+s")
-        await until_said(screen, "Saved as ")
+        await until_said(screen, "Saved 1 memory: ")
