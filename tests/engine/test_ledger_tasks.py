@@ -1,6 +1,7 @@
 """Tasks in the ledger: what a lane takes, what becomes of a task, and what is kept of it for how long."""
 
 import re
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -178,6 +179,7 @@ def test_a_lane_has_one_holder(world: World, tasks: TaskTable) -> None:
         assert held
         with other.tasks.lane(LANE) as second, other.tasks.lane(OTHER) as elsewhere:
             assert (second, elsewhere) == (False, True)
+        assert "memtui-lock" not in [thread.name for thread in threading.enumerate()], "nobody waits for it"
     with tasks.lane(LANE) as again:
         assert again
 
@@ -192,6 +194,17 @@ def test_the_ledger_knows_what_was_written_for_a_task(engine: Engine) -> None:
     with pytest.raises(MemtuiError):
         engine.together.do([Write(at("../x"), b"", None)], actor=ME, label="save", cause="t2")
     assert engine.tasks.transaction_of("t2") is None
+
+
+def test_half_of_what_was_written_is_taken_back_and_is_nothing_then(world: World, engine: Engine) -> None:
+    engine.together.do([Write(at("a.md"), b"a\n", None)], actor=ME, label="save", cause="t1")
+    engine._ledger.connection().execute("UPDATE txns SET whole = 0")  # as a process leaves it that dies before the end
+    cause = engine.tasks.transaction_of("t1")
+    assert cause is not None
+    assert not cause.whole
+    assert engine.together.take_back("t1", actor=ME) == frozenset()
+    assert (engine.tasks.transaction_of("t1"), world.disk(), engine.undo.next()) == (None, {}, None)
+    assert engine.together.take_back("t1", actor=ME) == frozenset()
 
 
 def test_redaction_reaches_requests_plans_and_runs(engine: Engine) -> None:
