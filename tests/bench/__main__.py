@@ -36,6 +36,7 @@ NAMES = {
     "agents-tool": "sdk_tool",
     "home": "homes",
     "dream": "dreams",
+    "task": "tasks",
 }
 """Each measurement and its module, which has a function `cases`; imported when it is taken."""
 

@@ -34,6 +34,7 @@ _TASK = (
     "id, seq, workspace, kind, state, client, request, created, updated, not_before, attempt, plan, txn, result,"
     " code, message, progress, trigger, stopping"
 )
+_NAMES = tuple(name.strip() for name in _TASK.split(","))
 _TASK_KINDS = "tittttTiiiiTITTTtti"
 _RUN = "id, task, kind, workspace, trigger, worker, sent, reply, outcome, counts, at, ended"
 
@@ -104,7 +105,6 @@ class TaskTable:
                 " updated, not_before) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (task, workspace, kind, QUEUED, client, trigger, text, digest, key, now, now, not_before),
             )
-            _prune(db, workspace, now)
             return self._tell(db, task)
 
     def _met(self, kind: str, workspace: str, client: str, key: str | None, digest: str, now: int) -> Task | None:
@@ -129,15 +129,19 @@ class TaskTable:
         return None
 
     def _refuse_full(self, kind: str, workspace: str, most: int, most_background: int) -> None:
-        kinds = [one.kind for one in self.all(workspace, OPEN, limit=KEPT)]
-        background = sum(each != "remember" for each in kinds)
-        if len(kinds) >= most or (kind != "remember" and background >= most_background):
+        asked = self._database.row(
+            "SELECT count(*), coalesce(sum(kind != 'remember'), 0) FROM tasks WHERE workspace = ? AND state IN (?, ?)",
+            (workspace, *OPEN),
+            kinds="ii",
+        )
+        count, background = asked or (0, 0)
+        if count >= most or (kind != "remember" and background >= most_background):
             raise BusyError(
-                f"{len(kinds)} tasks wait here, and there is no room for more.",
+                f"{count} tasks wait here, and there is no room for more.",
                 code="E_QUEUE_FULL",
                 unharmed="Nothing was queued.",
                 hint="Try again when some are done; `memtui tasks` lists them.",
-                details={"waiting": len(kinds)},
+                details={"waiting": count},
             )
 
     @checked
@@ -263,10 +267,11 @@ class TaskTable:
             txn: the undo step it wrote.
         """
         code, message = error or (None, None)
-        with self._database.transaction():
+        with self._database.transaction() as db:
             found = self.get(task)
             if found.state in ENDED:
                 return found
+            _prune(db, found.workspace, self._database.clock())
             said = {**(found.result or {}), **(result or {})} if state == COMPLETED else None
             ended = self._change(
                 task,
@@ -429,7 +434,7 @@ class TaskTable:
 
 
 def _task(row: Row) -> Task:
-    found = dict(zip((name.strip() for name in _TASK.split(",")), row, strict=True))
+    found = dict(zip(_NAMES, row, strict=True))
     code, message = found.pop("code"), found.pop("message")
     result, txn = found["result"], found["txn"]
     return Task(
