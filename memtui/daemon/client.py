@@ -298,7 +298,7 @@ def _event_of(told: httpx2.ServerSentEvent) -> DaemonEvent | None:
             scopes = tuple(map(str, data["touchedScopes"]))
             more = data.get("taskId"), scopes, data.get("address"), data.get("kind"), envelope.get("originatorClientId")
             return MemoryChanged(told.id, data["scope"], data["source"], *more)
-        if told.event in ("task", "dream"):
+        if told.event in ("task", "dream", "proposals"):
             return TaskChanged(told.id, data["taskId"], data["kind"], data["status"])
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         pass  # it is told as it came

@@ -63,7 +63,7 @@ class ToldEvent(NamedTuple):
 
     id: Position
     type: str
-    """`memory_changed`, `task`, `dream` or `resync`."""
+    """`memory_changed`, `proposals`, `dream`, `task` or `resync`."""
     data: Mapping[str, object]
     client: str = ""
     """Who asked for it, as tasks name them."""
@@ -257,14 +257,16 @@ class Feed:
 
 
 def _of_task(told: TaskEvent, at: Position) -> ToldEvent:
-    """Tell of a task: what it changed, when it is done and changed something; else how it is."""
+    """Tell of a task: when it is done, what it changed or proposed, if anything; else how it is."""
     payload = told.payload
     kind, state, scopes = payload.get("kind"), payload.get("state"), payload.get("touchedScopes")
-    task = {"taskId": payload.get("task"), "status": FAILED if state == CANCELLED else state}
+    made = {"proposals": payload["proposals"]} if "proposals" in payload else {}
+    task = {"taskId": payload.get("task"), "status": FAILED if state == CANCELLED else state, **made}
     if state == COMPLETED and scopes:
         changed = {"scope": "managed", "source": f"workspace_memory_{kind}", **task, "touchedScopes": scopes}
         return ToldEvent(at, "memory_changed", changed, told.client)
-    return ToldEvent(at, "dream" if kind == "dream" else "task", {**task, "kind": kind}, told.client)
+    name = "proposals" if state == COMPLETED and made else "dream" if kind == "dream" else "task"
+    return ToldEvent(at, name, {**task, "kind": kind}, told.client)
 
 
 class _Stream(EventSourceResponse):

@@ -9,14 +9,17 @@ import shlex
 import signal
 import socket
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from memtui.engine.model import Actor
 from memtui.engine.task import Task
 from tests.daemon.running import CURL, Machine, Running, machine
 
+EVENTS = "/workspace/memory/events"
 REMEMBER = "http://localhost/workspace/memory/remember"
 curl_is_there = pytest.mark.skipif(CURL is None, reason="there is no curl")
 
@@ -29,6 +32,12 @@ def curl(running: Running, *words: str) -> tuple[int, dict[str, object]]:
     )  # fmt: skip
     body, _, status = done.stdout.rpartition("\n")
     return int(status), json.loads(body)
+
+
+def client_events(running: Running, name: str) -> Iterator[dict[str, object]]:
+    """The data of the events of one name, from the first one on."""
+    with running.client() as http, http.stream("GET", EVENTS, headers={"Last-Event-ID": "0-0"}) as answer:
+        yield from (json.loads(one.data)["data"] for one in httpx2.EventSource(answer) if one.event == name)
 
 
 @curl_is_there
@@ -71,6 +80,8 @@ def test_what_an_agents_command_asks_is_the_agents_and_only_proposed(machine: Ma
             assert found.result is not None
             assert found.result["outcome"] == "proposed"
             (waiting,) = engine.proposals.all()
+            told = next(client_events(running, "proposals"))
+            assert (told["taskId"], told["proposals"]) == (task, [waiting.id])
             assert (waiting.by, waiting.state) == ("agent:claude-code/me", "open")
             assert not engine.rows.list().items
 

@@ -411,11 +411,12 @@ class TaskTable:
     def _tell(self, db: apsw.Connection, task: str) -> Task:
         """Add the event about how a task is now."""
         now = self.get(task)
-        scopes = (now.result or {}).get("touchedScopes")
-        payload = {"task": now.id, "kind": now.kind, "state": now.state, "workspace": now.workspace}
+        result = now.result or {}
+        came = {key: result[key] for key in ("touchedScopes", "proposals") if result.get(key)}
+        payload = {"task": now.id, "kind": now.kind, "state": now.state, "workspace": now.workspace, **came}
         db.execute(
             "INSERT INTO task_events (at, kind, client, payload) VALUES (?, 'task', ?, ?)",
-            (self._database.clock(), now.client, _json({**payload, "touchedScopes": scopes} if scopes else payload)),
+            (self._database.clock(), now.client, _json(payload)),
         )
         db.execute("DELETE FROM task_events WHERE seq <= ?", (db.last_insert_rowid() - KEPT_EVENTS,))
         return now
