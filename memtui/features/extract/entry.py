@@ -5,6 +5,7 @@ from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
     works={"extract": "memtui.features.extract.work:extract"},
+    begins="memtui.features.extract.work:begin",
     status="memtui.features.extract.verbs:status",
     schedulable=("extract",),
     verbs=(

@@ -5,8 +5,10 @@ What a memory or another proposal says already is not proposed, nor what was sai
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import Write
@@ -20,13 +22,21 @@ from memtui.features.recall.find import recall
 from memtui.features.remember.classify import same
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import Planned, Working
+from memtui.features.tasks.workspace import workspace_of
 from memtui.features.workers.ask import ask
 from memtui.features.workers.prompts import MEMORIES, Turn, WorkerPrompt, WorkSlice, prompt, rewritten, shown
 from memtui.features.workers.reply import ADD, Quote, ReplyOperation
+from memtui.transcripts.consent import allowed_files
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.wire.session import Session
 
 KIND = "extract"
 WEEK_MS = 7 * 86_400_000
 """How long ago a session may have been written that nobody looked at."""
+REST_MS = 600_000
+"""How long nobody wrote a session whose end is waited for."""
 TURNS = 40
 """Turns that a worker is shown at most: the newest."""
 _WORDS, _ALL = 4_000, 1_000_000
@@ -61,6 +71,26 @@ def extract(working: Working) -> Planned:
         proposals=proposals,
         read=heard.read,
     )
+
+
+def begin(session: Session, settings: Settings) -> None:
+    """Queue a look at the sessions when one was written since the last one, and has rested."""
+    if settings.lifecycle_extract != "auto" or session.options.read_only or settings.worker:
+        return
+    tasks, lane = session.engine.tasks, workspace_of(session.surroundings).id
+    last = next(iter(tasks.runs(lane, KIND, 1)), None)
+    now = tasks.clock()
+    since = max(last.at if last is not None else 0, now - WEEK_MS)
+    files = allowed_files(settings, session.surroundings, since=since)
+    if any(_rests(path, now - REST_MS) for _, path in files):
+        tasks.enqueue(KIND, lane, "lifecycle:extract", {}, trigger="auto")
+
+
+def _rests(path: str, since: int) -> bool:
+    try:
+        return os.stat(path).st_mtime_ns <= since * 1_000_000
+    except OSError:
+        return False  # it went since it was listed
 
 
 class News:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from memtui.engine.model import Actor
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import Task
 from memtui.features.extract import collect as collecting
-from memtui.features.extract.work import KIND
+from memtui.features.extract.work import KIND, begin
 from memtui.features.proposals.apply import carry_out
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import workspace_of
@@ -186,6 +187,33 @@ def test_a_kill_between_reading_and_keeping_loses_nothing_and_proposes_nothing_t
         work_off(session, workspace=lane, stop=lambda: False)
         assert len(opened.proposals.all()) == 1
         assert opened.tasks.all()[0].state == "completed"
+
+
+def test_a_session_that_rests_is_looked_through_by_itself(tell: Tell, config: Path) -> None:
+    path = tell("codex", "s1", RULE)
+
+    def queued(setting: str) -> int:
+        config.write_text(f'[transcripts]\nread = "all"\n[lifecycle]\nextract = "{setting}"\n')
+        settings = load_settings(read_environment())
+        session = open_session(settings, Options(), lock_wait=5)
+        with session.engine as opened:
+            begin(session, settings)
+            waiting = len(opened.tasks.all(states=("queued",)))
+            work_off(session, workspace=workspace_of(session.surroundings), stop=lambda: False)
+            return waiting
+
+    def written(minutes: float) -> None:
+        at = time.time() - minutes * 60
+        os.utime(path, (at, at))
+
+    written(5)
+    assert queued("auto") == 0
+    written(11)
+    assert queued("manual") == 0
+    assert queued("auto") == 1
+    assert queued("auto") == 0
+    with engine() as opened:
+        assert len(opened.proposals.all()) == 1
 
 
 def with_worker(config: Path, tmp_path: Path, *operations: object) -> Path:
