@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Address
+from memtui.engine.model import Address, Conflict
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.remember.plan import Known, RememberPlan, RememberRequest, plan_remember
 from tests.features.transfer.agents import ME, Agents, root
@@ -148,6 +148,21 @@ def test_a_place_that_takes_none_is_refused(tmp_path: Path) -> None:
         pytest.raises(RefusedError, match=r"holds only CLAUDE\.md"),
     ):
         plan_remember(engine, engine.roots.all(), RememberRequest(TEXT, "project"))
+
+
+def test_an_index_that_an_agent_writes_meanwhile_is_left_as_it_is_and_both_texts_are_kept(tmp_path: Path) -> None:
+    agents = world(tmp_path)
+    theirs = "# Index\n\n- [Other](user_role.md)\n"
+    with agents.engine() as engine:
+        found = plan_remember(engine, engine.roots.all(), RememberRequest(TEXT, to="claude-code:project"))
+        assert isinstance(found, RememberPlan)
+        agents.lay("claude-code", {"MEMORY.md": theirs})
+        before = agents.everything()
+        done = engine.together.do(found.steps, actor=ME, label="remember")
+        (conflict,) = [one.result for one in done.outcomes if isinstance(one.result, Conflict)]
+        assert agents.everything() == before
+        assert conflict.yours_sha256 is not None
+        assert engine.history.read(conflict.address, conflict.yours_sha256) == found.changes[1].after
 
 
 def test_what_nobody_reviewed_says_nothing(tmp_path: Path) -> None:
