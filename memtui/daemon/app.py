@@ -232,8 +232,10 @@ class Daemon:
             self._narrate(f"memtui: a fault: {type(error).__name__} at {request.scope['path'].split('/')[-1][:40]!r}")
             return await unknown(request, error)
 
-        return Starlette(
+        answers = Starlette(
             routes=routes.all(),
             middleware=[Middleware(Gate, guard=self._guard, draining=lambda: self._draining)],
             exception_handlers={HTTPException: unknown, Exception: fault},
         )
+        answers.router.redirect_slashes = False  # a redirection would repeat what the request calls this machine
+        return answers

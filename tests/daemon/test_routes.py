@@ -261,6 +261,7 @@ def test_a_workspace_is_named_by_its_id(running: Running) -> None:
 def test_what_no_route_is_for_is_said_in_the_same_words(running: Running) -> None:
     for method, path, code in (
         ("GET", "/", "not_found"),
+        ("GET", "/health/", "not_found"),
         ("PUT", "/health", "method_not_allowed"),
         ("POST", "/workspace/memory/accept", "not_found"),
     ):
