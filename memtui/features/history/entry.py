@@ -58,7 +58,7 @@ _VERBS = (
 )
 
 FEATURE = Feature(
-    title="History of a memory; restore and text also in the trash",
+    title="History of a memory (restore, text: also trash)",
     view=View(
         "history",
         "",
