@@ -42,8 +42,11 @@ def is_reserved(actor: str) -> bool:
     return plain in ("tui", "you", "person") or plain.startswith(("tui:", "cli:"))
 
 
-APPROVALS = ("reviewed", "seen", "redacted", "setting", "accepted", "rejected")
+APPROVALS = ("reviewed", "seen", "redacted", "accepted", "rejected")
 """Operations of the audit that only a person does: approvals. They are marks, and no change of a memory."""
+SETTING = "setting"
+MARKS = (*APPROVALS, SETTING)
+"""Operations that change no memory: approvals, and settings, which whoever may write their file changes."""
 
 
 class Address(NamedTuple):

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from memtui.engine.model import (
     APPROVALS,
+    SETTING,
     Address,
     AuditRecord,
     Change,
@@ -238,6 +239,12 @@ def done(value: Done) -> Json:
     }
 
 
+def _kind(operation: str) -> str:
+    if operation == SETTING:
+        return SETTING
+    return "approval" if operation in APPROVALS else "change"
+
+
 def audit(record: AuditRecord) -> Json:
     """Turn an audit record into JSON."""
     return {
@@ -247,7 +254,7 @@ def audit(record: AuditRecord) -> Json:
         "new_address": _text(record.new_address),
         "actor": record.actor,
         "operation": record.operation,
-        "kind": "approval" if record.operation in APPROVALS else "change",
+        "kind": _kind(record.operation),
         "before": record.before,
         "after": record.after,
         "at": rfc3339(record.at),

@@ -116,7 +116,7 @@ class AuditTable:
         """Record what a person approved; nothing when nobody said who approves.
 
         Args:
-            operation: one of `APPROVALS`.
+            operation: one of `MARKS`.
             places: root, path (empty: the root itself) and the version that was approved, if it is one.
             approver: who, and where. No undo step, and no text before or after: nothing but the mark has changed.
             said: what was approved, where it is no version.

@@ -21,8 +21,8 @@ _VERBS = (
             ("memtui log --actor cli --limit 5", "the command line's last five"),
         ),
         "",
-        "a list of records: seq, txn, address, new_address, actor, operation, kind (change or approval), before, "
-        "after, at, state, note",
+        "a list of records: seq, txn, address, new_address, actor, operation, kind (change, approval or setting), "
+        "before, after, at, state, note",
         does="memtui.features.activity.verbs:log",
         rank=30,
     ),

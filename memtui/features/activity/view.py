@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.timer import Timer
 
-from memtui.engine.model import APPROVALS, AuditRecord, Done
+from memtui.engine.model import MARKS, AuditRecord, Done
 from memtui.features.activity import view_texts
 from memtui.features.activity.view_rows import Item, Steps, actor_words, closed_folders, item_runs, where
 from memtui.features.activity.view_texts import BATCH, PAGE, Drawn, Loaded, Wish
@@ -66,8 +66,8 @@ class Stepping:
             return "It did not happen, so there is nothing to take back."
         if item.records[0].operation == "redacted":
             return "A redaction cannot be taken back: the text is gone for good."
-        if item.records[0].operation in APPROVALS:
-            return "An approval is a mark, and no change of a memory: there is nothing to take back."
+        if item.records[0].operation in MARKS:
+            return "It is a mark, and no change of a memory: there is nothing to take back."
         return "" if _is_between(item) else self.away(item)
 
     def away(self, item: Item) -> str:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from memtui.engine.model import APPROVALS, Address, AuditRecord, Change, Operation, is_person
+from memtui.engine.model import APPROVALS, MARKS, SETTING, Address, AuditRecord, Change, Operation, is_person
 from memtui.features.actors import KINDS, VERBS, common_place, who_words
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
@@ -191,7 +191,7 @@ def state_words(record: AuditRecord) -> str:
 
 def change_of(record: AuditRecord) -> Change:
     """A record as a change, which has a difference and can be taken back."""
-    if record.operation in APPROVALS:
+    if record.operation in MARKS:
         return Change(record.address, record.operation, record.actor, None, None, record.at)
     kind = record.operation if record.operation in KINDS_OUTSIDE else "modified"
     if record.new_address is not None:
@@ -212,9 +212,10 @@ def has_texts(record: AuditRecord) -> bool:
 
 def place_words(record: AuditRecord) -> str:
     """Say where it happened; for a renaming, from where to where; of an approval, what was approved."""
+    if record.operation == SETTING:
+        return record.note
     if record.operation in APPROVALS:
-        what = record.note if record.operation == "setting" else str(record.address).removesuffix("/")
-        return f"{record.operation}: {what}"
+        return f"{record.operation}: {str(record.address).removesuffix('/')}"
     if record.new_address is None:
         return str(record.address)
     new = record.new_address
@@ -226,7 +227,7 @@ def step_words(step: Step, operation: Operation | None) -> str:
     if operation is not None:
         return operation.label if operation.kind == "do" else f"{operation.kind}: {operation.label}"
     kinds = Counter(change_of(record).kind for record in step.records)
-    words = {**KINDS, **{kind: kind for kind in APPROVALS}}
+    words = {**KINDS, **{kind: kind for kind in MARKS}}
     said = ", ".join(f"{kinds[kind]:,} {word}" for kind, word in words.items() if kinds[kind])
     said = f"{APPROVAL}: {said}" if step.records[0].operation in APPROVALS else said
     place = common_place([record.address for record in step.records])
@@ -245,8 +246,8 @@ def step_state(item: Item, operation: Operation | None) -> str:
 
 def verb_words(record: AuditRecord, operation: Operation | None) -> str:
     """Say what was done: of undo and redo, and of approvals, that they are."""
-    if record.operation in APPROVALS:
-        return APPROVAL
+    if record.operation in MARKS:
+        return "set" if record.operation == SETTING else APPROVAL
     if operation is not None and operation.kind != "do":
         return operation.kind
     return VERBS.get(record.operation, record.operation)

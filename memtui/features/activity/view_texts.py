@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import hunks, why_not_text
-from memtui.engine.model import APPROVALS, Actor, AuditRecord, Done, Operation, Root
+from memtui.engine.model import APPROVALS, SETTING, Actor, AuditRecord, Done, Operation, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.activity.view_rows import (
     Item,
@@ -146,6 +146,7 @@ def show(
     if not has_texts(record):
         said = "Only its name changed." if record.new_address is not None else "No text was changed."
         said = "An approval, which only a person makes. No text was changed." if record.operation in APPROVALS else said
+        said = "A setting. No text was changed." if record.operation == SETTING else said
         return Drawn(item, (*top, PageLine(()), *words_page(said, style="name", width=look.width)))
     sides = [text(engine, record, sha) for sha in (record.before, record.after)]
     problems = [side for side in sides if isinstance(side, MemtuiError)]

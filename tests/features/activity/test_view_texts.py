@@ -9,9 +9,10 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord
-from memtui.features.activity.view_rows import Item, Steps
+from memtui.features.activity.view_rows import Item, Steps, item_runs
 from memtui.features.activity.view_texts import Wish, count, load, outcome_lines, show, take_back
 from memtui.ui.draw.difference import Look
+from memtui.ui.draw.times import Look as Clock
 from tests.engine.settling import settle
 from tests.workbench.views.real import CLAUDE, ME, World, at, write
 
@@ -156,3 +157,14 @@ def test_why_a_step_stays_is_said_for_each_memory(engine: Engine, world: World) 
         "- notes/a.md is there again, with another text.",
         "- notes/b.md is there again, with another text.",
     ]
+
+
+def test_a_setting_is_no_approval(engine: Engine) -> None:
+    engine.history.record_setting(at("x").root, "transcripts.read = off", known=False)
+    (item,) = items(engine)
+    runs = item_runs(item, Steps(), {}, 90, Clock(item.step.at), next_undo=None)
+    row = "".join(words for words, _ in runs)
+    assert "set      transcripts.read = off" in row
+    text = page(engine, item)
+    assert "A setting. No text was changed." in text
+    assert "pprov" not in row + text

@@ -54,8 +54,8 @@ def test_what_the_file_held_stays_and_the_activity_has_each_change_once(cli: Cli
     records = [one for one in cli("log", "--json").items if one["operation"] == "setting"]
     notes = [(one["kind"], one["actor"], str(one["note"]).split(", ")[0]) for one in records]
     assert notes == [
-        ("approval", "cli", "transcripts.read = off"),
-        ("approval", "outside", "transcripts.read = project"),
+        ("setting", "cli", "transcripts.read = off"),
+        ("setting", "outside", "transcripts.read = project"),
     ]
 
 
