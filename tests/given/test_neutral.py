@@ -158,4 +158,4 @@ def test_time_grows_with_the_text_and_no_faster(unit: str) -> None:
             times.append(time.process_time() - start)
         return min(times)
 
-    assert best(64 * 1024) < 8 * best(16 * 1024) + 0.02
+    assert best(32 * 1024) < 8 * best(8 * 1024) + 0.02

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from memtui.errors import RefusedError
 from memtui.features.workers.reply import BYTES, SCHEMA, Quote, ReplyLimits, ReplyOperation, read_reply
+from tests.examples import examples
 
 LIMITS = ReplyLimits(shown={"m1": True, "m2": True, "m3": False})
 ADD = {"op": "add", "type": "user", "scope": "global", "name": "tabs", "text": "Use tabs."}
@@ -160,11 +161,11 @@ def hostile(chance: Random) -> str:
     return text if chance.random() < 0.9 else text[: chance.randrange(len(text))] + text
 
 
+@pytest.mark.hypothesis  # tried whole with the properties
 def test_a_hostile_reply_gives_known_names_or_a_refusal() -> None:
-    chance, taken = Random(11), 0
-    for _ in range(20_000):
-        taken += len(held(hostile(chance)))
-    assert taken > 5_000
+    chance, many = Random(11), examples(20_000)
+    taken = sum(len(held(hostile(chance))) for _ in range(many))
+    assert taken > many // 4
 
 
 @given(
