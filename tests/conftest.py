@@ -66,6 +66,7 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Have no test pay for going over what ten thousand collected tests hold, again and again."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)  # a test makes much that goes at its end
     gc.enable()
 
 

@@ -18,7 +18,10 @@ from memtui.engine.model import Address
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import BrowserScreen, Facts
+from tests.workbench import stylesheets
 from tests.workbench.memories import ME, Memories, told_at_once
+
+stylesheets.keep()
 
 DIRECTORIES = Directories("/nowhere", "/nowhere/state", "/nowhere/data", "--home")
 
