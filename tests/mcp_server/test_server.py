@@ -126,11 +126,16 @@ async def test_a_cancelled_call_that_was_not_begun_is_never_done(monkeypatch: py
         assert second not in it.answers
 
 
+def threads() -> set[threading.Thread]:
+    """Those there are, but for the ones that the event loop keeps for work to come."""
+    return {thread for thread in threading.enumerate() if "AnyIO" not in thread.name}
+
+
 async def test_at_the_end_of_input_what_was_asked_is_answered_and_nothing_stays(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gate = Gate(monkeypatch)
-    before = {thread.name for thread in threading.enumerate() if "AnyIO" not in thread.name}
+    before = threads()
     async with talk() as it:
         await it.hello()
         await it.ask("resources/list")
@@ -142,7 +147,7 @@ async def test_at_the_end_of_input_what_was_asked_is_answered_and_nothing_stays(
         gate.open.set()
         assert (await it.answer(number))["content"][0]["text"] == "done"
         assert await it.ended() == 0
-    assert {thread.name for thread in threading.enumerate() if "AnyIO" not in thread.name} == before
+    assert threads() <= before
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130), (signal.SIGHUP, 0)])

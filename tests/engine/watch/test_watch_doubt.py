@@ -177,7 +177,7 @@ def test_stopping_ends_the_thread_and_says_so(watching: Watching) -> None:
     watching.idle()
     watching.watch.stop()
     assert watching.heard.health == [Health("watching"), Health("stopped")]
-    assert not [thread for thread in threading.enumerate() if thread.name == "memtui-watch"]
+    assert not watching.watch._thread.is_alive()
     watching.watch.stop()
     watching.watch.focus(focused=True)
 
