@@ -7,7 +7,6 @@ import os
 from memtui.engine import now_ms
 from memtui.engine.model import Write
 from memtui.engine.proposal import Proposal
-from memtui.engine.task import FAILED
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.extract.collect import Where, collect
 from memtui.features.extract.work import KIND, WEEK_MS, News, asks, by_rules
@@ -36,7 +35,7 @@ def extract(call: Call) -> int:
     lane = workspace_of(call.session.surroundings)
     tasks = call.engine.tasks
     task = waited(call.session, tasks.enqueue(KIND, lane.id, call.actor.name, request, trigger="manual"))
-    if task.state == FAILED and task.error is not None:
+    if task.error is not None:
         raise MemtuiError(task.error[1], code=task.error[0])
     found = task.result or {}
     ids = found.get("proposals")

@@ -1,6 +1,8 @@
 """`memtui extract`: what it says, what it would say, what a worker would be sent, and the hook that only queues."""
 
 import json
+import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from memtui.config.read import load_settings, read_environment
 from memtui.wire.session import Options, open_session
 from tests.cli.conftest import Cli
+from tests.conftest import ROOT
 from tests.extract.__main__ import measure
 from tests.features.extract.conftest import Tell
 
@@ -51,6 +54,23 @@ def test_what_a_worker_would_be_sent_is_shown_to_the_byte(cli: Cli, tell: Tell, 
     assert [turn["text"] for turn in told["turns"]] == [RULE[1], "My token is [masked: GitHub token]"]
     assert queued() == []
     assert "nothing would be sent" in cli("extract", "--since", "2100-01-01", "--show-prompt").err
+
+
+def test_a_cancelled_worker_ends_at_once_and_that_is_said(
+    cli: Cli, tell: Tell, config: Path, tmp_path: Path, home: Path
+) -> None:
+    tell("codex", "s1", RULE)
+    script = tmp_path / "worker"
+    cancels = f"{sys.executable} -m memtui --home {config.parent} --project {tmp_path / 'work'} tasks cancel 1"
+    script.write_text(f"#!/bin/sh\nexport PYTHONPATH={ROOT}\n{cancels}\nexec sleep 600\n")
+    script.chmod(0o700)
+    worker = f'worker = "command"\ncommand = ["{script}"]\n'
+    config.write_text(f'[transcripts]\nread = "all"\n[lifecycle]\n{worker}')
+    stopped = cli("--home", str(config.parent), *ALL, "--json")
+    assert stopped.error["code"] == "E_STOPPED"
+    assert os.listdir(config.parent / "workers") == []
+    config.write_text('[transcripts]\nread = "all"\n')
+    assert len(cli("--home", str(config.parent), *ALL, "--json").items) == 1
 
 
 def test_status_says_when_and_by_whom(cli: Cli, tell: Tell, allowed: Path, tmp_path: Path) -> None:
