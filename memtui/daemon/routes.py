@@ -42,6 +42,7 @@ FAILURES = {
     "E_CONFLICT": "conflict",
     "E_SECRET": "secret",
     "E_REPLY": "bad_reply",
+    "E_NAME": "path_escape",
     "E_STOPPED": "timeout",
     "E_WORKER": "failed",
     "E_INTERNAL": "failed",

@@ -322,3 +322,12 @@ def test_what_a_client_may_do_counts_again_when_it_is_done(machine: Machine) -> 
         done = running.done(task)
     assert (done["status"], done["error"]["code"]) == ("failed", "remember_refused")
     assert not list(machine.state.rglob("tea*.md"))
+
+
+def test_a_worker_that_names_what_it_was_not_shown_writes_nothing(machine: Machine) -> None:
+    answer = {"summary": "", "operations": [{"op": "add", "name": "../../.ssh/x", "text": "Tea."}]}
+    machine.configure(f"[lifecycle]\nworker = 'command'\ncommand = ['/bin/echo', {json.dumps(json.dumps(answer))}]\n")
+    with machine.serve() as running:
+        done = running.done(running.remember("Tea at eleven.").json()["taskId"])
+    assert (done["status"], done["error"]["code"]) == ("failed", "remember_path_escape")
+    assert not list(machine.state.rglob("tea*.md"))
