@@ -60,16 +60,16 @@ def glance(tasks: TaskTable, lane: str, before: LaneNews | None) -> LaneNews:
     return LaneNews(
         event,
         len(waiting),
-        due and not _is_held(tasks, lane),
-        any(_is_held(tasks, one) for one in dreams),
+        due and not is_held(tasks, lane),
+        any(is_held(tasks, one) for one in dreams),
         ended,
         progress,
         before is None or before.event != event or before.progress != progress,
     )
 
 
-def _is_held(tasks: TaskTable, lane: str) -> bool:
-    """Whether somebody is at a lane: what runs where nobody is was left by a dead process."""
+def is_held(tasks: TaskTable, lane: str) -> bool:
+    """Say whether somebody is at a lane: what runs where nobody is was left by a dead process."""
     with tasks.lane(lane) as free:
         return not free
 

@@ -13,6 +13,7 @@ from memtui.engine.task import CANCELLED, ENDED, FAILED, OPEN, QUEUED, RUNNING, 
 from memtui.errors import MemtuiError
 from memtui.features.host import WRITE, Host
 from memtui.features.tasks import view_rows
+from memtui.features.tasks.glance import is_held
 from memtui.features.tasks.shown import state_word, what_words
 from memtui.features.tasks.workspace import workspace_of
 from memtui.ui.action import Action
@@ -184,6 +185,11 @@ since."""
         )
 
 
+def _left(task: Task) -> Task:
+    """A task as it is shown whose process died while it ran."""
+    return task._replace(progress="interrupted") if task.state == RUNNING else task
+
+
 def words_of(task: Task) -> str:
     """Give the words by which the filter finds a task."""
     return f"{state_word(task)} {task.kind} {what_words(task)} {task.client}"
@@ -192,6 +198,8 @@ def words_of(task: Task) -> str:
 def listed(engine: Engine) -> tuple[Task, ...]:
     """Give the tasks of every lane: those that run, those that wait in the order they come, and those that ended."""
     found = engine.tasks.all(limit=SHOWN)
+    held = {task.workspace: is_held(engine.tasks, task.workspace) for task in found if task.state == RUNNING}
+    found = tuple(task if held.get(task.workspace, True) else _left(task) for task in found)
     running, queued = ([task for task in reversed(found) if task.state == state] for state in (RUNNING, QUEUED))
     ended = sorted((task for task in found if task.state in ENDED), key=lambda task: -task.updated)
     return (*running, *queued, *ended)

@@ -61,15 +61,23 @@ async def opened(screen: Real) -> TasksView:
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_what_runs_and_waits_is_first_and_each_says_what_it_is_about(world: World, size: tuple[int, int]) -> None:
     async with real(world, size=size) as screen:
-        view = await opened(screen)
+        with screen.real.tasks.lane("elsewhere"):
+            view = await opened(screen)
         assert [(task.state, task.kind) for task in view.rows.shown] == [
             *(("running", "dream"), ("queued", "remember"), ("completed", "remember"), ("failed", "extract")),
         ]
         text = screen.text
         assert "running   dream     2 of 3 clusters" in text
+        assert "interrupted" not in text
         assert 'queued    remember  "Deploys go through staging"' in text
         assert "done      remember  notes/a.md, notes/b.md" in text
         assert "failed    extract   E_TEXT: The reply was no JSON." in text
+
+
+async def test_what_runs_where_nobody_is_any_more_says_so(world: World) -> None:
+    async with real(world) as screen:
+        await opened(screen)
+        assert "running   dream     interrupted" in screen.text
 
 
 async def test_what_was_asked_sent_and_replied_is_beside_it_and_harmless(world: World) -> None:
