@@ -57,7 +57,7 @@ def _roots(call: Call) -> tuple[Root, ...]:
 
 
 def _show(call: Call, wanted: ForgetPlan) -> None:
-    columns = (Column("ID", flexible=True), Column("LINE", "number"), Column("SAYS", flexible=True))
+    columns = (Column("ID"), Column("LINE", "number", optional=True), Column("SAYS", flexible=True))
     chosen = (*wanted.going, *wanted.staying)
     call.out.table(columns, [(one.id, one.line, one.title) for one in chosen])
     for change in wanted.changes if call.out.terminal else ():

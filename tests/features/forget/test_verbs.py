@@ -110,3 +110,11 @@ def test_for_good_leaves_it_in_no_file_of_memtui(world: World, person: Callable[
     assert world.held() == {"likes.md": "- Use tabs\n- Use ruff\n"}
     left = [path for path in tmp_path.rglob("*") if path.is_file() and b"4711-swordfish" in path.read_bytes()]
     assert left == []
+
+
+def test_an_id_is_shown_whole_however_narrow_the_terminal(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    name = f"{'a-long-name-' * 5}.md"
+    world.write(name, "Use spaces\n")
+    monkeypatch.setenv("COLUMNS", "60")
+    result = world.cli("--only-root", "--root", f"n={world.base}", "forget", "spaces", terminal=True)
+    assert any(line.startswith(f"n/{name}") for line in result.lines)
