@@ -238,3 +238,25 @@ def test_no_backup_keeps_what_was_asked_of_a_redacted_text(world: World, engine:
         again.memories.save(at("a.md"), b"no code\n", sha(secret), actor=ME)
         again.redaction.redact(at("a.md"), sha(secret), actor=ME, reason="a slip")
     assert not [path for path in world.state.rglob("*") if path.is_file() and b"tango-4711" in path.read_bytes()]
+
+
+def test_a_damaged_ledger_is_mended_with_its_tasks_runs_and_events_each_once(world: World, engine: Engine) -> None:
+    tasks = engine.tasks
+    done, waits = ask(tasks), ask(tasks)
+    txn = engine.together.do([Write(at("a.md"), b"a\n", None)], actor=ME, label="save", cause=done.id).txn
+    tasks.finish(done.id, "completed", result={"addresses": ["notes/a.md"]}, txn=txn)
+    tasks.add_run(
+        Run("r", done.id, "remember", LANE, "manual", "none", "sent", "reply", "completed", {}, tasks.clock(), 0)
+    )
+    before = (tasks.all(), tasks.runs(), tasks.events_after(0), tasks.transaction_of(done.id))
+    engine.close()
+    ledger = world.state / "state.db"
+    ledger.write_bytes(bytes(4096) + ledger.read_bytes()[4096:])
+    with world.engine() as again:
+        assert (again.tasks.all(), again.tasks.runs(), again.tasks.events_after(0)) == before[:3]
+        assert again.tasks.transaction_of(done.id) == before[3]
+        assert again.tasks.get(waits.id) == waits
+        again.doctor.salvage(None)
+        assert (again.tasks.all(), again.tasks.runs(), again.tasks.events_after(0)) == before[:3], (
+            "what came back twice"
+        )
