@@ -1,6 +1,7 @@
 """Days that a text names from the day it was written on, such as `next Friday`: found, and made absolute.
 
-English, German, French, Spanish, Chinese. What comes back again and again (`every Friday`, `on Fridays`) is no day.
+English, German, French, Spanish, Chinese. What comes back again and again (`every Friday`, `on Fridays`, `not on
+Friday`, `the Friday boats`) is no day.
 Every pattern takes time in proportion to the text.
 """
 
@@ -32,7 +33,9 @@ _PATTERN = re.compile(
     rf"|(?P<span>next|last|this) (?P<size>week|month))(?![\w-])|(?P<sign>{_CHINESE})",
     re.IGNORECASE,
 )
-_AGAIN = re.compile(r"(?:every|each|any|jeden?|chaque|cada|todos los|every other)\s+$", re.IGNORECASE)
+_AGAIN = re.compile(
+    r"(?:every|each|any|jeden?|chaque|cada|todos los|every other|\bthe|\ba|\b(?:not|never|no) on)\s+$", re.IGNORECASE
+)
 
 
 class DayWord(NamedTuple):

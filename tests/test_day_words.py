@@ -27,6 +27,7 @@ WEDNESDAY = int(datetime(2026, 3, 4, 10, tzinfo=UTC).timestamp() * 1000)
         ("vendredi, viernes", "2026-03-06, 2026-03-06"),
         ("昨天发布，明天冻结", "2026-03-03发布，2026-03-05冻结"),
         ("every Friday, on Fridays, today-view, Mondays", "every Friday, on Fridays, today-view, Mondays"),
+        ("Not on Friday, never on Monday, the Friday boats", "Not on Friday, never on Monday, the Friday boats"),
         ("yesterdays daysago weekend", "yesterdays daysago weekend"),
     ],
 )

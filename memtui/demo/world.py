@@ -15,6 +15,7 @@ from memtui.agents.discovery import discover
 from memtui.agents.known.mux import project_folder
 from memtui.agents.layout import slug
 from memtui.config.surroundings import Surroundings, folder_id
+from memtui.demo import life_cycle
 from memtui.demo.agent import PREFIX
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, Actor, Address
@@ -39,6 +40,8 @@ _GREW = (
     _Written("memtui:workspace", "current-task.md", ((3 * 24, "tui"), (26, "agent:claude-code"), (4, "tui"))),
     _Written("claude-code:project", "feedback_testing.md", ((9 * 24, "agent:claude-code"), (40, "tui"))),
 )
+_DATED = _Written("memtui:workspace", "load-test.md", ((5 * 24, "agent:claude-code"),))
+"""A day named by how far it is can be said only where it is known when the line came."""
 _PINNED = (("memtui:global", "preferences.md"), ("claude-code:project", "feedback_testing.md"))
 _USED = (
     ("memtui:global", "preferences.md", 14),
@@ -91,11 +94,13 @@ class World(NamedTuple):
     """Folders the simulated agent works in."""
 
 
-def build(folder: str | None = None) -> World:
+def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
     """Make the world.
 
     Args:
         folder: where; it must not exist yet. None: in a new one below the system's folder for temporary files.
+        waiting_at: now, in milliseconds since the epoch, for a world with something to tidy up and with sessions of an
+            agent in which something was said; None: without.
 
     Raises:
         OSError: it cannot be written.
@@ -121,6 +126,12 @@ def build(folder: str | None = None) -> World:
     }
     for sample, place in places.items():
         _copy(os.path.join(SAMPLES, sample), place)
+    if waiting_at is not None:
+        for sample in os.listdir(life_cycle.UNTIDY):
+            _copy(os.path.join(life_cycle.UNTIDY, sample), places[sample])
+        with open(os.path.join(memtui_home, "config.toml"), "x", encoding="utf-8") as file:
+            file.write(life_cycle.CONFIG)
+        life_cycle.write_sessions(home, project, waiting_at)
     os.makedirs(os.path.join(project, ".git"))
     with open(os.path.join(project, ".git", "HEAD"), "w", encoding="ascii") as file:
         file.write("ref: refs/heads/main\n")
@@ -145,13 +156,14 @@ def remove(world: World) -> None:
     shutil.rmtree(world.folder, ignore_errors=True)
 
 
-def live(around: Surroundings, state_dir: str, *, now: int) -> None:
+def live(around: Surroundings, state_dir: str, *, now: int, lane: str = "") -> None:
     """Let the last two weeks happen.
 
     Args:
         around: where the user of the demonstration stands.
         state_dir: memtui's folder for the ledger there.
         now: milliseconds since the epoch.
+        lane: the id of the workspace in whose background something was done, in a world in which something waits.
     """
     roots = discover(around, all_projects=True)
     clock = _Clock(now)
@@ -159,7 +171,10 @@ def live(around: Surroundings, state_dir: str, *, now: int) -> None:
         clock.now = now - 14 * DAY
         brought = [(row.address, row.sha256) for row in engine.rows.list().items if row.sha256 and row.trust == BROUGHT]
         engine.history.review(brought, actor=Actor("tui"))
-        for hours, deed in sorted((*_growth(engine), (-40, _pin)), key=lambda entry: entry[0]):
+        deeds = [*_growth(engine, (*_GREW, _DATED) if lane else _GREW), (-40, _pin)]
+        if lane:
+            deeds += [(-26, partial(life_cycle.remember, lane=lane)), (-3, partial(life_cycle.fail, lane=lane))]
+        for hours, deed in sorted(deeds, key=lambda entry: entry[0]):
             clock.now = now + hours * HOUR
             deed(engine)
         for root_id, path, times in _USED:
@@ -183,9 +198,9 @@ def _pin(engine: Engine) -> None:
     engine.pins.set([_address(engine, *place) for place in _PINNED], pinned=True, actor=Actor("tui"))
 
 
-def _growth(engine: Engine) -> Iterator[tuple[int, Callable[[Engine], None]]]:
+def _growth(engine: Engine, grew: Sequence[_Written]) -> Iterator[tuple[int, Callable[[Engine], None]]]:
     """What the writers of the memories that grew did, each with its hour; the last of each is the sample itself."""
-    for written in _GREW:
+    for written in grew:
         address = _address(engine, written.root, written.path)
         texts = _younger(engine.read(address).text, len(written.steps))
         os.unlink(engine.roots.file_path(address))

@@ -151,13 +151,15 @@ def _indexes(engine: Engine, roots: Sequence[Root]) -> Iterator[Tidying]:
                 except MemtuiError:
                     continue  # it changed since it was looked at: the next time
                 steps = tuple(Write(one.address, one.after, one.expected_sha256) for one in made)
-                said = [finding.text for finding in chosen.findings]
+                said = [f"{finding.path}: {finding.text}" for finding in chosen.findings]
                 evidence = tuple(
-                    Evidence("memory", str(report.address), report.sha256 or "", f"line {one.line}", one.text)
-                    for one in chosen.findings[:3]
+                    Evidence("memory", str(report.address), report.sha256 or "", f"line {one.line}", text)
+                    for one, text in zip(chosen.findings[:3], said, strict=False)
                 )
                 more = f" and {len(said) - 1} more" if len(said) > 1 else ""
-                yield Tidying(rule, "replace" if report.sha256 else "add", steps, said[0] + more, evidence)
+                yield Tidying(
+                    rule, "replace" if report.sha256 else "add", steps, f"{report.address}, {said[0]}{more}", evidence
+                )
 
 
 def _exact(group: Doubles) -> Tidying:

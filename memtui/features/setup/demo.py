@@ -14,6 +14,7 @@ from memtui.demo import world as past
 from memtui.engine import now_ms
 from memtui.errors import StorageError
 from memtui.features.setup.verbs import need_terminal, run_workbench
+from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.session import Options, open_in
 
@@ -26,7 +27,7 @@ def demo(call: Call) -> int:
     need_terminal(call)
     call.out.say("memtui demo: everything happens in a throw-away folder.")
     try:
-        made = world.build()
+        made = world.build(waiting_at=now_ms())
     except OSError as error:
         raise StorageError(f"The samples cannot be written: {error.strerror}.", hint="Free some space.") from None
     try:
@@ -43,13 +44,19 @@ def _show(call: Call, made: world.World) -> int:
         roots=(),
         workspace=None,
         variables=(),
+        transcripts_read="all",
+        lifecycle_worker="none",
     )
     around = surroundings_from(settings, cwd=made.project)._replace(system_dir=made.system)
     chosen = call.options
     options = Options(chosen.read_only, chosen.ascii, chosen.calm, chosen.actor, chosen.all_projects, started=Started)
-    past.live(around, settings.state_dir, now=now_ms())
+    lane = workspace_of(around).id
+    past.live(around, settings.state_dir, now=now_ms(), lane=lane)
     session = open_in(around, settings, options, lock_wait=LOCK_WAIT, front="tui")
     with session.engine, _agent(made):
+        if not chosen.read_only:
+            for kind in ("dream", "extract"):  # found while the workbench is open already, so that it opens at once
+                session.engine.tasks.enqueue(kind, lane, "tui", {}, trigger="manual")
         return run_workbench(session, demo=True)
 
 

@@ -107,6 +107,8 @@ def test_what_is_wrong_with_an_index_is_proposed_by_kind(agents: Agents, engine:
     assert found(engine).keys() == {"dangling", "unnamed", "pointer-twice"}
     for one in found(engine).values():
         if one.rule == "dangling":
+            assert one.why == "claude-code:project/MEMORY.md, gone.md: the index names it, and it is not there"
+            assert one.evidence[0].quote.startswith("gone.md: ")
             accept(engine, one)
     assert b"gone.md" not in agents.held("claude-code")["MEMORY.md"]
 

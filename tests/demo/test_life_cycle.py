@@ -1,0 +1,100 @@
+"""What waits for a decision in the demonstration, found and carried out by the real thing."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.config.read import load_settings
+from memtui.config.surroundings import surroundings_from
+from memtui.demo import world
+from memtui.engine import now_ms
+from memtui.engine.model import Actor
+from memtui.engine.task import COMPLETED, FAILED
+from memtui.features.proposals import apply
+from memtui.features.tasks.lanes import work_off
+from memtui.features.tasks.workspace import Workspace, workspace_of
+from memtui.wire.session import Options, Session, open_in
+
+YOU = Actor("tui")
+
+
+@pytest.fixture
+def lane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Session, Workspace]]:
+    """The demonstration as it opens, with its lane."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    now = now_ms()
+    made = world.build(waiting_at=now)
+    settings = load_settings({"HOME": made.folder, "MEMTUI_HOME": made.memtui_home})
+    around = surroundings_from(settings, cwd=made.project)._replace(system_dir=made.system)
+    lane = workspace_of(around)
+    world.live(around, settings.state_dir, now=now, lane=lane.id)
+    session = open_in(around, settings, Options(), lock_wait=5)
+    yield session, lane
+    session.engine.close()
+
+
+def work(session: Session, lane: Workspace, *kinds: str) -> None:
+    for kind in kinds:
+        session.engine.tasks.enqueue(kind, lane.id, "tui", {}, trigger="manual")
+    assert work_off(session, workspace=lane, stop=bool) == len(kinds)
+
+
+def test_one_thing_of_each_kind_can_be_tidied_up(lane: tuple[Session, Workspace]) -> None:
+    work(*lane, "dream")
+    found = lane[0].engine.proposals.all()
+    assert {one.by for one in found} == {f"rule:{rule}" for rule in ("dangling", "exact", "near", "describe", "date")}
+    assert len(found) == 5
+    assert {one.state for one in found} == {"open"}
+
+
+def test_three_things_that_were_said_are_proposed_and_an_order_to_agents_is_blocked(
+    lane: tuple[Session, Workspace],
+) -> None:
+    work(*lane, "extract")
+    found = lane[0].engine.proposals.all()
+    assert sorted((one.by, one.state) for one in found) == [
+        ("rule:correction", "open"),
+        ("rule:explicit", "blocked"),
+        ("rule:explicit", "open"),
+        ("rule:project", "open"),
+    ]
+    assert all(one.evidence[0].quote for one in found)
+    work(*lane, "extract")
+    assert len(lane[0].engine.proposals.all()) == len(found)
+
+
+def test_all_of_it_can_be_accepted_together_and_taken_back(lane: tuple[Session, Workspace]) -> None:
+    engine = lane[0].engine
+    home = Path(lane[0].settings.home or "")
+    work(*lane, "dream", "extract")
+    before = {path: path.read_bytes() for path in home.rglob("*.md")}
+    ids = [one.id for one in engine.proposals.all(("open",))]
+    apply.decide(engine, ids, "accepted", actor=YOU)
+    done = apply.carry_out(engine, ids, actor=YOU)
+    assert {engine.proposals.get(one).state for one in ids} == {"applied"}
+    assert {path: path.read_bytes() for path in home.rglob("*.md")} != before
+    engine.undo.undo(actor=YOU)
+    assert done.txn
+    assert {path: path.read_bytes() for path in home.rglob("*.md")} == before
+
+
+def test_something_was_remembered_and_something_failed_which_goes_when_it_is_tried_again(
+    lane: tuple[Session, Workspace],
+) -> None:
+    session, workspace = lane
+    tasks = session.engine.tasks
+    failed, done = tasks.all(workspace.id)
+    assert (failed.kind, failed.state, done.kind, done.state) == ("extract", FAILED, "remember", COMPLETED)
+    assert done.txn
+    assert session.engine.read(session.engine.roots.resolve("memtui:global/user/tides.md")).text
+    assert now_ms() - done.updated > 25 * world.HOUR
+    tasks.retry(failed.id)
+    assert work_off(session, workspace=workspace, stop=bool) == 1
+    assert tasks.get(failed.id).state == COMPLETED
+
+
+def test_only_what_agents_wrote_lately_is_unseen(lane: tuple[Session, Workspace]) -> None:
+    engine = lane[0].engine
+    engine.watch.reconcile()
+    assert {change.address.path for change in engine.changes.unseen()} == {"project_payments.md", "domain/sailings.md"}
