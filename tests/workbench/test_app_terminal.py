@@ -16,7 +16,7 @@ CONTROL = re.compile(rb"\x1b\[[0-9;?<>=$]*[a-zA-Z]|\x1b\][^\x07\x1b]*(\x07|\x1b\
 MOUSE = (b"\x1b[?1000h", b"\x1b[?1002h", b"\x1b[?1003h")
 VIEWS = (
     ("1", "[1 Memories]"),
-    ("3", "[3 Changes"),
+    ("3", "[3 Review"),
     ("4", "[4 Hot"),
     ("5", "[5 Activity]"),
     ("6", "[6 Trash]"),

@@ -47,21 +47,62 @@ _VERBS = (
 )
 
 FEATURE = Feature(
-    title="Changes since you looked",
+    title="Review",
     view=View(
         "changes",
         "3",
-        "Changes",
-        "Show everything others changed since you looked, by who and when.",
+        "Review",
+        "Show what waits for you: what is proposed, and what others changed since you looked.",
         "memtui.features.changes.view:ChangesView",
         (
+            *("accept", "reject", "put_off", "carry_out", "next_undecided", "previous_undecided"),
             *("seen", "seen_all", "take_back_hunk", "take_back", "open", "edit", "edit_outside", "versions"),
             *("next_hunk", "previous_hunk", "inline_words", "show_in_tree", "mark", "range", "range_down", "range_up"),
             *("mark_all", "filter", "left", "right", "expand_all", "next_folder", "previous_folder", "reload"),
         ),
-        ("seen", "open", "take_back_hunk", "take_back", "next_hunk", "mark", "seen_all", "versions", "filter"),
+        (
+            "accept",
+            "reject",
+            "carry_out",
+            "seen",
+            "open",
+            "take_back_hunk",
+            "take_back",
+            "next_hunk",
+            "mark",
+            "seen_all",
+            "versions",
+            "filter",
+        ),
     ),
     actions=(
+        action(
+            "accept",
+            "a",
+            "accept",
+            "Accept the proposal, in the text its hunk; of a change say that agents may be given it.",
+            "changes",
+            writes=True,
+        ),
+        action(
+            "reject",
+            "r",
+            "reject",
+            "Reject the proposal, in the text its hunk; take a change back.",
+            "changes",
+            writes=True,
+        ),
+        action("put_off", "s", "later", "Put the proposal off, or open it again.", "changes", writes=True),
+        action(
+            "carry_out",
+            "ctrl+s",
+            "carry out",
+            "Carry out all that is accepted; u takes it back in one step.",
+            "changes",
+            writes=True,
+        ),
+        action("next_undecided", "n", "next", "Go to the next proposal that waits for a decision.", "changes"),
+        action("previous_undecided", "N", "previous", "Go to the one before that waits for a decision.", "changes"),
         action(
             "seen_all", "X", "all seen", "Say that you have seen all of them; u takes it back.", "changes", writes=True
         ),

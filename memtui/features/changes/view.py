@@ -7,30 +7,40 @@ key that changes something is a step of undo.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.timer import Timer
 
-from memtui.diff.hunks import take_back
-from memtui.engine.model import Change, Conflict, Done, Saved, Unchanged
+from memtui.engine.model import Change
 from memtui.features.actors import KINDS, who_words
-from memtui.features.changes import view_rows
-from memtui.features.changes.view_rows import BURST, CHANGE, InboxRows, Item, Loaded, Shown, burst_words, row_runs
-from memtui.features.host import WRITE
+from memtui.features.changes import view_proposals, view_rows
+from memtui.features.changes.view_proposals import Decisions, ShownProposal
+from memtui.features.changes.view_rollback import Rollback
+from memtui.features.changes.view_rows import (
+    BURST,
+    CHANGE,
+    HEAD,
+    InboxRows,
+    Item,
+    Loaded,
+    Shown,
+    burst_words,
+    row_runs,
+)
 from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import Page, PageLine, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
-from memtui.ui.draw.words import count_words, partly_done
+from memtui.ui.draw.times import ago
+from memtui.ui.draw.words import count_words
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.rowlist import RowList
 
 if TYPE_CHECKING:
-    from memtui.engine import Engine
     from memtui.features.host import Host
     from memtui.ui.view_screen import Within
 
@@ -38,136 +48,27 @@ COUNT_REST = 0.2
 """Seconds the list rests before the lines of its changes are counted."""
 LISTED = 200
 """Changes of a closed burst that are listed beside it."""
-MANY = 20
-"""Of more memories than this it is said that they are being taken back."""
 BESIDE = "inbox-page"
 """The group of jobs that read the change beside the list."""
-NEEDS_CHANGE = frozenset(
-    {"edit", "edit_outside", "versions", "show_in_tree", "take_back_hunk", "next_hunk", "previous_hunk"}
-)
+NEEDS_CHANGE = frozenset({"edit", "edit_outside", "versions", "show_in_tree", "take_back_hunk"})
 """Actions that work on the change under the cursor only."""
 
 
-class Refused(NamedTuple):
-    """Somebody wrote the memory again before it could be taken back."""
-
-    change: Change
-    drafted: bool
-    """What was wanted is a draft now."""
-
-
-class Rollback:
-    """Takes back what others did, only of what was shown, one undo step each.
-
-    Where the memory changed again meanwhile, nothing is written: what was wanted becomes a draft, and the merge
-    decides.
-    """
-
-    def __init__(self, view: ChangesView) -> None:
-        self._view = view
-
-    @property
-    def no_hunk(self) -> str:
-        """Why there is no hunk to take back; nothing when there is one."""
-        shown = self._view.shown
-        if shown is None:
-            return "This change is still being read." if self._view.item is not None else "There is no change here."
-        return "" if shown.hunks else f"{shown.whole} d c takes it back."
-
-    def hunk(self) -> None:
-        """Take back the hunk that is shown."""
-        view, shown = self._view, self._view.shown
-        if shown is None or shown.before is None or shown.after is None:
-            return
-        change, base = shown.change, shown.after
-        wanted = take_back(shown.before, base, shown.hunks[view.hunk])
-        left = len(shown.hunks) - 1
-        jobs, now = view.jobs, view.host.now()
-
-        def job(engine: Engine) -> Saved | Unchanged | Refused:
-            result = engine.save(
-                change.address, wanted, expected_sha256=change.after, actor=jobs.actor, news_since=change.before
-            )
-            if isinstance(result, Conflict):
-                return Refused(change, view_rows.draft_for_conflict(engine, change, wanted, base, now))
-            return result
-
-        def done(result: Saved | Unchanged | Refused) -> None:
-            if isinstance(result, Refused):
-                self._refused(result)
-                return
-            view.rows.let_go([change.address])
-            if left and result.sha256 != change.before:
-                view.rows.keep(change._replace(after=result.sha256))
-            more = f" {count_words(left, 'hunk')} left in it." if left else ""
-            view.say(f"Took back one hunk of {change.address}.{more} u brings it back.", "good")
-            view.load_and_read()
-
-        jobs.run(job, done, what=f"take back a hunk of {change.address}", lane=WRITE)
-
-    def changes(self, changes: tuple[Change, ...]) -> None:
-        """Take back whole changes."""
-        view, jobs = self._view, self._view.jobs
-        name = str(changes[0].address) if len(changes) == 1 else count_words(len(changes), "memory")
-        now = view.host.now()
-        if len(changes) > MANY:
-            view.say(f"Taking back {name}, one after the other...")
-
-        def job(engine: Engine) -> Done | Refused:
-            done = engine.undo.take_back(changes, actor=jobs.actor)
-            if not view_rows.changed_meanwhile(done):
-                return done
-            change = changes[0]
-            before = view_rows.version(engine, change, change.before)
-            after = view_rows.version(engine, change, change.after)
-            if before is None or after is None:
-                return Refused(change, drafted=False)
-            return Refused(change, view_rows.draft_for_conflict(engine, change, before, after, now))
-
-        def done(result: Done | Refused) -> None:
-            if isinstance(result, Refused):
-                self._refused(result)
-                return
-            view.rows.let_go(one.address for one in result.outcomes if one.ok)
-            view.rows.marks.clear()
-            self._report(result, name)
-            view.load_and_read()
-
-        jobs.run(job, done, what=f"take back what others did to {name}", lane=WRITE)
-
-    def _report(self, done: Done, name: str) -> None:
-        failed = [outcome for outcome in done.outcomes if not outcome.ok]
-        if not failed:
-            self._view.say(f"Took back the change of {name}. u brings it back.", "good")
-            return
-        why = failed[0].error.message if failed[0].error is not None else "it changed again meanwhile"
-        count = len(done.outcomes)
-        words = partly_done("took back", count - len(failed), count, str(failed[0].address), why)
-        self._view.say(words, "warning")
-
-    def _refused(self, refused: Refused) -> None:
-        """Let the merge decide, or say what to do."""
-        view, address = self._view, refused.change.address
-        if not refused.drafted:
-            view.say(f"{address} changed again meanwhile; nothing was written. R shows what it is now.", "warning")
-            view.load()
-            return
-        view.jobs.refresh_drafts()
-        view.host.say(
-            f"{address} changed again meanwhile: nothing was written, both texts are here to decide.", "warning"
-        )
-        view.host.places.edit(address, then="compare")
+DECIDES = ("accept", "reject", "put_off", "carry_out", "next_undecided", "previous_undecided")
+"""Actions that `Decisions` does."""
 
 
 class ChangesView(ListView[Item]):
-    """Changes since you looked."""
+    """What waits for the user: proposals, and changes since they looked."""
 
     ID = "changes"
-    HELP = """Everything others changed since you last looked, newest first, by who did it and when. A group opens and
-closes with `enter`; a checkout, a rewrite of many memories or a renamed folder is one row that opens. The difference is
-from the text you last saw. Nothing counts as seen before you press x here, and u takes that back. d h takes back one
-hunk, d c the whole change: only if the memory still is as shown, and u brings it back."""
-    EMPTY = ("You have seen everything.", "What others change appears here as it happens.")
+    HELP = """What is proposed stands first: a accepts it, r rejects it, s puts it off, and ctrl+s carries out all that
+is accepted as one step of undo; in the text beside it a and r decide about one hunk. Below is everything others changed
+since you last looked, newest first, by who did it and when. A group opens and closes with `enter`; a checkout, a
+rewrite of many memories or a renamed folder is one row that opens. The difference is from the text you last saw.
+Nothing counts as seen before you press x here, and u takes that back. d h takes back one hunk, d c the whole change:
+only if the memory still is as shown, and u brings it back."""
+    EMPTY = ("You have seen everything.", "What others change or propose appears here as it happens.")
     rows: InboxRows
 
     def __init__(self, host: Host) -> None:
@@ -185,13 +86,22 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
         """The folder or scope this is about."""
         self._drawn: Shown | None = None
         """The change beside the list."""
+        self.proposed: ShownProposal | None = None
+        """The proposal beside the list, if it is one."""
         self._count_rest: Timer | None = None
         self.rollback = Rollback(self)
+        self.decisions = Decisions(self)
         self._does |= {
-            "seen": lambda: self._see(self.targets),
-            "seen_all": lambda: self._see(self.rows.passing),
+            "accept": self.decisions.accept,
+            "reject": self.decisions.reject,
+            "put_off": self.decisions.later,
+            "carry_out": self.decisions.carry_out,
+            "next_undecided": lambda: self.decisions.jump(1),
+            "previous_undecided": lambda: self.decisions.jump(-1),
+            "seen": lambda: self.see(self.targets),
+            "seen_all": lambda: self.see(self.rows.passing),
             "take_back_hunk": self.rollback.hunk,
-            "take_back": lambda: self.rollback.changes(self.targets),
+            "take_back": lambda: self.take_back(self.targets),
             "open": self._open,
             "edit": self._edit,
             "edit_outside": lambda: host.places.edit(self.here.address, then="outside"),
@@ -229,6 +139,18 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
         if item is None or item.change is None or drawn is None or item.change.address != drawn.change.address:
             return None
         return drawn
+
+    @property
+    def place_in_proposal(self) -> tuple[str, int, int] | None:
+        """While the cursor is in the text of a proposal: its id, the step and the hunk that keys are at."""
+        found = self.proposed
+        if not self.in_page or found is None or not found.places:
+            return None
+        return (found.view.proposal.id, *found.places[self.hunk])
+
+    def take_back(self, changes: tuple[Change, ...]) -> None:
+        """Take back whole changes."""
+        self.rollback.changes(changes)
 
     @property
     def targets(self) -> tuple[Change, ...]:
@@ -276,8 +198,14 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
 
     def load_and_read(self) -> None:
         """Ask again, and show the change under the cursor as it is then."""
-        self._drawn = None
+        self._drawn = self.proposed = None
         self.load()
+
+    def read_again_after(self, step: int) -> None:
+        """Ask again after a decision, and go on to what is undecided."""
+        if step:
+            self.decisions.jump(step)
+        self.load_and_read()
 
     def _take(self, loaded: Loaded) -> None:
         """Take in what others did; what comes in above the rows in view is counted until it was in view."""
@@ -317,7 +245,12 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
         """How a row looks."""
         opened = item.kind == BURST and item.burst is not None and self.rows.is_open(item.burst)
         clock = Clock(self.host.now(), self.ascii, self.shell.named)
+        if item.kind == HEAD:
+            said = view_proposals.words(self.rows.proposals) if item.alone else f"{len(self.rows.passing):,}"
+            return [("Proposed: " if item.alone else "Changed since you looked: ", "heading"), (said, "dim")]
         mark = "*" if self.rows.marked(item) else " "
+        if item.proposal is not None:
+            return [(mark, "mark"), *view_proposals.runs(item.proposal, width - 1, clock)]
         return [(mark, "mark"), *row_runs(item, width - 1, clock, opened=opened, counts=self.counts)]
 
     def list_words(self) -> tuple[str, Line]:
@@ -332,6 +265,9 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
             notes.append((f" | {len(rows.marks)} marked", "mark"))
         if self.above:
             notes.append((f" | {self.above} new above", "agent"))
+        if rows.proposals:
+            notes[0] = (f"oldest {ago(rows.proposals[0].at, self.host.now())}", "title")
+            return "Review", notes
         return (f"Changes in {self.place}" if self.place else "Changes since you looked"), notes
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
@@ -390,6 +326,11 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
     def read_row(self) -> None:
         """Show what belongs to the row under the cursor; a change that is shown stays as it is."""
         item = self.item
+        if item is not None and item.proposal is not None:
+            if self.proposed is None or self.proposed.view.proposal.id != item.proposal.id:
+                self._read_again()
+            return
+        self.proposed = None
         if item is None or item.change is None:
             self.jobs.drop(BESIDE)
             self._drawn = None
@@ -400,6 +341,9 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
     def _read_again(self) -> None:
         """Read and draw the change under the cursor as it is now."""
         item = self.item
+        if item is not None and item.proposal is not None and self.is_mounted:
+            self._read_proposal(item.proposal.id)
+            return
         if item is None or item.change is None or not self.is_mounted:
             self.read_row()
             return
@@ -414,30 +358,50 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
             latest=BESIDE,
         )
 
+    def _read_proposal(self, number: str) -> None:
+        """Read and draw a proposal as it is now."""
+        now, look = self.host.now(), Look(self.page.text_width, self.by_word, self.ascii)
+
+        def give(found: ShownProposal) -> None:
+            item = self.item
+            if item is None or item.proposal is None or item.proposal.id != number:
+                return
+            same = self.proposed is not None and self.proposed.view.proposal.id == number
+            self._drawn, self.proposed = None, found
+            self.hunk = min(self.hunk, max(len(found.starts) - 1, 0)) if same else 0
+            self._point(found.page, found.starts, keep_place=same)
+
+        self.jobs.run(
+            lambda engine: view_proposals.show(engine, number, now, look),
+            give,
+            what=f"read proposal {number}",
+            latest=BESIDE,
+        )
+
     def _give(self, drawn: Shown) -> None:
         item, same = self.item, self.shown is not None
         if item is None or item.change is None or item.change.address != drawn.change.address:
             return
         self._drawn = drawn
         self.hunk = min(self.hunk, max(len(drawn.hunks) - 1, 0)) if same else 0
-        self._point(drawn, keep_place=same)
+        self._point(drawn.page, drawn.starts, keep_place=same)
 
-    def _point(self, drawn: Shown, *, keep_place: bool = True) -> None:
+    def _point(self, drawn: Page, starts: Sequence[int], *, keep_place: bool = True) -> None:
         """Show which place keys work on."""
-        page = list(drawn.page)
-        if drawn.starts:
-            at = drawn.starts[self.hunk]
+        page = list(drawn)
+        if starts:
+            at = starts[self.hunk]
             text = "".join(words for words, _ in page[at].runs)
             page[at] = PageLine(((">" + text[1:], "title-focus"),), page[at].source)
         self.give(tuple(page), keep_place=keep_place)
 
     def _go_to_hunk(self, index: int) -> None:
         """Go to a place of the change."""
-        shown = self.shown
-        if shown is None or not shown.hunks:
+        shown = self.shown or self.proposed
+        if shown is None or not shown.starts:
             return
-        self.hunk = max(0, min(index, len(shown.hunks) - 1))
-        self._point(shown)
+        self.hunk = max(0, min(index, len(shown.starts) - 1))
+        self._point(shown.page, shown.starts)
         start, height = shown.starts[self.hunk], self.page.size.height
         if not self.page.top <= start < self.page.top + height - 3:
             self.page.scroll_to_row(max(start - 1, 0))
@@ -447,6 +411,8 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
         width = self.page.text_width
         if item is None:
             return ()
+        if item.kind == HEAD:
+            return words_page("a accepts, r rejects, s puts off; ctrl+s carries out what is accepted.", width=width)
         if item.vanished is not None:
             root = item.vanished.root
             return words_page(
@@ -468,7 +434,13 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
 
     def page_words(self) -> tuple[str, Line]:
         """Which change is shown, and at which of its places keys work."""
-        drawn = self._drawn
+        drawn, proposed = self._drawn, self.proposed
+        if proposed is not None:
+            places = len(proposed.starts)
+            one = proposed.view.proposal
+            return f"{one.kind} {' '.join(one.targets[:1])}", (
+                [(f"{self.hunk + 1} of {places}", "title")] if places > 1 else []
+            )
         if drawn is None:
             return "What changed", []
         notes: Line = [(f"{self.hunk + 1} of {len(drawn.hunks)}", "title")] if len(drawn.hunks) > 1 else []
@@ -486,13 +458,16 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
     def off(self, action: Action) -> str:
         """Why an action is off now."""
         item = self.item
+        if action.id in DECIDES:
+            return self.decisions.why_not(action.id)
         if action.id in NEEDS_CHANGE and (item is None or item.change is None):
             return f"{action.label}: put the cursor on a change first."
         if (action.id in ("seen", "take_back", "mark") and not self.targets) or (action.id == "open" and item is None):
             return "There is no change here."
         if action.id == "seen_all" and not self.rows.passing:
             return "You have seen everything."
-        if action.id in ("next_hunk", "previous_hunk") and (self.shown is None or len(self.shown.hunks) < 2):
+        beside = self.shown or self.proposed
+        if action.id in ("next_hunk", "previous_hunk") and (beside is None or len(beside.starts) < 2):
             return "There is no other hunk."
         if action.id == "take_back_hunk":
             return self.rollback.no_hunk
@@ -530,7 +505,8 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
                 return
             index += step
 
-    def _see(self, changes: tuple[Change, ...]) -> None:
+    def see(self, changes: tuple[Change, ...]) -> None:
+        """Say that the user has looked at changes."""
         self.rows.range = None
         self.rows.let_go(change.address for change in changes)
 
@@ -550,6 +526,8 @@ hunk, d c the whole change: only if the memory still is as shown, and u brings i
         item = self.item
         if item is not None and item.kind == BURST and item.burst is not None:
             self._fold(wide=not self.rows.is_open(item.burst))
+        elif item is not None and item.proposal is not None:
+            self.other_pane()
         elif item is not None and item.change is not None:
             reason = self._not_there(item.change)
             if reason:

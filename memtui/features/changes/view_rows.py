@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.diff.hunks import ByteHunk, hunks, why_not_text
 from memtui.engine.model import Address, Change, Conflict, Done, Draft, Vanished
+from memtui.engine.proposal import Proposal
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import KINDS, common_place, who_words
 from memtui.features.changes.bursts import Burst, bursts
 from memtui.features.changes.writers import since_seen
+from memtui.features.proposals.apply import waiting
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
@@ -27,8 +29,11 @@ from memtui.ui.rows import ListRows
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.features.host import Host, Jobs
+    from memtui.ui.list_view import ViewList
+    from memtui.ui.widgets.prompts import Question
 
-BURST, CHANGE, VANISHED = "burst", "change", "vanished"
+BURST, CHANGE, VANISHED, PROPOSED, HEAD = "burst", "change", "vanished", "proposed", "head"
 """Kinds of rows."""
 KIND_STYLES = {"modified": "agent", "created": "add", "deleted": "del", "renamed": "agent"}
 COUNTED_BYTES = 262_144
@@ -51,6 +56,8 @@ class Loaded(NamedTuple):
     vanished: tuple[Vanished, ...] = ()
     kept: Mapping[Address, str | None] = {}
     """What memories hold now that are shown although they are seen."""
+    proposals: tuple[Proposal, ...] = ()
+    """What is suggested and waits, the oldest first."""
 
 
 class Item(NamedTuple):
@@ -64,10 +71,15 @@ class Item(NamedTuple):
     """A change that is its whole burst, and so says who and when."""
     at: int = 0
     """When it was made."""
+    proposal: Proposal | None = None
 
     @property
     def key(self) -> Key:
         """What it is."""
+        if self.proposal is not None:
+            return PROPOSED, self.proposal.id
+        if self.kind == HEAD:
+            return HEAD, self.alone
         if self.change is not None:
             return CHANGE, self.change.address
         if self.burst is not None:
@@ -100,6 +112,8 @@ class InboxRows(ListRows[Item]):
         """Only these are shown: what lies in one folder or scope."""
         self.kept: dict[Address, Change] = {}
         """Changes of which the user took a part back: they are shown until they are let go."""
+        self.proposals: tuple[Proposal, ...] = ()
+        """Those that pass the filter."""
         self._known = Loaded()
         self._open: dict[Key, bool] = {}
         """What the user opened or closed, and what was open when it was first shown."""
@@ -115,7 +129,8 @@ class InboxRows(ListRows[Item]):
                 self.kept[address] = kept._replace(after=sha256)
         there = {change.address for change in loaded.changes}
         more = (kept for address, kept in self.kept.items() if address not in there)
-        self.load(Item(CHANGE, change=one) for one in (*loaded.changes, *more))
+        proposed = (Item(PROPOSED, at=one.at, proposal=one) for one in loaded.proposals)
+        self.load((*proposed, *(Item(CHANGE, change=one) for one in (*loaded.changes, *more))))
 
     def keep(self, change: Change) -> None:
         """Go on showing a change of which a part was taken back until it is let go, also while it is as it was."""
@@ -129,6 +144,8 @@ class InboxRows(ListRows[Item]):
     def filter(self, words: Iterable[str]) -> None:
         """Show only changes that have all of these words, in any case, below their bursts."""
         super().filter(words)
+        proposed = [item for item in self.shown if item.proposal is not None] if self.below is None else []
+        self.proposals = tuple(item.proposal for item in proposed if item.proposal is not None)
         found = (item.change for item in self.shown if item.change is not None)
         self.passing = tuple(change for change in found if self.below is None or self.below(change))
         times = self._known.written
@@ -145,12 +162,14 @@ class InboxRows(ListRows[Item]):
                 items += [
                     Item(CHANGE, burst, one, at=min(one.at, times.get(one.address, one.at))) for one in burst.changes
                 ]
+        if proposed:  # the heads say where one group ends and the other begins
+            items = [Item(HEAD, alone=True), *proposed, *([Item(HEAD), *items] if items else [])]
         self.shown = tuple(items)
 
     @property
     def of_all(self) -> str:
         """How many changes the filter leaves: `3 of 1,200`."""
-        return f"{len(self.passing):,} of {len(self.all):,}"
+        return f"{len(self.passing) + len(self.proposals):,} of {len(self.all):,}"
 
     # Folds
 
@@ -188,23 +207,78 @@ class InboxRows(ListRows[Item]):
 
     def toggle(self, index: int) -> None:
         """Mark what a row stands for, or take its marks away."""
-        here = _keys(change for item in self.shown[index : index + 1] for change in item.changes)
+        row = self.shown[index : index + 1]
+        here = _keys(change for item in row for change in item.changes)
+        here |= {item.key for item in row if item.proposal is not None}
         self.marks = self.marks - here if here <= self.marks else self.marks | here
 
     def mark_all(self) -> None:
         """Mark everything that passes the filter, or nothing when all of it is marked."""
-        here = _keys(self.passing)
+        here = _keys(self.passing) | {(PROPOSED, one.id) for one in self.proposals}
         self.marks = set() if here <= self.marks else self.marks | here
 
     def mark_range(self, first: int, last: int, base: Iterable[Hashable]) -> None:
         """Mark the changes between two rows, and what was marked before."""
         low, high = sorted((first, last))
-        between = (item.change for item in self.shown[low : high + 1] if item.change is not None)
-        self.marks = _keys(between).union(base)
+        between = (item for item in self.shown[low : high + 1] if item.change or item.proposal)
+        self.marks = {item.key for item in between}.union(base)
 
     def marked(self, item: Item) -> bool:
         """Whether all a row stands for is marked."""
+        if item.proposal is not None:
+            return item.key in self.marks
         return bool(self.marks) and bool(item.changes) and _keys(item.changes) <= self.marks
+
+
+class ReviewPlace(Protocol):
+    """The view, to what decides in it: where the cursor is, and what it shows afterwards."""
+
+    host: Host
+    jobs: Jobs
+    list: ViewList
+    rows: InboxRows
+    hunk: int
+    """Which place of what is beside the list keys work on."""
+
+    @property
+    def item(self) -> Item | None:
+        """The row under the cursor."""
+
+    @property
+    def shown(self) -> Shown | None:
+        """The change beside the list."""
+
+    @property
+    def targets(self) -> tuple[Change, ...]:
+        """The changes that an operation works on."""
+
+    @property
+    def place_in_proposal(self) -> tuple[str, int, int] | None:
+        """While the cursor is in the text of a proposal: its id, the step and the hunk that keys are at."""
+
+    def say(self, text: str, level: str = "name") -> None:
+        """Show one line to the user."""
+
+    def ask(self, question: Question) -> None:
+        """Ask for one line of text."""
+
+    def close_prompt(self) -> None:
+        """Put the line of text away."""
+
+    def see(self, changes: tuple[Change, ...]) -> None:
+        """Say that the user has looked at changes."""
+
+    def take_back(self, changes: tuple[Change, ...]) -> None:
+        """Take back whole changes."""
+
+    def load(self) -> None:
+        """Read the rows again."""
+
+    def load_and_read(self) -> None:
+        """Read the rows again, and what is beside them."""
+
+    def read_again_after(self, step: int) -> None:
+        """Read again after a decision, and go on to what is undecided."""
 
 
 def _keys(changes: Iterable[Change]) -> set[Hashable]:
@@ -213,7 +287,9 @@ def _keys(changes: Iterable[Change]) -> set[Hashable]:
 
 def _text(item: Item) -> str:
     """Where the filter looks for its words."""
-    change = item.change
+    change, proposal = item.change, item.proposal
+    if proposal is not None:
+        return f"{' '.join(proposal.targets)} {proposal.by} {proposal.kind} {proposal.state} {proposal.why}"
     return "" if change is None else f"{change.address} {change.old_address or ''} {change.actor} {change.kind}"
 
 
@@ -395,6 +471,7 @@ def load(engine: Engine, kept: Iterable[Address] = ()) -> Loaded:
         {root.id: root.agent for root in engine.roots.all()},
         engine.rows.vanished(),
         {address: _now(engine, address) for address in kept},
+        waiting(engine),
     )
 
 

@@ -16,7 +16,7 @@ def text(current: str, counts: dict[str, int], width: int) -> str:
 
 def test_the_current_view_is_in_brackets_and_what_waits_is_counted() -> None:
     line = text("changes", {"changes": 1234}, 120)
-    assert "[3 Changes(1,234)]" in line
+    assert "[3 Review(1,234)]" in line
     assert " 1 Memories " in line
     assert "[1 Memories]" in text("memories", {}, 80)
     assert "(0)" not in text("memories", {"changes": 0}, 80)
