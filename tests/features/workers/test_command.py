@@ -96,7 +96,9 @@ def test_a_worker_gets_every_flag_an_empty_folder_and_a_part_of_the_environment(
     assert ("AWS_REGION" in got, "OPENAI_API_KEY" in got) == (worker == "claude", worker != "claude")
 
 
-@pytest.mark.parametrize(("worker", "flag"), [(worker, flag) for worker in PROGRAMS for flag in {*flags_of(worker)}])
+@pytest.mark.parametrize(
+    ("worker", "flag"), [(worker, flag) for worker in PROGRAMS for flag in sorted({*flags_of(worker)})]
+)
 def test_a_worker_that_lacks_a_flag_is_not_run(
     worker: str, flag: str, put: Put, place: WorkerPlace, tmp_path: Path
 ) -> None:
