@@ -51,7 +51,7 @@ _SESSIONS = (
 )
 """Sessions of Claude Code: their ids, how many minutes ago they began, and who said what, a minute each."""
 
-_REMEMBERED = (
+REMEMBERED = (
     "memtui:global",
     "user/tides.md",
     """\
@@ -62,6 +62,8 @@ type: user
 Times of tides are in harbour time, which is UTC all year.
 """,
 )
+"""Root, path and text of what was remembered in the background, `HOURS` ago."""
+HOURS = 26
 
 
 def write_sessions(home: str, project: str, now: int) -> None:
@@ -101,7 +103,7 @@ def remember(engine: Engine, lane: str) -> None:
         engine: its clock says when.
         lane: the id of the workspace.
     """
-    root, path, text = _REMEMBERED
+    root, path, text = REMEMBERED
     address = Address(engine.roots.find(root).id, path)
     tasks = engine.tasks
     asked = {"content": text.splitlines()[-1], "contextMode": "workspace"}

@@ -173,7 +173,10 @@ def live(around: Surroundings, state_dir: str, *, now: int, lane: str = "") -> N
         engine.history.review(brought, actor=Actor("tui"))
         deeds = [*_growth(engine, (*_GREW, _DATED) if lane else _GREW), (-40, _pin)]
         if lane:
-            deeds += [(-26, partial(life_cycle.remember, lane=lane)), (-3, partial(life_cycle.fail, lane=lane))]
+            deeds += [
+                (-life_cycle.HOURS, partial(life_cycle.remember, lane=lane)),
+                (-3, partial(life_cycle.fail, lane=lane)),
+            ]
         for hours, deed in sorted(deeds, key=lambda entry: entry[0]):
             clock.now = now + hours * HOUR
             deed(engine)
@@ -226,7 +229,8 @@ def _younger(text: str, steps: int) -> Sequence[str]:
 
 def _age(engine: Engine, now: int) -> None:
     """Give the files the times at which they were last written."""
-    grown = {_address(engine, written.root, written.path): written.steps[-1][0] for written in _GREW}
+    written = (*_GREW, _DATED, _Written(*life_cycle.REMEMBERED[:2], ((life_cycle.HOURS, "tui"),)))
+    grown = {_address(engine, one.root, one.path): one.steps[-1][0] for one in written}
     for number, row in enumerate(engine.rows.list().items, start=1):
         hours = grown.get(row.address, 40 + number * 37 % 600)
         os.utime(engine.roots.file_path(row.address), ns=((now - hours * HOUR) * 1_000_000,) * 2)

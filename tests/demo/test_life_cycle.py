@@ -87,7 +87,8 @@ def test_something_was_remembered_and_something_failed_which_goes_when_it_is_tri
     failed, done = tasks.all(workspace.id)
     assert (failed.kind, failed.state, done.kind, done.state) == ("extract", FAILED, "remember", COMPLETED)
     assert done.txn
-    assert session.engine.read(session.engine.roots.resolve("memtui:global/user/tides.md")).text
+    row = session.engine.rows.get(session.engine.roots.resolve("memtui:global/user/tides.md"))
+    assert abs(row.modified_at - done.updated) < 1_000
     assert now_ms() - done.updated > 25 * world.HOUR
     tasks.retry(failed.id)
     assert work_off(session, workspace=workspace, stop=bool) == 1
