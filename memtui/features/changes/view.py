@@ -218,6 +218,8 @@ only if the memory still is as shown, and u brings it back."""
             rows.open_for(self.shell.row_left(self.ID))
 
         self.change(change)
+        if not count and self.item is not None and self.item.kind == HEAD:
+            self.decisions.jump(1)
         if count:
             over = {one.address for row in rows.shown[: self.list.top] for one in row.changes}
             self.above += len(over - known)
@@ -360,7 +362,7 @@ only if the memory still is as shown, and u brings it back."""
 
     def _read_proposal(self, number: str) -> None:
         """Read and draw a proposal as it is now."""
-        now, look = self.host.now(), Look(self.page.text_width, self.by_word, self.ascii)
+        now, look = self.host.now(), Look(self.page.text_width, self.by_word, self.ascii, self.shell.named)
 
         def give(found: ShownProposal) -> None:
             item = self.item

@@ -5,12 +5,13 @@ It is apart from the view as `Rollback` is from its other keys: it knows proposa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Rename, Write
-from memtui.engine.proposal import Proposal
+from memtui.engine.proposal import Evidence, Proposal
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import ProposalView, StepView
@@ -29,7 +30,14 @@ if TYPE_CHECKING:
 
 SIGNS = {"accepted": ("+", "add"), "later": ("~", "dim"), "stale": ("!", "warning"), "blocked": ("x", "warning")}
 """What stands before a proposal that is not simply open."""
-_STATES = {"accepted": "accepted, ctrl+s carries it out", "later": "put off", "blocked": "nobody can accept it"}
+_STATES = {
+    "accepted": "It is accepted; ctrl+s carries it out.",
+    "later": "It is put off.",
+    "blocked": "Nobody can accept it.",
+}
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ID = 8
+"""Characters of a session's id that people are shown."""
 
 
 class ShownProposal(NamedTuple):
@@ -64,22 +72,28 @@ def show(engine: Engine, number: str, now: int, look: Look) -> ShownProposal:
     view = apply.preview(engine, number)
     one = view.proposal
     said = [one.why, f"By {one.by}, {since(one.at, now)}, {one.confidence:.0%} sure."]
-    page = list(words_page(*said, style="description", width=look.width))
+    page = list(words_page(*map(look.named, said), style="description", width=look.width))
     state = _STATES.get(one.state, "")
-    for text in filter(None, (state and f"It is {state}.", one.note, view.problem)):
-        page += words_page(text, style="problem", width=look.width)
+    for text in filter(None, (state, one.note, view.problem)):
+        page += words_page(look.named(text), style="problem", width=look.width)
     for shown in one.evidence:
-        place = " ".join(filter(None, (shown.kind, shown.name, shown.place)))
-        page += words_page(f"from {place}: {shown.quote}", style="name", width=look.width)
+        page += words_page(f"from {_place(shown, look)}: {shown.quote}", style="name", width=look.width)
     starts: list[int] = []
     places: list[tuple[int, int]] = []
     for number_, step in enumerate(view.steps):
-        page += [PageLine(()), *words_page(_what(step), style="heading", width=look.width)]
+        page += [PageLine(()), *words_page(look.named(_what(step)), style="heading", width=look.width)]
         drawn, begins = _step(step, look)
         starts += [begin + len(page) for begin in begins]
         places += [(number_, hunk) for hunk in range(len(begins))]
         page += drawn
     return ShownProposal(view, tuple(page), tuple(starts), tuple(places))
+
+
+def _place(shown: Evidence, look: Look) -> str:
+    """Where something was found; a session by the beginning of its id, as its file is found by."""
+    if shown.kind == "turn":
+        return f"session {shown.name[:_ID]}" if _UUID.fullmatch(shown.name) else f"session {shown.name}, {shown.place}"
+    return look.named(" ".join(filter(None, (shown.kind, shown.name, shown.place))))
 
 
 def _what(view: StepView) -> str:
