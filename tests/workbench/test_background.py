@@ -67,6 +67,16 @@ async def test_what_waits_is_counted_at_the_tab_and_a_failure_is_said(world: Wor
         await screen.until_text("remember failed: E_TEXT: No. Else.")
 
 
+async def test_what_is_proposed_appears_in_an_open_review(world: World) -> None:
+    async with working(world) as (screen, lane):
+        await screen.press("3")
+        await screen.until_text("You have seen everything.")
+        asked = {"suggest": ["Which holds?"]}
+        screen.real.tasks.enqueue("remember", lane, "cli", asked, trigger="manual")
+        await screen.until_text("1 to decide")
+        await screen.until_text("Which holds?")
+
+
 async def test_what_begins_by_itself_begins_while_the_workbench_is_open(
     world: World, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -263,14 +263,14 @@ class Chrome:
             views.headers_changed()
 
     def take_tasks(self, news: LaneNews) -> None:
-        """Show how much waits in the background, tell its view, and say once what ended."""
+        """Show how much waits in the background, tell the views of it and of what it proposes, and say what ended."""
         if (self.waiting.get("tasks", 0), self.dreaming) != (news.waiting, news.dreaming):
             self.waiting["tasks"], self.dreaming = news.waiting, news.dreaming
             self.update("header")
         views = self._screen.opened_views
-        view = views.made("tasks") if views is not None else None
-        if view is not None and news.changed:
-            view.tell_news()
+        if views is not None and news.changed:
+            for view in filter(None, map(views.made, ("tasks", "changes"))):
+                view.tell_news()
         words, level = said(news.ended)
         if words:
             self._screen.say(words, level)
