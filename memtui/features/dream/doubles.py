@@ -59,7 +59,10 @@ class Doubles(NamedTuple):
 
 
 def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
-    """Group memories whose bodies are equal up to line ends and final blanks; pinned ones are never among `others`."""
+    """Group memories whose bodies are equal up to line ends and final blanks; pinned ones are never among `others`.
+
+    One whose front matter says anything that the one which stays does not say, but for its name, is no double.
+    """
     groups: dict[tuple[tuple[str, str], bytes], list[ReadMemory]] = {}
     for one in texts:
         body = b"\n".join(line.rstrip() for line in one.body.splitlines()).strip()
@@ -69,9 +72,22 @@ def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
     return [one for one in found if one.others]
 
 
-def _group(members: Sequence[ReadMemory], share: float = 1.0) -> Doubles:
+def _group(members: Sequence[ReadMemory]) -> Doubles:
     first, *rest = sorted(members, key=rank)
-    return Doubles(first, tuple(one for one in rest if not one.row.pinned), share)
+    return Doubles(first, tuple(one for one in rest if not one.row.pinned and not said_besides(first, one)))
+
+
+def said_besides(stays: ReadMemory, other: ReadMemory) -> list[str]:
+    """Say as lines what the front matter of one memory says that another does not; names do not count.
+
+    Front matter that cannot be taken apart is given whole.
+    """
+    mine, front = split(stays.data).fields, split(other.data)
+    if not front.fields:
+        head = other.data[: front.body].decode("utf-8", "replace").strip().removeprefix("\ufeff")
+        return [] if not head or other.data[: front.body] == stays.data[: split(stays.data).body] else [head]
+    new = {key: value for key, value in front.fields.items() if key != "name" and mine.get(key) != value}
+    return [str(value) if key == "description" else f"{key}: {value}" for key, value in new.items()]
 
 
 def rank(one: ReadMemory) -> tuple[bool, int, int, str]:
@@ -160,4 +176,10 @@ def union(stays: ReadMemory, others: Iterable[ReadMemory]) -> bytes:
                 if at and not lines[at - 1].endswith(b"\n"):
                     lines[at - 1] += end
                 lines[at:at] = [line + end for line in new]
+        text = b"".join(lines)
+        besides = [said.encode() for said in said_besides(stays, one) if said.encode() not in text]
+        if besides:
+            if lines and not lines[-1].endswith(b"\n"):
+                lines[-1] += end
+            lines += [line + end for line in besides]
     return stays.data[:start] + b"".join(lines)

@@ -165,8 +165,9 @@ def _indexes(engine: Engine, roots: Sequence[Root]) -> Iterator[Tidying]:
 def _exact(group: Doubles) -> Tidying:
     names = ", ".join(str(one.row.address) for one in group.others)
     why = f"{names} {'says' if len(group.others) == 1 else 'say'} the same as {group.stays.row.address}."
+    stays = Write(group.stays.row.address, group.stays.data, group.stays.sha256)  # nothing goes unless that is there
     removals = [Remove(one.row.address, one.sha256) for one in group.others]
-    return Tidying("exact", "remove", tuple(removals), why, (_shown(group.stays),), group=group)
+    return Tidying("exact", "remove", (stays, *removals), why, (_shown(group.stays),), group=group)
 
 
 def _near(group: Doubles) -> Tidying:
@@ -176,9 +177,7 @@ def _near(group: Doubles) -> Tidying:
     names = ", ".join(str(one.row.address) for one in group.others)
     why = f"{names} and {stays.row.address} have {group.share:.0%} in common; every line of either is kept."
     evidence = tuple(map(_shown, (stays, *group.others)))
-    if merged.data == stays.data:
-        steps = steps[1:]
-    kind = "merge" if len(steps) > len(group.others) else "remove"
+    kind = "merge" if merged.data != stays.data else "remove"
     return Tidying("near", kind, steps, why, evidence, round(group.share, 2), group)
 
 

@@ -21,7 +21,7 @@ from memtui.features.dream.find import AUTOMATIC, Tidying, find, followed, read_
 from memtui.features.dream.gates import KIND, locked
 from memtui.features.dream.suggest import suggest
 from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import only_expects, proposal
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.workers.ask import ask
 from memtui.features.workers.prompts import MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
@@ -145,9 +145,9 @@ def standing(working: Working, made: Sequence[Proposal]) -> list[Proposal]:
     for one in made:
         if one.by in rules and one.state == "open" and not one.note and touched.isdisjoint(one.targets):
             chosen.append(one)
-            touched.update(one.targets)
+            touched.update(str(step.address) for step in one.steps if not only_expects(step))
     sizes = Counter(row.address.root for row in working.engine.rows.list([root.id for root in working.roots]).items)
-    here = Counter(str(step.address.root) for one in chosen for step in one.steps)
+    here = Counter(name.partition("/")[0] for name in touched)
     many = len(touched) > _FILES or any(count > max(1, sizes[root] * _SHARE) for root, count in here.items())
     return [] if many else chosen
 

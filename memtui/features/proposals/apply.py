@@ -19,7 +19,7 @@ from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 from memtui.features.proposals import staged
 from memtui.features.proposals.boundary import barred
-from memtui.features.proposals.value import text_of
+from memtui.features.proposals.value import only_expects, text_of
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -344,7 +344,7 @@ def _view(step: Step, base: bytes | None, texts: _Texts, rejected: frozenset[int
         return seen._replace(problem=f"{step.address} is there already, with another text.")
     if there is None:
         return seen._replace(problem=f"{step.address} is gone.")
-    if not merge:
+    if not merge or only_expects(step):
         return seen._replace(problem=f"{step.address} was changed since.")
     if base is None:
         return seen._replace(problem=f"The version of {step.address} that it starts from is not kept any more.")

@@ -17,7 +17,7 @@ from memtui.engine.frontmatter.read import split
 from memtui.engine.model import Address, Remove, Rename, Step, Write
 from memtui.engine.proposal import Proposal
 from memtui.errors import MemtuiError
-from memtui.features.proposals.value import text_of
+from memtui.features.proposals.value import only_expects, text_of
 from memtui.given import neutral
 from memtui.mask import secrets
 from memtui.safe_text import has_hidden
@@ -74,7 +74,8 @@ def barred(engine: Engine, one: Proposal) -> str:
                 return f"{root.id} is read-only."
             if paths.matches(address.path, root.policy.protected):
                 return f"{address} is protected."
-        if (step.expected_sha256 is not None or not isinstance(step, Write)) and _pinned(engine, step.address):
+        changes = (step.expected_sha256 is not None or not isinstance(step, Write)) and not only_expects(step)
+        if changes and _pinned(engine, step.address):
             return f"{step.address} is pinned."
     return ""
 

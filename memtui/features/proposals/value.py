@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Iterable
+from hashlib import sha256
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
@@ -113,6 +114,11 @@ def text_of(engine: Engine, address: Address, sha: str | None) -> bytes | None:
         return engine.proposals.base(sha)
     except MemtuiError:
         return None  # redacted or damaged: there is nothing to compare with
+
+
+def only_expects(step: Step) -> bool:
+    """Whether a step writes nothing: it says which version of a memory the other steps rely on."""
+    return isinstance(step, Write) and sha256(step.data).hexdigest() == step.expected_sha256
 
 
 def _short(text: str, most: int) -> str:

@@ -80,6 +80,8 @@ def _list(call: Call) -> int:
 
 def _find(table: TaskTable, given: str, lane: str) -> Task:
     """The task of an id, of the beginning of one, or of a number."""
+    if not given:
+        raise UsageError("The task's id is empty.", hint="`memtui tasks` lists them.")
     if given.isdecimal():
         found = [task for task in table.all(limit=9_999) if task.seq == int(given)]
     else:

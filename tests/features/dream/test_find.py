@@ -58,7 +58,7 @@ def test_a_double_goes_and_what_named_it_names_the_one_that_stays(agents: Agents
     files: dict[str, str | bytes] = {
         "MEMORY.md": "- [A](a.md) — one\n- [B](b.md) — two\n- [C](c.md) — three\n",
         "a.md": "---\nname: a\ndescription: x\ntype: project\n---\nWe use tabs.\n",
-        "b.md": "---\nname: b\ndescription: y\ntype: project\n---\r\nWe use tabs.  \r\n\r\n",
+        "b.md": "---\nname: b\ndescription: x\ntype: project\n---\r\nWe use tabs.  \r\n\r\n",
         "c.md": "---\nname: c\ndescription: z\ntype: project\n---\nSee [b](b.md).\n",
     }
     agents.lay("claude-code", files)
@@ -172,3 +172,33 @@ def test_suggestions_say_something_and_change_nothing(tmp_path: Path) -> None:
         assert rules.count("forget") == A_KIND
         assert all(one.steps == () and one.kind == "note" and one.evidence for one in notes)
         assert made(engine, notes[0]).state == "open"
+
+
+def test_what_front_matter_says_besides_keeps_a_memory_from_being_a_double(agents: Agents, engine: Engine) -> None:
+    same = f"{LONG}, and on weekends the keys lie in the safe of the harbour office.\n"
+    head = "---\nname: {}\ndescription: {}\n---\n"
+    agents.lay("memtui", {"a.md": head.format("a", "Call 71") + same, "b.md": head.format("b", "Call 72") + same})
+    one = found(engine)["near"]
+    accept(engine, one)
+    (text,) = agents.held("memtui").values()
+    assert b"Call 71" in text
+    assert b"Call 72" in text
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_double_does_not_go_when_the_one_that_stays_is_not_as_it_was(
+    agents: Agents, engine: Engine, gone: bool
+) -> None:
+    agents.lay("memtui", {"a.md": "Same words.\n", "b.md": "Same words.\n"})
+    one = found(engine)["exact"]
+    stored = made(engine, one)
+    decide(engine, [stored.id], "accepted", actor=ME)
+    stays = agents.base / "memtui" / one.steps[0].address.path
+    if gone:
+        stays.unlink()
+    else:
+        stays.write_text("Something else.\n")
+    before = agents.everything()
+    carry_out(engine, [stored.id], actor=ME)
+    assert engine.proposals.get(stored.id).state == "stale"
+    assert agents.everything() == before
