@@ -25,6 +25,8 @@ TWINS = {
     "export": "export", "export_history": "export", "import": "import",
     "entries": "entries", "entry_edit": "entries", "entry_file": "edit", "entry_new": "entries",
     "entry_remove": "entries", "entry_save": "entries",
+    "accept": "accept", "carry_out": "accept", "reject": "reject", "put_off": "reject --later",
+    "view_tasks": "tasks", "task_cancel": "tasks", "task_retry": "tasks",
 }  # fmt: skip
 """Actions that write or show something, and the commands for it."""
 

@@ -138,6 +138,7 @@ OTHER = frozenset(
         "search.holders",
         "search.forget",
         "search.once",
+        "search.settle",
         "trash.entries",
         "undo.beyond",
         "undo.next",

@@ -21,7 +21,7 @@ def start(tmp_path: Path, *more: str) -> Terminal:
     return Terminal(command, columns=160, rows=30)
 
 
-def open_note(terminal: Terminal) -> None:
+def open_note(terminal: Terminal, shown: str = "ctrl+s save") -> None:
     """Go to the memory and open it, each key after the one before was taken."""
     terminal.wait_for("note.md")
     terminal.press("/")
@@ -32,7 +32,7 @@ def open_note(terminal: Terminal) -> None:
     terminal.wait_for("enter edit")
     terminal.press("enter")
     terminal.wait_for(lambda t: ">note.md" in t.text or ">notes/note.md" in t.text)
-    terminal.wait_for("ctrl+s save")
+    terminal.wait_for(shown)
 
 
 def draft_is_stored(terminal: Terminal) -> None:
@@ -62,7 +62,7 @@ def test_what_was_typed_comes_back(tmp_path: Path, death: str) -> None:
     fresh = death == "kill -9"  # the place is written within seconds only
     with start(tmp_path, *(["--fresh"] if fresh else [])) as terminal:
         if fresh:
-            open_note(terminal)
+            open_note(terminal, "r restore")
         terminal.wait_for("was never saved: 1 line")
         terminal.settle()  # nobody answers a question in the moment it comes up
         terminal.type("r")

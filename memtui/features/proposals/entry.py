@@ -60,7 +60,11 @@ FEATURE = Feature(
             "reject",
             "follow",
             "Reject proposals, and take changes back",
-            (_IDS, Param("--why", "the reason, which whoever proposes it again is told", "text", "TEXT")),
+            (
+                _IDS,
+                Param("--why", "the reason, which whoever proposes it again is told", "text", "TEXT"),
+                Param("--later", "only put proposals off", "flag"),
+            ),
             (
                 ("memtui reject 12 --why 'we keep both'", "it stays away until what it is about changes"),
                 (

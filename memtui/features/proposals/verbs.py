@@ -123,6 +123,8 @@ def accept(call: Call) -> int:
 def reject(call: Call) -> int:
     """Keep proposals away, and take changes back."""
     chosen = _choose(call.engine, call.args.texts("ids"))
+    if call.args.flag("later"):
+        return _put_off(call, chosen)
     call.approve("reject", f"Reject {chosen.words}?", "in the workbench in Review by the key r")
     txn = ""
     for one in apply.decide(
@@ -205,6 +207,15 @@ def _change_json(one: Change) -> Json:
         "by": one.actor,
         "at": rfc3339(one.at),
     }
+
+
+def _put_off(call: Call, chosen: _Chosen) -> int:
+    if chosen.changes:
+        raise UsageError("Only a proposal can be put off.", hint=f"{name(chosen.changes[0])} is a change.")
+    call.approve("put off", f"Put off {chosen.words}?", "in the workbench in Review by the key s")
+    apply.decide(call.engine, chosen.proposals, "later", actor=call.actor)
+    call.out.fact({"later": list(chosen.proposals)}, f"put off {' '.join(chosen.proposals)}")
+    return outcomes.DONE
 
 
 def status(session: Session) -> Json:
