@@ -107,6 +107,7 @@ def find(
     engine: Engine,
     roots: Sequence[Root],
     *,
+    read: tuple[list[ReadMemory], list[ReadMemory]] | None = None,
     cancelled: Callable[[], bool] = bool,
     progress: Callable[[str], object] = str,
 ) -> Iterator[Tidying]:
@@ -115,11 +116,11 @@ def find(
     Args:
         engine: an engine.
         roots: those of where the user stands.
+        read: what `read_all` gave, where that was called before.
         cancelled: ends the search.
         progress: told how far it is.
     """
-    progress("reading")
-    memories, files = read_all(engine, roots, cancelled=cancelled)
+    memories, files = read or read_all(engine, roots, cancelled=cancelled)
     doubles = exact(memories)
     yield from _indexes(engine, roots)
     for group in doubles:

@@ -108,9 +108,10 @@ def look(working: Working) -> Dreamt:
 
 def _all(working: Working) -> Iterator[Tidying]:
     engine, roots = working.engine, working.roots
-    yield from find(engine, roots, cancelled=working.cancelled, progress=working.progress)
-    memories, _ = read_all(engine, roots, cancelled=working.cancelled)
-    yield from suggest(memories, project=working.workspace.path, now=working.now)
+    working.progress("reading")
+    read = read_all(engine, roots, cancelled=working.cancelled)
+    yield from find(engine, roots, read=read, cancelled=working.cancelled, progress=working.progress)
+    yield from suggest(read[0], project=working.workspace.path, now=working.now)
 
 
 def _removed(steps: Iterable[Step]) -> frozenset[Step]:
