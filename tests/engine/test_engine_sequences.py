@@ -106,7 +106,7 @@ class Sequences(RuleBasedStateMachine):
             if possible:
                 self._keep(after[str(old)])
                 after[str(new)] = after.pop(str(old))
-        self._changed(after)
+        self._changed(after, moved=any(outcome.ok for outcome in done.outcomes))
 
     @rule(address=ADDRESSES)
     def restore(self, address: Address) -> None:
@@ -201,8 +201,8 @@ class Sequences(RuleBasedStateMachine):
     def _keep(self, *texts: bytes | None) -> None:
         self.kept |= {sha(text) for text in texts if text is not None}
 
-    def _changed(self, after: Disk) -> None:
-        if after != self.disk:
+    def _changed(self, after: Disk, *, moved: bool = False) -> None:
+        if moved or after != self.disk:  # what went there and back is a step as well
             self.done.append((self.disk, after))
             self.undone.clear()
             self.disk = after

@@ -297,7 +297,9 @@ class Changer(EnginePart):
             return self._move_some({old: targets[old] for old in batch}, expected, job, siblings)
 
         job = Job(txn, actor, "renamed")
-        batches = batched(targets, lambda old: (_folder(old), _folder(targets[old])))
+        # Where one takes the name that another has or had, the order counts: they are done one after another.
+        chained = not targets.keys().isdisjoint(targets.values())
+        batches = batched(targets, lambda old: old if chained else (_folder(old), _folder(targets[old])))
         return Done(str(txn.id), "rename", in_batches(self._roots.pace, batches, some, one, failed), label)
 
     def _move_some(

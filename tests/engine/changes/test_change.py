@@ -344,6 +344,14 @@ def test_a_move_into_a_root_with_a_smaller_limit_is_refused_first(world: World) 
     assert world.disk() == {"notes/a.md": OLD}
 
 
+def test_moves_that_take_each_other_s_names_happen_in_their_order(world: World, engine: Engine) -> None:
+    engine.memories.create(A, OLD, actor=ME)
+    first, second = engine.memories.move([(B, A), (A, B)], actor=ME).outcomes
+    assert isinstance(first.error, NotFoundError)
+    assert second.ok
+    assert world.disk() == {"notes/b.md": OLD}
+
+
 def test_a_move_between_roots_keeps_the_permission_bits(world: World, engine: Engine) -> None:
     engine.memories.create(A, OLD, actor=ME)
     (world.folder() / "a.md").chmod(0o644)
