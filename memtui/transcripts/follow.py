@@ -68,7 +68,6 @@ def follow(
     cursor: SessionCursor | None = None,
     *,
     most: int = SLICE,
-    needles: tuple[bytes, ...] = (),
 ) -> Slice:
     """Read what is new in a session file.
 
@@ -77,7 +76,6 @@ def follow(
         reader: the agent's.
         cursor: what an earlier look gave; when it does not fit the file any more, all is read.
         most: bytes to read at once; the last line is read to its end. A last line without its line feed waits.
-        needles: when none of them is in the new bytes, nothing is read of them; see `needles`.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -93,9 +91,9 @@ def follow(
         if cursor is not None and not _fits(handle, found, cursor, reader):
             cursor = None
         try:
-            return _read(path, handle, found, reader, cursor, most, needles)
+            return _read(path, handle, found, reader, cursor, most)
         except _RolledBackEarlierError:
-            return _read(path, handle, found, reader, None, max(most, found.st_size), ())
+            return _read(path, handle, found, reader, None, max(most, found.st_size))
     except OSError:
         return Slice((), cursor, skipped=REFUSED)
     finally:
@@ -136,7 +134,6 @@ def _read(
     reader: Reader,
     cursor: SessionCursor | None,
     most: int,
-    wanted: tuple[bytes, ...],
 ) -> Slice:
     """Read from a cursor, or all."""
     start = cursor.offset if cursor is not None else 0
@@ -145,20 +142,19 @@ def _read(
     )
     lines: Iterable[_Line] = _lines(handle, start, most)
     if path.endswith(".json"):
-        lines, wanted = _one(handle, start, found.st_size), ()
+        lines = _one(handle, start, found.st_size)
     elif start:
         for line in islice(_lines(handle, 0, 1), 1):  # what it says of the session holds for all of it
             _take(log, reader, line)
         log.forget()
     count = unknown = broken = 0
-    end = _skim(handle, start, most, wanted) if wanted else start
-    if end == start:
-        for line in lines:
-            end = line.end
-            known = _take(log, reader, line)
-            count, unknown, broken = count + 1, unknown + (known is False), broken + (known is None)
-            if log.reaches_back:
-                raise _RolledBackEarlierError
+    end = start
+    for line in lines:
+        end = line.end
+        known = _take(log, reader, line)
+        count, unknown, broken = count + 1, unknown + (known is False), broken + (known is None)
+        if log.reaches_back:
+            raise _RolledBackEarlierError
     at = SessionCursor(*_identity(found), end, *_ends(handle, end), reader.version, log.leaf[:200])
     return Slice(log.events(), at, not start, count, unknown, broken)
 
@@ -196,41 +192,3 @@ def _one(handle: int, start: int, size: int) -> Iterator[_Line]:
     """Give a file that is one object over many lines, unless it was read before."""
     if size > start:
         yield _Line(0, size, os.pread(handle, size, 0) if size <= LINE else b"")
-
-
-def _skim(handle: int, start: int, most: int, wanted: tuple[bytes, ...]) -> int:
-    """Pass over the finished lines of a part of a file that holds no needle.
-
-    Returns:
-        Where they end; `start`, when there are none, or a needle is there.
-    """
-    end = place = start
-    rest, longest = b"", max(map(len, wanted))
-    while place - start < most and (chunk := os.pread(handle, _CHUNK, place)):
-        block = rest + chunk
-        if any(needle in block for needle in wanted):
-            return start
-        if (last := chunk.rfind(b"\n")) >= 0:
-            end = place + last + 1
-        place += len(chunk)
-        rest = block[len(block) - longest + 1 :]
-    return end
-
-
-def needles(paths: Iterable[str], names: Iterable[str] = ()) -> tuple[bytes, ...]:
-    """Say what a session that touches memories must hold.
-
-    Args:
-        paths: folders of memories; a session names them in full, from home or from its own folder, so that only the
-            last two parts are sure.
-        names: of tools that reach memories by other names.
-
-    Returns:
-        As they stand in JSON, whether its writer escapes what is not ASCII, slashes, or neither.
-    """
-    ends = ["/".join(path.rstrip("/").split("/")[-2:]) for path in paths]
-    forms = (json.dumps(text, ensure_ascii=plain)[1:-1] for text in (*ends, *names) for plain in (True, False))
-    found = dict.fromkeys(form for form in forms if form)
-    return tuple(
-        one.encode("utf-8", "replace") for form in found for one in dict.fromkeys((form, form.replace("/", "\\/")))
-    )

@@ -1,10 +1,16 @@
-"""Which session files there are: for each agent its reader, and where its own file in `agents/known/` says they lie."""
+"""Which session files there are, and whether they may be read: asked once, for all that reads them.
+
+For each agent its reader stands here, and where its own file in `agents/known/` says that its sessions lie.
+"""
 
 import os
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import NamedTuple
 
 from memtui.agents.agent import KnownAgent
+from memtui.agents.table import agent_of
+from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.transcripts import claude_code, codex, gemini, qwen_code
 from memtui.transcripts.event import Reader
@@ -16,6 +22,42 @@ READERS = {
     "qwen-code": Reader(qwen_code.read, 1),
 }
 """By the agent's id."""
+ASK, PROJECT, ALL, OFF = "ask", "project", "all", "off"
+CARDS = "cards"
+NOT_ASKED, DISABLED = "not_asked", "disabled"
+"""Why nothing is read."""
+
+
+class Consent(NamedTuple):
+    """What the user allowed."""
+
+    skipped: str
+    """Why nothing may be read: `NOT_ASKED` or `DISABLED`; empty: something may."""
+    project: str
+    """Only what happened in this folder; empty: everywhere."""
+
+    def covers(self, cwd: str) -> bool:
+        """Whether what happened in a working directory may be used; in `project` not where an agent names none."""
+        inside = cwd == self.project or cwd.startswith(self.project.rstrip("/") + "/")
+        return not self.skipped and (not self.project or inside)
+
+
+def consent(settings: Settings, place: Surroundings) -> Consent:
+    """Say what the settings allow where the user stands."""
+    skipped = {ASK: NOT_ASKED, OFF: DISABLED}.get(settings.transcripts_read, "")
+    project = os.path.realpath(place.project) if settings.transcripts_read == PROJECT else ""
+    return Consent(skipped, project)
+
+
+def allowed_files(settings: Settings, place: Surroundings, *, since: int = 0) -> list[tuple[str, str]]:
+    """List the session files that may be read, as agent (a key of `READERS`) and path; none before somebody said yes.
+
+    Of one project's, too, all are listed: which project a session was in stands in its lines, and `Consent.covers` has
+    to be asked for each event. See `session_files` for `since` and the order.
+    """
+    if consent(settings, place).skipped:
+        return []
+    return [(agent, path) for agent in READERS for path in session_files(agent_of(agent), place, since=since)]
 
 
 def session_files(agent: KnownAgent, surroundings: Surroundings, *, since: int = 0) -> list[str]:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memtui.config.read import load_settings
-from memtui.features.extract.collect import Where, collect
+from memtui.features.extract.collect import collect
 from memtui.features.extract.rules import CONFIDENCE
 from memtui.features.extract.work import News, by_rules
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import working_in
 from memtui.wire.session import Options, open_session
 from tests.extract.sessions import AGENTS, write
 from tests.extract.turns import LabelledTurn, labelled
@@ -61,8 +61,8 @@ def measure(base: Path) -> Precision:
         session = open_session(settings, Options(), lock_wait=5)
     finally:
         os.chdir(before_here)
-    with session.engine as engine:
-        where = Where(engine, settings, session.surroundings, session.roots, workspace_of(session.surroundings))
+    with session.engine:
+        where = working_in(session, settings)
         heard = collect(where)
         assert sum(turn.by == "user" for turn in heard.turns) == len(turns) + sum(turn.answers for turn in turns)
         news = News(where, heard)

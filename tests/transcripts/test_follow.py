@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.ledger.cursors import SessionCursor
 from memtui.transcripts import follow as module
-from memtui.transcripts.follow import FOREIGN, GONE, LARGE, LINK, REFUSED, SPECIAL, follow, needles
+from memtui.transcripts.follow import FOREIGN, GONE, LARGE, LINK, REFUSED, SPECIAL, follow
 from memtui.transcripts.sessions import READERS
 from tests.transcripts import made
 
@@ -177,25 +177,3 @@ def test_what_is_no_plain_file_of_ours_is_left_alone(tmp_path: Path, file: Path)
     if not os.getuid():
         os.chown(file, 12345, -1)
         assert follow(str(file), CLAUDE, cursor).skipped == FOREIGN
-
-
-def test_bytes_without_a_needle_are_only_passed(file: Path) -> None:
-    wanted = needles(["/home/ann/.claude/projects/-home-ann-ä/memory"], ["memory_recall"])
-    assert b"-home-ann-\\u00e4/memory" in wanted
-    assert "-home-ann-ä\\/memory".encode() in wanted
-    found = follow(str(file), CLAUDE, needles=wanted)
-    assert (found.events, found.lines) == ((), 0)
-    assert found.cursor is not None
-    assert found.cursor.offset == file.stat().st_size
-    with file.open("ab") as out:
-        out.write(made.lines([prompt(4, "see -home-ann-ä/memory/x.md")]))
-    assert follow(str(file), CLAUDE, found.cursor, needles=wanted).events[-1].text == "see -home-ann-ä/memory/x.md"
-
-
-def test_a_needle_is_found_across_the_border_of_what_is_read_at_once(tmp_path: Path) -> None:
-    for shift in range(5):
-        lead = len(made.lines([prompt(1, "x")])) - 5
-        text = "x" * (1_048_576 - lead + shift) + "needle"
-        file = made.write(tmp_path / "s.jsonl", [prompt(1, text)])
-        assert follow(str(file), CLAUDE, needles=(b"needle",)).lines == 1
-        assert follow(str(file), CLAUDE, needles=(b"needles",)).lines == 0

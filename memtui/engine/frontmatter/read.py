@@ -20,7 +20,7 @@ from memtui.engine.frontmatter import (
     UNCLOSED,
     Value,
 )
-from memtui.engine.model import Problem
+from memtui.engine.model import TYPES, Problem
 
 
 class FrontMatter(NamedTuple):
@@ -38,6 +38,13 @@ class FrontMatter(NamedTuple):
     """In the order of the file."""
     problem: Problem | None
     """What the user should know about it."""
+
+    def type_at(self, path: str = "") -> str:
+        """Give the type that a memory says it has, or else that its path begins with: one of `TYPES`, or empty."""
+        meta = self.fields.get("metadata")
+        said = [self.fields.get("type"), meta.get("type") if isinstance(meta, dict) else None]
+        said += [one for one in TYPES if path.startswith((f"{one}/", f"{one}_"))]
+        return next((str(one) for one in said if one in TYPES), "")
 
 
 class Description(NamedTuple):

@@ -14,7 +14,7 @@ from memtui.engine.disk import paths
 from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.frontmatter.read import split
-from memtui.engine.model import BROUGHT, TYPES, Address, FieldEdit, Remove, Root, Step, Write
+from memtui.engine.model import BROUGHT, Address, FieldEdit, Remove, Root, Step, Write
 from memtui.engine.proposal import Evidence
 from memtui.errors import MemtuiError
 from memtui.features.dream.doubles import Doubles, ReadMemory, exact, near, union
@@ -27,6 +27,7 @@ from memtui.features.health.survey import Looker
 from memtui.features.remember.classify import first_sentence
 from memtui.pointers import carry
 from memtui.pointers.index import parse as pointers
+from memtui.pointers.lines import is_text
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -80,27 +81,12 @@ def read_all(
         except MemtuiError:
             continue  # gone since it was listed
         front = split(data)
-        one = ReadMemory(row, row.sha256 or "", data, _type(front.fields, path))
+        one = ReadMemory(row, row.sha256 or "", data, front.type_at(path))
         if entries is not None:
             files.append(one)
-        elif front.status in (NONE, OK, EMPTY) and b"\0" not in data and _is_text(data):
+        elif front.status in (NONE, OK, EMPTY) and is_text(data):
             memories.append(one)
     return memories, files
-
-
-def _type(fields: object, path: str) -> str:
-    meta = fields.get("metadata") if isinstance(fields, dict) else None
-    said = (holder.get("type") for holder in (fields, meta) if isinstance(holder, dict))
-    kind = next((one for one in said if one in TYPES), "")
-    return str(kind) or next((one for one in TYPES if path.startswith((f"{one}/", f"{one}_"))), "")
-
-
-def _is_text(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def find(

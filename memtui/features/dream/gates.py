@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.task import COMPLETED, OPEN
 from memtui.errors import RefusedError
-from memtui.features.tasks.workspace import workspace_of
+from memtui.features.tasks.work import Working, working_in
 from memtui.features.workers.guard import refuse_more
-from memtui.transcripts.consent import allowed_files
+from memtui.transcripts.sessions import allowed_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from memtui.config.settings import Settings
-    from memtui.config.surroundings import Surroundings
-    from memtui.engine import Engine
     from memtui.engine.model import Root
-    from memtui.engine.task import Run, Task
+    from memtui.engine.task import Task
     from memtui.wire.session import Session
 
 KIND = "dream"
@@ -42,36 +40,15 @@ class DreamGate(NamedTuple):
     """When that is over, in milliseconds, where a clock tells."""
 
 
-class Dreamer(NamedTuple):
-    """Whose dream it is."""
-
-    engine: Engine
-    settings: Settings
-    surroundings: Surroundings
-    roots: Sequence[Root]
-    workspace: str
-    """Its id."""
-
-
-def gate(who: Dreamer, now: int, *, manual: bool) -> DreamGate:
-    """Say what keeps a dream from beginning; one that a person asks for is kept only by the first two and a lock.
-
-    Args:
-        who: whose dream.
-        now: milliseconds since the epoch.
-        manual: whether a person asks.
-    """
-    tasks, settings = who.engine.tasks, who.settings
-    if not settings.lifecycle_enabled or settings.lifecycle_dream == "off":
+def gate(who: Working) -> DreamGate:
+    """Say what keeps a dream from beginning by itself."""
+    tasks, settings, now = who.engine.tasks, who.settings, who.now
+    if not settings.lifecycle_enabled or settings.lifecycle_dream != "auto":
         return DreamGate("disabled")
-    mine = tasks.all(who.workspace, limit=1_000)
+    mine = tasks.all(who.workspace.id, limit=1_000)
     if any(task.kind == KIND and task.state in OPEN for task in mine):
         return DreamGate("running")
-    if manual:
-        return DreamGate("locked" if locked(who.roots) else "")
-    if settings.lifecycle_dream != "auto":
-        return DreamGate("disabled")
-    last = last_dream(who)
+    last = next(iter(tasks.runs(who.workspace.id, KIND, 1)), None)
     at = min(last.at, now) if last is not None else 0  # a last dream in the future counts as now
     newer = [path for _, path in allowed_files(settings, who.surroundings, since=at)]
     if last is not None and not newer:
@@ -85,7 +62,7 @@ def gate(who: Dreamer, now: int, *, manual: bool) -> DreamGate:
         return DreamGate("locked")
     if settings.lifecycle_worker != "none":
         try:
-            refuse_more(who.engine, who.workspace, now)
+            refuse_more(who.engine, who.workspace.id, now)
         except RefusedError:
             return DreamGate("budget")
     until = _backoff(who, mine, at)
@@ -94,21 +71,13 @@ def gate(who: Dreamer, now: int, *, manual: bool) -> DreamGate:
 
 def begin(session: Session, settings: Settings) -> None:
     """Queue a dream when nothing keeps one from beginning by itself."""
-    if settings.lifecycle_dream != "auto" or session.options.read_only:
-        return
-    lane, tasks = workspace_of(session.surroundings).id, session.engine.tasks
-    who = Dreamer(session.engine, settings, session.surroundings, session.roots, lane)
-    if not gate(who, tasks.clock(), manual=False).name:
-        tasks.enqueue(KIND, lane, ACTOR, {}, trigger="auto")
+    if settings.lifecycle_dream == "auto" and not session.options.read_only:
+        here = working_in(session, settings)
+        if not gate(here).name:
+            here.engine.tasks.enqueue(KIND, here.workspace.id, ACTOR, {}, trigger="auto")
 
 
-def last_dream(who: Dreamer) -> Run | None:
-    """The last dream of a workspace."""
-    found = who.engine.tasks.runs(workspace=who.workspace, kind=KIND, limit=1)
-    return found[0] if found else None
-
-
-def _backoff(who: Dreamer, mine: Sequence[Task], at: int) -> int:
+def _backoff(who: Working, mine: Sequence[Task], at: int) -> int:
     """When the next dream may begin after some that failed, found nothing, or proposed what was mostly rejected."""
     failed = 0
     for task in mine:
@@ -120,8 +89,8 @@ def _backoff(who: Dreamer, mine: Sequence[Task], at: int) -> int:
         newest = max(task.updated for task in mine if task.kind == KIND)
         return newest + min(1 << min(failed - 1, 5), 24) * HOUR_MS
     wait = who.settings.lifecycle_dream_hours * HOUR_MS
-    known = who.engine.proposals.all(limit=1_000_000)
-    for run in who.engine.tasks.runs(workspace=who.workspace, kind=KIND, limit=8):
+    known = who.engine.proposals.all()
+    for run in who.engine.tasks.runs(who.workspace.id, KIND, 8):
         made = [one for one in known if one.run == run.id]
         refused = sum(one.state == "rejected" for one in made)
         if made and refused < _REJECTED * len(made):

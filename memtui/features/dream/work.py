@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from memtui.engine import Engine
 from memtui.engine.frontmatter.edit import set_fields
@@ -23,8 +22,9 @@ from memtui.features.dream.suggest import suggest
 from memtui.features.proposals.boundary import bounded
 from memtui.features.proposals.value import only_expects, proposal
 from memtui.features.tasks.work import Planned, Working
-from memtui.features.workers.ask import ask
+from memtui.features.workers.ask import WorkerAnswer, ask
 from memtui.features.workers.prompts import MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
+from memtui.features.workers.propose import Looked
 from memtui.features.workers.reply import DESCRIBE, MERGE, REMOVE, REPLACE, ReplyOperation
 
 ACTOR = Actor(gates.ACTOR)
@@ -32,19 +32,6 @@ A_RUN = 20
 """Proposals of one run; what is found besides is counted, and proposed by the next."""
 _FILES, _SHARE = 5, 0.1
 """Files, and the share of a root's memories, that a standing rule may change in one dream."""
-
-
-class Dreamt(NamedTuple):
-    """What rules found."""
-
-    proposals: tuple[Proposal, ...]
-    """Judged, and new."""
-    found: Counter[str]
-    """How much of each rule, what is known already included."""
-    left: int
-    """New findings that are left for the next run."""
-    notes: tuple[str, ...]
-    """What a worker is told of them."""
 
 
 def dream(working: Working) -> Planned:
@@ -55,39 +42,31 @@ def dream(working: Working) -> Planned:
     """
     if locked(working.roots):
         raise BusyError("Qwen Code tidies up its memory itself right now.", hint="Try again when it is done.")
-    dreamt = look(working)
-    question = asks(working, dreamt.proposals) if working.settings.lifecycle_worker != "none" else None
-    answer = ask(working, question, KIND)
-    made = list(dreamt.proposals)
-    if answer.reply is not None and question is not None:
-        more = by_worker(working.engine, question, answer.reply.operations, answer.run.worker)
-        made += bounded(working.engine, _new(working.engine, more))
-    made = [one._replace(run=answer.run.id) for one in made]
+    looked = look(working)
+    answer = ask(working, looked.asks, KIND)
+    known = {one.fingerprint for one in (*working.engine.proposals.all(), *looked.made)}
+    more = [one for one in by_worker(working.engine, answer) if one.fingerprint not in known]
+    made = [one._replace(run=answer.run.id) for one in (*looked.made, *bounded(working.engine, more))]
     applied = standing(working, made)
     waiting = tuple(one for one in made if one not in applied)
-    counts: dict[str, object] = {
-        "found": dict(dreamt.found),
-        "proposed": len(waiting),
-        "applied": len(applied),
-        "left": dreamt.left,
-    }
-    summary = f"{len(waiting)} proposed, {len(applied)} applied by a standing rule, {dreamt.left} left for the next."
-    notes = [] if answer.error is None else [f"The worker added nothing: {answer.error.message}"]
+    counts = {**looked.counts, "proposed": len(waiting), "applied": len(applied)}
+    left = looked.counts["left"]
+    summary = f"{len(waiting)} proposed, {len(applied)} applied by a standing rule, {left} left for the next."
     return Planned(
         steps=tuple(step for one in applied for step in one.steps),
         actor=ACTOR,
         label="dream: " + ", ".join(sorted({one.by.removeprefix("rule:") for one in applied})),
-        result={**counts, "summary": summary, "notes": notes},
+        result={**counts, "summary": summary, "notes": answer.notes},
         proposals=waiting,
         run=answer.run._replace(counts=counts),
     )
 
 
-def look(working: Working) -> Dreamt:
-    """Find by rules what can be tidied up; nothing is stored."""
+def look(working: Working) -> Looked:
+    """Find by rules what can be tidied up, judged and new; nothing is stored."""
     engine = working.engine
     found: Counter[str] = Counter()
-    stored = engine.proposals.all(limit=1_000_000)
+    stored = engine.proposals.all()
     known = {one.fingerprint for one in stored}
     gone = {(one.by, removed) for one in stored if (removed := _removed(one.steps))}
     made: list[Proposal] = []
@@ -103,7 +82,8 @@ def look(working: Working) -> Dreamt:
         if new.fingerprint not in known:
             known.add(new.fingerprint)
             made.append(new)
-    return Dreamt(bounded(engine, made), found, left, tuple(one.why for one in made))
+    judged = bounded(engine, made)
+    return Looked(judged, {"found": dict(found), "left": left}, lambda: asks(working, judged))
 
 
 def _all(working: Working) -> Iterator[Tidying]:
@@ -131,11 +111,6 @@ def suggested(engine: Engine, one: Tidying) -> Proposal:
         evidence=one.evidence,
         confidence=one.confidence,
     )
-
-
-def _new(engine: Engine, made: Iterable[Proposal]) -> list[Proposal]:
-    known = {one.fingerprint for one in engine.proposals.all(limit=1_000_000)}
-    return [one for one in made if one.fingerprint not in known]
 
 
 def standing(working: Working, made: Sequence[Proposal]) -> list[Proposal]:
@@ -178,19 +153,16 @@ def asks(working: Working, made: Sequence[Proposal]) -> WorkerPrompt | None:
     return prompt(KIND, WorkSlice(notes=here), memories) if memories else None
 
 
-def by_worker(
-    engine: Engine, question: WorkerPrompt, operations: Iterable[ReplyOperation], worker: str
-) -> Iterator[Proposal]:
+def by_worker(engine: Engine, answer: WorkerAnswer) -> Iterator[Proposal]:
     """Turn what a worker suggests into proposals."""
-    for one in operations:
-        targets = [question.aliases[alias] for alias in one.targets]
+    for one, targets in answer.operations:
         steps = tuple(_steps(engine, one, targets))
         yield proposal(
             engine,
             kind=one.op if steps else "note",
             steps=steps,
-            by=worker,
-            why=one.reason or one.why or f"{worker} suggests to {one.op} it.",
+            by=answer.run.worker,
+            why=one.reason or one.why or f"{answer.run.worker} suggests to {one.op} it.",
             evidence=[Evidence("memory", str(each.address), each.sha256, quote=each.description) for each in targets],
             confidence=one.confidence,
         )

@@ -17,36 +17,17 @@ from memtui.errors import NotFoundError
 from memtui.features.workers.command import FOLDER
 from memtui.given import neutral
 from memtui.mask import mask
-from memtui.transcripts.consent import Consent, allowed_files, consent
 from memtui.transcripts.event import AGENT, TOOL, USER, SessionEvent
 from memtui.transcripts.follow import follow
-from memtui.transcripts.sessions import READERS
+from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent
 
 if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.config.surroundings import Surroundings
-    from memtui.engine import Engine
     from memtui.engine.ledger.cursors import SessionCursor
     from memtui.engine.model import Root
-    from memtui.features.tasks.workspace import Workspace
+    from memtui.features.tasks.work import Working
 
 _INJECTED = (neutral.INDEX_TAG, neutral.HOT_TAG, neutral.FILE_TAG)
 _WRITES = re.compile(r"(?i)write|edit|create|replace|patch|insert|save|remember")
-
-
-class Where(NamedTuple):
-    """Whose sessions are looked through."""
-
-    engine: Engine
-    settings: Settings
-    surroundings: Surroundings
-    roots: Sequence[Root]
-    workspace: Workspace
-
-    @property
-    def consumer(self) -> str:
-        """Who reads, in the table of cursors: each lane for itself."""
-        return f"extract:{self.workspace.id}"
 
 
 class HeardTurn(NamedTuple):
@@ -71,13 +52,8 @@ class Heard(NamedTuple):
     """How many files and turns were passed over, by reason."""
 
 
-def collect(where: Where, *, session: str = "", since: int = 0) -> Heard:
-    """Read what is new.
-
-    Args:
-        where: whose.
-        session: only this file.
-        since: milliseconds since the epoch; files that were not written after are left out.
+def collect(where: Working, *, session: str = "", since: int = 0) -> Heard:
+    """Read what is new: in this file, or in those that were written `since`, in milliseconds since the epoch.
 
     Raises:
         NotFoundError: `session` is no session file of an agent that memtui reads.
@@ -95,14 +71,15 @@ def collect(where: Where, *, session: str = "", since: int = 0) -> Heard:
     skipped: Counter[str] = Counter()
     turns: list[HeardTurn] = []
     read = []
+    consumer = f"extract:{where.workspace.id}"  # each lane reads for itself
     for agent, path in reversed(files):
-        cursor = where.engine.tasks.cursors.get(where.consumer, path)
+        cursor = where.engine.tasks.cursors.get(consumer, path)
         part = follow(path, READERS[agent], cursor)
         if part.skipped:
             skipped[part.skipped] += 1
             continue
         if part.cursor is not None and part.cursor != cursor:
-            read.append((where.consumer, path, part.cursor))
+            read.append((consumer, path, part.cursor))
         if part.lines and part.unknown + part.broken == part.lines:
             skipped["unknown_format"] += 1
             continue
@@ -116,7 +93,7 @@ def collect(where: Where, *, session: str = "", since: int = 0) -> Heard:
 
 
 def _turns(
-    where: Where, allowed: Consent, events: Sequence[SessionEvent], home: str, skipped: Counter[str]
+    where: Working, allowed: Consent, events: Sequence[SessionEvent], home: str, skipped: Counter[str]
 ) -> Iterator[HeardTurn]:
     """The turns that may be used, each with what the agent said before it."""
     before: SessionEvent | None = None

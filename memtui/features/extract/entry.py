@@ -29,8 +29,8 @@ FEATURE = Feature(
             "(`memtui sessions`), and never written. Rules find what you asked to remember, corrections, preferences, "
             "places and dated events of the project; a worker (`lifecycle.worker`) may add to that. Nothing is written "
             "before you accept it: `memtui review`.",
-            "a list of proposals: id, kind, by, state, targets, text, why, confidence, evidence (session, turn, "
-            "quote), note; beside it skipped (a count for each reason) and notes",
+            "a list of proposals as of `review`; beside it turns, proposed, skipped (a count for each reason), "
+            "summary, undo, notes",
             does="memtui.features.extract.verbs:extract",
             rank=45,
         ),

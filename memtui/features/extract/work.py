@@ -14,7 +14,7 @@ from memtui.engine.frontmatter.read import split
 from memtui.engine.model import Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import MemtuiError
-from memtui.features.extract.collect import Heard, HeardTurn, Where, collect
+from memtui.features.extract.collect import Heard, HeardTurn, collect
 from memtui.features.extract.rules import sayings
 from memtui.features.proposals.boundary import bounded
 from memtui.features.proposals.value import proposal
@@ -23,10 +23,11 @@ from memtui.features.remember.classify import same
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.tasks.workspace import workspace_of
-from memtui.features.workers.ask import ask
+from memtui.features.workers.ask import WorkerAnswer, ask
 from memtui.features.workers.prompts import MEMORIES, Turn, WorkerPrompt, WorkSlice, prompt, rewritten, shown
-from memtui.features.workers.reply import ADD, Quote, ReplyOperation
-from memtui.transcripts.consent import allowed_files
+from memtui.features.workers.propose import Looked
+from memtui.features.workers.reply import ADD, Quote
+from memtui.transcripts.sessions import allowed_files
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -39,38 +40,41 @@ REST_MS = 600_000
 """How long nobody wrote a session whose end is waited for."""
 TURNS = 40
 """Turns that a worker is shown at most: the newest."""
-_WORDS, _ALL = 4_000, 1_000_000
-"""Characters of them by which memories are found that they may be about; proposals of before that are looked at."""
+_WORDS = 4_000
+"""Characters of them by which memories are found that they may be about."""
+NOBODY_ASKED = "Nobody was asked yet whether agents' sessions may be read: memtui sessions on"
 
 
 def extract(working: Working) -> Planned:
     """Look through what sessions newly say; see `collect` for what is raised."""
-    where = Where(working.engine, working.settings, working.surroundings, working.roots, working.workspace)
-    request = working.task.request
-    since = request.get("since")
-    heard = collect(
-        where,
-        session=str(request.get("session") or ""),
-        since=since if isinstance(since, int) else working.now - WEEK_MS,
-    )
-    news = News(where, heard)
+    heard = _heard(working)
+    news = News(working, heard)
     working.progress(f"{news.typed} turns")
     by_rules(news)
-    question = asks(news) if working.settings.lifecycle_worker != "none" else None
-    answer = ask(working, question, KIND)
-    if answer.reply is not None and question is not None:
+    answer = ask(working, lambda: asks(news), KIND)
+    if answer.reply is not None:
         news.skipped["not_said"] += answer.reply.dropped
-        _by_worker(news, question, answer.reply.operations, answer.run.worker)
-    proposals = bounded(working.engine, (one._replace(run=answer.run.id) for one in news.made))
-    counts: dict[str, object] = {"turns": news.typed, "proposed": len(proposals), "skipped": dict(+news.skipped)}
-    notes = [] if answer.error is None else [f"The worker added nothing: {answer.error.message}"]
-    return Planned(
-        label="extract",
-        result={**counts, "summary": f"{len(proposals)} proposed from {news.typed} turns.", "notes": notes},
-        run=answer.run._replace(counts=counts),
-        proposals=proposals,
-        read=heard.read,
-    )
+    _by_worker(news, answer)
+    made = [one._replace(run=answer.run.id) for one in bounded(working.engine, news.made)]
+    counts = {"turns": news.typed, "proposed": len(made), "skipped": dict(+news.skipped)}
+    notes = [*answer.notes, *([] if "not_asked" not in news.skipped else [NOBODY_ASKED])]
+    result = {**counts, "summary": news.summary, "notes": notes}
+    run = answer.run._replace(counts=counts)
+    return Planned(label=KIND, result=result, run=run, proposals=tuple(made), read=heard.read)
+
+
+def look(working: Working) -> Looked:
+    """Find by rules what would be proposed; nothing is kept."""
+    news = News(working, _heard(working))
+    by_rules(news)
+    return Looked(news.made, {"skipped": dict(+news.skipped), "summary": news.summary}, lambda: asks(news))
+
+
+def _heard(working: Working) -> Heard:
+    request = working.task.request
+    since = request.get("since")
+    since = since if isinstance(since, int) else working.now - WEEK_MS
+    return collect(working, session=str(request.get("session") or ""), since=since)
 
 
 def begin(session: Session, settings: Settings) -> None:
@@ -96,12 +100,12 @@ def _rests(path: str, since: int) -> bool:
 class News:
     """Collects what nobody has said yet: no memory, no other proposal, no earlier turn."""
 
-    def __init__(self, where: Where, heard: Heard) -> None:
+    def __init__(self, where: Working, heard: Heard) -> None:
         """Take what was heard, without turns from which something was proposed before."""
         self.where = where
         self.made: list[Proposal] = []
         self.skipped = Counter(heard.skipped)
-        known = where.engine.proposals.all(limit=_ALL)
+        known = where.engine.proposals.all()
         places = {(one.name, one.place) for each in known for one in each.evidence if one.kind == "turn"}
         self.turns = [turn for turn in heard.turns if _place(turn) not in places]
         self.skipped["known_turn"] += sum(turn.by == "user" for turn in heard.turns) - self.typed
@@ -113,6 +117,12 @@ class News:
     def typed(self) -> int:
         """How many turns of the user there are."""
         return sum(turn.by == "user" for turn in self.turns)
+
+    @property
+    def summary(self) -> str:
+        """What came of it, as a sentence."""
+        past = ", ".join(f"{what} {many}" for what, many in sorted((+self.skipped).items()))
+        return f"{len(self.made)} proposed from {self.typed} turns" + (f"; passed over: {past}." if past else ".")
 
     def add(
         self, wanted: RememberRequest, by: str, evidence: tuple[Evidence, ...], confidence: float, why: str = ""
@@ -160,34 +170,34 @@ def _told(news: News) -> list[HeardTurn]:
     return [turn for turn in news.turns if turn.text][-TURNS:]
 
 
-def _by_worker(news: News, question: WorkerPrompt, operations: Sequence[ReplyOperation], worker: str) -> None:
+def _by_worker(news: News, answer: WorkerAnswer) -> None:
     """Propose what a worker suggests."""
-    for one in operations:
-        evidence = tuple(_said(question, _told(news), one.evidence))
+    for one, targets in answer.operations:
+        evidence = tuple(_said(answer, _told(news), one.evidence))
         reasons = (("Why", one.why), ("How to apply", one.how_to_apply))
         text = "\n\n".join([one.text.strip(), *(f"{name}: {value}" for name, value in reasons if value)])
         if one.op == ADD:
             wanted = RememberRequest(text, scope=one.scope, type=one.type)
-            news.add(wanted, worker, evidence, one.confidence, why=one.reason)
+            news.add(wanted, answer.run.worker, evidence, one.confidence, why=one.reason)
             continue
-        target = question.aliases[one.targets[0]]
         news.made.append(
             proposal(
                 news.where.engine,
                 kind=one.op,
-                steps=(rewritten(news.where.engine, target, text),),
-                by=worker,
+                steps=(rewritten(news.where.engine, targets[0], text),),
+                by=answer.run.worker,
                 why=one.reason or "What you said changes what it says.",
-                evidence=(*evidence, Evidence("memory", str(target.address), target.sha256)),
+                evidence=(*evidence, Evidence("memory", str(targets[0].address), targets[0].sha256)),
                 confidence=one.confidence,
             )
         )
 
 
-def _said(question: WorkerPrompt, told: Sequence[HeardTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
+def _said(answer: WorkerAnswer, told: Sequence[HeardTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
     """The evidence of a worker's operation: turns that it names by their aliases, and quotes word for word."""
+    turns = answer.prompt.limits.turns if answer.prompt is not None else None
     for one in quotes:
-        text = (question.limits.turns or {}).get(one.turn)
+        text = (turns or {}).get(one.turn)
         if text is not None and " ".join(one.quote.split()) in " ".join(text.split()):
             yield _evidence(told[int(one.turn[1:]) - 1], one.quote)
 

@@ -20,6 +20,7 @@ from memtui.errors import MemtuiError
 from memtui.features.proposals.value import only_expects, text_of
 from memtui.given import neutral
 from memtui.mask import secrets
+from memtui.pointers.lines import is_text
 from memtui.safe_text import has_hidden
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def _brought(engine: Engine, one: Proposal) -> Iterator[str]:
         if not isinstance(step, Write):
             continue
         before = text_of(engine, step.address, step.expected_sha256) or b""
-        if b"\0" in step.data + before or _unread(step.data) or _unread(before):
+        if not (is_text(step.data) and is_text(before)):
             yield f"{step.address} is no text."
             continue
         limit = engine.roots.find(step.address.root).policy.write_bytes
@@ -119,14 +120,6 @@ def _fence(one: Proposal, step: Write, before: bytes) -> Iterator[str]:
         yield "Its front matter cannot be read safely."
     elif front.status != NONE and step.expected_sha256 and one.kind != "describe" and split(before).status == NONE:
         yield "It brings a fence of front matter into a text that has none."
-
-
-def _unread(data: bytes) -> bool:
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return True
-    return False
 
 
 def lost(engine: Engine, one: Proposal) -> str:

@@ -49,11 +49,19 @@ def review(call: Call) -> int:
         return outcomes.DONE
     if not proposed and not changed and call.out.terminal:
         call.out.say("All reviewed.")
-    rows_ = [(one.id, one.state, one.kind, _where(one), one.by, one.at, one.note or one.why) for one in proposed]
-    rows_ += [(name(one), "changed", one.kind, str(one.address), one.actor, one.at, "") for one in changed]
-    columns = (*map(Column, ("ID", "STATE", "KIND")), Column("ADDRESS"), Column("BY", optional=True))
-    call.out.table((*columns, Column("AGE", "age"), Column("WHY", flexible=True)), rows_)
+    list_proposals(call, proposed, changed)
     return outcomes.DONE
+
+
+def list_proposals(call: Call, proposed: Iterable[Proposal], changed: Iterable[Change] = ()) -> None:
+    """Print proposals as rows, and changes below them; one that is not stored has no id."""
+    rows = [
+        (one.id or "-", one.state, one.kind, _where(one), one.by, one.at or None, one.note or one.why)
+        for one in proposed
+    ]
+    rows += [(name(one), "changed", one.kind, str(one.address), one.actor, one.at, "") for one in changed]
+    columns = (*map(Column, ("ID", "STATE", "KIND")), Column("ADDRESS"), Column("BY", optional=True))
+    call.out.table((*columns, Column("AGE", "age"), Column("WHY", flexible=True)), rows)
 
 
 def name(change: Change) -> str:

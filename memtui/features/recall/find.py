@@ -91,9 +91,5 @@ def _document(engine: Engine, row: Memory) -> Document:
     except MemtuiError:
         data = b""
     head = split(data)
-    kind, name = head.fields.get("type"), head.fields.get("name")
-    nested = head.fields.get("metadata")
-    if kind is None and isinstance(nested, dict):
-        kind = nested.get("type")
-    title = name if isinstance(name, str) and name else row.address.name.rpartition(".")[0]
-    return Document(row, kind if isinstance(kind, str) else "", title, data[head.body :].decode("utf-8", "replace"))
+    title = str(head.fields.get("name") or row.address.name.rpartition(".")[0])
+    return Document(row, head.type_at(), title, data[head.body :].decode("utf-8", "replace"))

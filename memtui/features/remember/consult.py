@@ -60,7 +60,7 @@ def consult(working: Working, roots: Sequence[Root], wanted: RememberRequest, fo
     near = () if wanted.clean else [one.row for one in recall(engine, wanted.text, limit=NEAREST).items]
     seen = shown(engine, here, near, working.settings.lifecycle_private)
     question = prompt("remember", WorkSlice(request=wanted.text), seen)
-    asked = ask(working, question, "remember")
+    asked = ask(working, lambda: question, "remember")
     counts = {"shown": len(question.aliases), "operations": len(asked.reply.operations) if asked.reply else 0}
     run = asked.run._replace(counts=counts)
     if asked.error is not None and asked.error.code == "E_NAME":
@@ -69,13 +69,13 @@ def consult(working: Working, roots: Sequence[Root], wanted: RememberRequest, fo
     if asked.reply is None:
         why = asked.error.message if asked.error is not None else ""
         return Advice(run, found, f"Rules alone decided, because the worker {worker} failed: {why}")
-    if not asked.reply.operations:
+    if not asked.operations:
         return Advice(run, None)
-    (operation,) = asked.reply.operations
+    ((operation, targets),) = asked.operations
     if operation.op == ADD:
         plan = _placed(engine, roots, wanted, found, operation)
     else:
-        plan = _replaced(engine, found, question.aliases[operation.targets[0]], operation)
+        plan = _replaced(engine, found, targets[0], operation)
     why = _refused(engine, plan, wanted, operation, worker)
     return Advice(run, found, f"What the worker {worker} wanted was not done: {why}") if why else Advice(run, plan)
 

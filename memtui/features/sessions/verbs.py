@@ -1,11 +1,14 @@
-"""Whether agents' session files are read, shown and changed on the command line."""
+"""Whether agents' session files are read: shown, asked for, written into the settings, and in the activity."""
 
 from collections import Counter
 
 from memtui.agents.table import title_of
-from memtui.features.sessions import choice
-from memtui.transcripts.consent import ALL, OFF, allowed_files
-from memtui.transcripts.sessions import READERS
+from memtui.clients import disk, tomlfile
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.model import AuditRecord
+from memtui.features.tasks.settings import note
+from memtui.transcripts.sessions import ALL, CARDS, OFF, PROJECT, READERS, allowed_files
 from memtui.wire import outcomes
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -17,15 +20,14 @@ from memtui.wire.times import rfc3339
 def sessions(call: Call) -> int:
     """Show the switch, or change it."""
     settings = call.settings
-    choice.note(call.engine, settings, known=False)
+    last = _noted(call.engine, settings)
     chosen, keep = call.args.text("read"), call.args.text("keep") or settings.transcripts_keep
     if chosen is not None or keep != settings.transcripts_keep:
         read = {None: settings.transcripts_read, "on": ALL}.get(chosen, chosen or "")
         _change(call, read, keep)
         settings = call.reload()
-        choice.note(call.engine, settings, known=True)
+        last = _noted(call.engine, settings, known=True)
     found = Counter(agent for agent, _ in allowed_files(settings, call.session.surroundings))
-    last = choice.recorded(call.engine)
     if call.out.json:
         call.out.document(
             {
@@ -37,41 +39,49 @@ def sessions(call: Call) -> int:
             }
         )
         return outcomes.DONE
-    call.out.table(
-        (Column("SETTING"), Column("VALUE"), Column("SINCE", "age", optional=True), Column("BY", optional=True)),
-        [
-            (name, value, last.at if last else None, last.actor if last else None)
-            for name, value in (
-                ("transcripts.read", settings.transcripts_read),
-                ("transcripts.keep", settings.transcripts_keep),
-            )
-        ],
-    )
+    columns = (Column("SETTING"), Column("VALUE"), Column("SINCE", "age", optional=True), Column("BY", optional=True))
+    chosen_by = (last.at, last.actor) if last else (None, None)
+    keys = ("transcripts.read", "transcripts.keep")
+    call.out.table(columns, [(key, str(settings.value(key)), *chosen_by) for key in keys])
     if found:
         call.out.say("Session files: " + ", ".join(f"{title_of(agent)} {found[agent]:,}" for agent in READERS) + ".")
     return outcomes.DONE
 
 
 def _change(call: Call, read: str, keep: str) -> None:
-    """Ask where something is to be read, and write the answer.
+    """Ask where something is to be read, and write the answer; all else in the settings file stays as it is.
 
     Raises:
         RefusedError: `E_PERSON`, `E_READ_ONLY`.
+        UsageError: `E_CONFIG`: the table is written in a way that cannot be changed line by line.
+        MemtuiError: the file cannot be written, or changed meanwhile.
     """
     call.engine.history.check_settable()
     if read != OFF:
-        call.approve(
-            "let agents' sessions be read",
-            choice.question(read, keep, call.settings.lifecycle_worker),
-            "write it into the settings file",
-        )
-    choice.write(call.settings, read, keep)
+        asked = question(read, keep, call.settings.lifecycle_worker)
+        call.approve("let agents' sessions be read", asked, "write it into the settings file")
+    path = disk.followed(call.settings.config_file)
+    before = disk.read(path)
+    text = tomlfile.put(before.text, ("transcripts",), {"read": read, "keep": keep})
+    disk.replace(path, before, text.encode(), private=True)
+
+
+def question(read: str, keep: str, worker: str) -> str:
+    """What a person is asked before anything is read: both uses, what is kept of what is read, and who else gets it."""
+    whose = "of this project" if read == PROJECT else "of all projects"
+    kept = "places of reads and writes, and quotes of at most 200 masked characters in proposals"
+    kept += ", and cards of what was observed" if keep == CARDS else ""
+    sent = f" Parts of them, without secrets, are sent to the worker {worker}." if worker != "none" else ""
+    return f"Read the session files of your agents {whose} on this machine, and keep {kept}?{sent}"
+
+
+def _noted(engine: Engine, settings: Settings, *, known: bool = False) -> AuditRecord | None:
+    said = f"transcripts.read = {settings.transcripts_read}, transcripts.keep = {settings.transcripts_keep}"
+    return note(engine, said, "transcripts.read = ask, transcripts.keep = places", known=known)
 
 
 def status(session: Session) -> Json:
     """Say what is allowed, and since when."""
-    settings, engine = session.settings, session.engine
-    choice.note(engine, settings, known=False)
-    last = choice.recorded(engine)
+    last = _noted(session.engine, session.settings)
     since = f" since {rfc3339(last.at)}" if last is not None else ""
-    return {"read": settings.transcripts_read + since, "keep": settings.transcripts_keep}
+    return {"read": session.settings.transcripts_read + since, "keep": session.settings.transcripts_keep}

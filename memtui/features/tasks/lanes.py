@@ -19,8 +19,8 @@ from memtui.engine.model import Actor, Conflict, Step, is_person
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, RUNNING, Task, steps_from, steps_json
 from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError, StorageError
 from memtui.features.feature import load
-from memtui.features.tasks.settings import note
-from memtui.features.tasks.work import Planned, Working
+from memtui.features.tasks.settings import noted
+from memtui.features.tasks.work import Planned, working_in
 from memtui.features.tasks.workspace import Workspace
 from memtui.wire.doors import door_access
 from memtui.wire.session import Session
@@ -171,20 +171,9 @@ class _Work:
         place = works().get(task.kind)
         if place is None:
             raise RefusedError(f"This memtui does no {task.kind}.", code="E_TASK", hint="A newer one does.")
-        note(session.engine, settings)
-        tasks = session.engine.tasks
-        working = Working(
-            session.engine,
-            settings,
-            session.surroundings,
-            session.roots,
-            self._workspace,
-            task,
-            tasks.clock(),
-            lambda: self._end() is not None,
-            self._progress,
-        )
-        planned: Planned = load(place)(working)
+        noted(session.engine, settings)
+        working = working_in(session, settings)._replace(workspace=self._workspace, task=task, progress=self._progress)
+        planned: Planned = load(place)(working._replace(cancelled=lambda: self._end() is not None))
         if not is_person(task.client):
             access = door_access(settings, task.client)
             for root in {step.address.root for step in planned.steps}:

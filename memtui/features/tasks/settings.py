@@ -1,4 +1,4 @@
-"""Since when the settings are as they are that let texts leave memtui or be changed unasked.
+"""Since when the settings are as they are that let texts be read, leave memtui or be changed unasked.
 
 They are in a file that people change by hand, so a value that nobody recorded is recorded when it is seen.
 It is apart so that whoever only works a lane off can record them.
@@ -16,30 +16,39 @@ KEYS = ("lifecycle.worker", "lifecycle.apply")
 _LOOKED_AT = 1_000
 
 
-def note(engine: Engine, settings: Settings) -> Json:
-    """Record the values that are others than were recorded last, and say each with its time.
+def note(engine: Engine, said: str, usual: str, *, known: bool = False) -> AuditRecord | None:
+    """Record a value when it is another one than was recorded last.
+
+    Args:
+        engine: has the activity.
+        said: the key and the value, as `lifecycle.worker = claude`.
+        usual: the same of the value that nobody has to record.
+        known: as `History.record_setting` takes it.
 
     Returns:
-        By the key of the setting its value, with the time it was first seen; a value that nobody ever changed has none.
+        The record of the value; None when it was never another.
     """
     if not any(root.id == ROOT for root in engine.roots.all()):
-        return {key: _words(settings, key) for key in KEYS}
-    for key, last in _recorded(engine).items():
-        known = f"{key} = none" if last is None else last.note
-        if known != f"{key} = {_words(settings, key)}" and not engine.roots.read_only:
-            engine.history.record_setting(ROOT, f"{key} = {_words(settings, key)}", known=False)
-    found = _recorded(engine)
-    since = {key: "" if last is None else f" since {rfc3339(last.at)}" for key, last in found.items()}
-    return {key: _words(settings, key) + since[key] for key in KEYS}
+        return None
+    last = _recorded(engine, said)
+    if engine.roots.read_only or f"{usual if last is None else last.note},".startswith(f"{said},"):
+        return last
+    engine.history.record_setting(ROOT, said, known=known)
+    return _recorded(engine, said)
 
 
-def _words(settings: Settings, key: str) -> str:
-    value = settings.value(key)
-    return ", ".join(value) or "none" if isinstance(value, tuple) else str(value)
-
-
-def _recorded(engine: Engine) -> dict[str, AuditRecord | None]:
-    """The last record of each setting."""
+def _recorded(engine: Engine, said: str) -> AuditRecord | None:
+    key = said.partition("=")[0]
     records = engine.history.audit(address=Address(ROOT, ""), limit=_LOOKED_AT)
-    noted = [one for one in records if one.operation == "setting"]
-    return {key: next((one for one in noted if one.note.startswith(f"{key} = ")), None) for key in KEYS}
+    return next((one for one in records if one.operation == "setting" and one.note.startswith(key)), None)
+
+
+def noted(engine: Engine, settings: Settings) -> Json:
+    """Record who works and what applies by itself; gives each value, with the time it was first seen."""
+    found: Json = {}
+    for key in KEYS:
+        value = settings.value(key)
+        words = " and ".join(value) or "none" if isinstance(value, tuple) else str(value)
+        last = note(engine, f"{key} = {words}", f"{key} = none")
+        found[key] = words if last is None else f"{words} since {rfc3339(last.at)}"
+    return found

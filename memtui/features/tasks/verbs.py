@@ -8,7 +8,7 @@ from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.feature import Feature, load
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.settings import note
+from memtui.features.tasks.settings import noted
 from memtui.features.tasks.shown import run_json, state_word, task_json, what_words
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire import outcomes, values
@@ -160,7 +160,7 @@ def block(session: Session) -> Json:
         "failed": sum(task.state == FAILED for task in mine),
         "done last": f"{last.kind}: {what_words(last)}" if last is not None else None,
         "waiting elsewhere": len([task for task in table.all(None, OPEN) if task.workspace != lane.id]),
-        **note(session.engine, session.settings),
+        **noted(session.engine, session.settings),
     }
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.layout import short_path
+from memtui.engine.task import QUEUED, Task
+from memtui.features.tasks.workspace import Workspace, workspace_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -18,12 +20,14 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.cursors import SessionCursor
     from memtui.engine.model import Actor, Address, Root, Step
     from memtui.engine.proposal import Proposal
-    from memtui.engine.task import Run, Task
-    from memtui.features.tasks.workspace import Workspace
+    from memtui.engine.task import Run
+    from memtui.wire.session import Session
+
+_NOBODY = Task("", 0, "", "", QUEUED, "", {}, 0, 0, 0, 0, None, None, None, None, "")
 
 
 class Working(NamedTuple):
-    """One task that is being worked on."""
+    """Where work is done, and for which task; see `working_in`."""
 
     engine: Engine
     settings: Settings
@@ -31,14 +35,20 @@ class Working(NamedTuple):
     surroundings: Surroundings
     roots: tuple[Root, ...]
     workspace: Workspace
-    task: Task
     now: int
     """Milliseconds since the epoch, when it was begun."""
-    cancelled: Callable[[], bool]
+    task: Task = _NOBODY
+    cancelled: Callable[[], bool] = bool
     """Whether it is to end now: somebody cancelled it, switched it off or ends memtui, or it takes too long. What is
     returned or raised afterwards counts for nothing. Ask at least four times a second while waiting."""
-    progress: Callable[[str], None]
+    progress: Callable[[str], object] = str
     """Say how far it is, in a few words without anybody's text."""
+
+
+def working_in(session: Session, settings: Settings) -> Working:
+    """Say where work is done; as it is, for a look at what a task would do: nobody asked, nobody cancels it."""
+    lane, now = workspace_of(session.surroundings), session.engine.tasks.clock()
+    return Working(session.engine, settings, session.surroundings, session.roots, lane, now)
 
 
 class Planned(NamedTuple):

@@ -13,12 +13,14 @@ from memtui.engine.task import Run
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.workers.command import PROGRAMS, WorkerPlace, answer, own, probe
 from memtui.features.workers.guard import one_of_few, refuse_more
-from memtui.features.workers.reply import Reply, read_reply
+from memtui.features.workers.reply import Reply, ReplyOperation, read_reply
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from memtui.config.settings import Settings
     from memtui.features.tasks.work import Working
-    from memtui.features.workers.prompts import WorkerPrompt
+    from memtui.features.workers.prompts import ShownMemory, WorkerPrompt
 
 NONE = "none"
 
@@ -28,17 +30,32 @@ class WorkerAnswer(NamedTuple):
 
     run: Run
     """To be kept, also when nobody was asked; its counts are for the kind to fill in."""
+    prompt: WorkerPrompt | None = None
+    """What was asked first; None when nobody was."""
     reply: Reply | None = None
     error: MemtuiError | None = None
     """Why there is no reply; None too when nobody was to be asked."""
 
+    @property
+    def notes(self) -> list[str]:
+        """Why there is no reply, for people."""
+        return [] if self.error is None else [f"The worker added nothing: {self.error.message}"]
 
-def ask(working: Working, prompt: WorkerPrompt | None, kind: str) -> WorkerAnswer:
-    """Ask the worker of the settings, once more where its reply breaks a rule.
+    @property
+    def operations(self) -> list[tuple[ReplyOperation, list[ShownMemory]]]:
+        """What the worker suggests, each with the memories it names."""
+        if self.prompt is None or self.reply is None:
+            return []
+        aliases = self.prompt.aliases
+        return [(one, [aliases[alias] for alias in one.targets]) for one in self.reply.operations]
+
+
+def ask(working: Working, asks: Callable[[], WorkerPrompt | None], kind: str) -> WorkerAnswer:
+    """Ask the worker of the settings, if there is one, once more where its reply breaks a rule.
 
     Args:
         working: the task.
-        prompt: what to ask; None when rules leave nothing to ask.
+        asks: makes what to ask; None when rules leave nothing to ask.
         kind: of the work, for the run.
     """
     engine, task, worker = working.engine, working.task, working.settings.lifecycle_worker
@@ -46,10 +63,10 @@ def ask(working: Working, prompt: WorkerPrompt | None, kind: str) -> WorkerAnswe
         *(str(uuid4()), task.id, kind, working.workspace.id, task.trigger, NONE, "", "", "completed", {}),
         *(working.now, engine.tasks.clock()),
     )
-    if worker == NONE or prompt is None:
+    first = prompt = asks() if worker != NONE else None
+    if prompt is None:
         return WorkerAnswer(run)
-    environ = read_environment()
-    place = WorkerPlace(working.settings.state_dir, environ, working.cancelled)
+    place = WorkerPlace(working.settings.state_dir, read_environment(), working.cancelled)
     sent = heard = ""
     reply = error = None
     try:
@@ -73,9 +90,8 @@ def ask(working: Working, prompt: WorkerPrompt | None, kind: str) -> WorkerAnswe
     except MemtuiError as refused:
         error = refused
     outcome = error.code if error is not None else "completed"
-    return WorkerAnswer(
-        run._replace(worker=worker, sent=sent, reply=heard, outcome=outcome, ended=engine.tasks.clock()), reply, error
-    )
+    run = run._replace(worker=worker, sent=sent, reply=heard, outcome=outcome, ended=engine.tasks.clock())
+    return WorkerAnswer(run, first, reply, error)
 
 
 def who_works(settings: Settings) -> str:

@@ -15,7 +15,7 @@ from memtui import markers
 from memtui.engine.disk import paths
 from memtui.engine.frontmatter import DUPLICATE, EMPTY, NONE, OK
 from memtui.engine.frontmatter import read as frontmatter
-from memtui.engine.model import BROUGHT, TYPES, Address, Memory, Root, Write
+from memtui.engine.model import BROUGHT, Address, Memory, Root, Write
 from memtui.errors import MemtuiError
 from memtui.features.workers.reply import ADD, DESCRIBE, MERGE, MOVE, QUOTE, REMOVE, REPLACE, ReplyLimits
 from memtui.given import neutral
@@ -196,11 +196,6 @@ def _seen(root: Root, row: Memory, data: bytes) -> list[ShownMemory]:
     text = data[front.body :].decode("utf-8", "replace").replace("\r\n", "\n").strip("\n")
     if markers.cut(data.decode("utf-8", "replace")).no_memory or b"\0" in data:
         return []
-    meta = front.fields.get("metadata")
-    kinds = (front.fields.get("type"), meta.get("type") if isinstance(meta, dict) else None)
-    kind = next((one for one in kinds if one in TYPES), "") or next(
-        (one for one in TYPES if row.address.path.startswith((f"{one}/", f"{one}_"))), ""
-    )
     path = row.address.path
     comes_back = (
         front.status in (NONE, OK, EMPTY, DUPLICATE)
@@ -209,9 +204,8 @@ def _seen(root: Root, row: Memory, data: bytes) -> list[ShownMemory]:
         and len(data) <= _BODY
         and _clean(text) == text
     )
-    return [
-        ShownMemory(row.address, row.sha256 or "", str(kind), _clean(row.description), text if comes_back else None)
-    ]
+    about = _clean(row.description)
+    return [ShownMemory(row.address, row.sha256 or "", front.type_at(path), about, text if comes_back else None)]
 
 
 def rewritten(engine: Engine, one: ShownMemory, text: str) -> Write:

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from memtui.config.read import load_settings, read_environment
-from memtui.engine import Engine
 from memtui.engine.model import Actor
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import COMPLETED, FAILED, Task
-from memtui.features.dream.gates import HOUR_MS, KIND, Dreamer, gate
+from memtui.features.dream.gates import HOUR_MS, KIND, gate
 from memtui.features.dream.work import A_RUN, ACTOR
 from memtui.features.proposals.apply import decide
 from memtui.features.tasks.lanes import work_off
+from memtui.features.tasks.work import working_in
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Options, Session, open_session
 from tests.cli.conftest import cli, config
@@ -128,23 +128,22 @@ def test_a_dream_waits_while_the_agent_tidies_up_itself(notes: Path, home: Path)
     assert task.state == COMPLETED
 
 
-def asked(engine: Engine, here: Session, now: int, *, manual: bool = False) -> tuple[str, int | None]:
-    who = Dreamer(engine, here.settings, here.surroundings, here.roots, workspace_of(here.surroundings).id)
-    found = gate(who, now, manual=manual)
+def asked(here: Session, later: int = 0) -> tuple[str, int | None]:
+    who = working_in(here, here.settings)
+    found = gate(who._replace(now=who.now + later))
     return found.name, found.until
 
 
 def test_gates_open_in_their_order(notes: Path, config: Path, home: Path) -> None:
-    def state(text: str, later: int = 0, *, manual: bool = False) -> tuple[str, int | None]:
+    def state(text: str, later: int = 0) -> tuple[str, int | None]:
         config.write_text(text)
         here = session()
-        with here.engine as engine:
-            return asked(engine, here, engine.tasks.clock() + later, manual=manual)
+        with here.engine:
+            return asked(here, later)
 
     auto = '[lifecycle]\ndream = "auto"\n'
-    assert state('[lifecycle]\ndream = "off"\n', manual=True) == ("disabled", None)
+    assert state('[lifecycle]\ndream = "off"\n') == ("disabled", None)
     assert state("") == ("disabled", None)
-    assert state("", manual=True) == ("", None)
     assert state(auto) == ("min_sessions", None)
     read = auto + '[transcripts]\nread = "all"\n'
     config.write_text(read)
@@ -163,11 +162,10 @@ def test_gates_open_in_their_order(notes: Path, config: Path, home: Path) -> Non
     here = session()
     with here.engine as engine:
         engine.tasks.enqueue(KIND, workspace_of(here.surroundings).id, "cli", {}, trigger="auto")
-        assert asked(engine, here, 0, manual=True) == ("running", None)
+        assert asked(here) == ("running", None)
         for _ in range(2):
             queued = engine.tasks.enqueue(KIND, workspace_of(here.surroundings).id, "cli", {}, trigger="auto")
             engine.tasks.finish(queued.id, FAILED, error=("E_LOCKED", "No."))
-        now = engine.tasks.clock()
         soon = here._replace(settings=here.settings._replace(lifecycle_dream_hours=1))
-        assert asked(engine, soon, now + 90 * 60_000)[0] == "backoff"
-        assert asked(engine, soon, now + 121 * 60_000) == ("", None)
+        assert asked(soon, 90 * 60_000)[0] == "backoff"
+        assert asked(soon, 121 * 60_000) == ("", None)

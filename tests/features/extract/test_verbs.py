@@ -26,24 +26,24 @@ def queued() -> list[tuple[str, str]]:
 def test_proposals_are_listed_with_what_was_said(cli: Cli, tell: Tell, allowed: Path) -> None:
     tell("codex", "s1", RULE, ("agent", "ok"), ("user", "<no-memory>Remember that x is y."))
     looked = cli(*ALL, "--dry-run")
-    assert looked.lines == [
-        "-\trule:explicit\t95%\tmemtui:project/project/we-deploy-from-main.md\tRemember that we deploy from main."
-    ]
+    row = ("open", "add", "memtui:project/project/we-deploy-from-main.md", "rule:explicit")
+    said = "You said so in a session: We deploy from main"
+    assert looked.lines == ["\t".join(("-", *row, "", said))]
     assert "private 1" in looked.err
     done = cli(*ALL)
-    assert done.lines == [looked.lines[0].replace("-\t", "1\t", 1)]
+    assert done.lines[0].split("\t")[:5] == ["1", *row]
+    assert done.lines[0].endswith(said)
     assert "memtui review" in done.err
     assert cli(*ALL).lines == []
 
 
-def test_json_has_text_evidence_and_counts(cli: Cli, tell: Tell, allowed: Path) -> None:
+def test_json_has_evidence_and_counts(cli: Cli, tell: Tell, allowed: Path) -> None:
     secret = ("user", "Remember that the token is ghp_0123456789abcdefghijklmnopqrstuvwxyz")
     tell("gemini", "s1", RULE, ("user", "<no-memory>Remember that x is y."), secret)
     result = cli(*ALL, "--json")
     (found,) = result.items
     assert (found["id"], found["by"], found["state"]) == ("1", "rule:explicit", "open")
-    assert "We deploy from main." in str(found["text"])
-    assert found["evidence"] == [{"session": "s1", "turn": "m1", "quote": RULE[1]}]
+    assert found["evidence"] == [{"kind": "turn", "name": "s1", "sha": "", "place": "m1", "quote": RULE[1]}]
     assert result.json["skipped"] == {"private": 1}
 
 
@@ -53,7 +53,7 @@ def test_what_a_worker_would_be_sent_is_shown_to_the_byte(cli: Cli, tell: Tell, 
     told = json.loads(shown.out[shown.out.index("\n\n{") :])
     assert [turn["text"] for turn in told["turns"]] == [RULE[1], "My token is [masked: GitHub token]"]
     assert queued() == []
-    assert "nothing would be sent" in cli("extract", "--since", "2100-01-01", "--show-prompt").err
+    assert "nothing to ask" in cli("extract", "--since", "2100-01-01", "--show-prompt").err
 
 
 def test_a_cancelled_worker_ends_at_once_and_that_is_said(

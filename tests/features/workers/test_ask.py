@@ -10,7 +10,7 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.errors import BusyError
-from memtui.features.tasks.work import Working
+from memtui.features.tasks.work import Working, working_in
 from memtui.features.tasks.workspace import workspace_of
 from memtui.features.workers.ask import ask
 from memtui.features.workers.guard import A_DAY, AT_ONCE, MARK, one_of_few
@@ -30,8 +30,7 @@ def working(tmp_path: Path) -> Iterator[Working]:
     here = workspace_of(session.surroundings)
     with session.engine as engine:
         task = engine.tasks.enqueue("remember", here.id, "cli", {}, trigger="manual")
-        place = (session.surroundings, session.roots, here, task, engine.tasks.clock())
-        yield Working(engine, session.settings, *place, lambda: False, lambda text: None)
+        yield working_in(session, session.settings)._replace(task=task)
 
 
 def answering(working: Working, tmp_path: Path, *answers: str) -> Working:
@@ -56,13 +55,13 @@ def test_with_no_worker_nothing_is_started_and_nothing_leaves(
 
     monkeypatch.setattr(socket, "socket", trap)
     monkeypatch.setattr(subprocess, "Popen", trap)
-    found = ask(working, PROMPT, "remember")
+    found = ask(working, lambda: PROMPT, "remember")
     assert (found.reply, found.error) == (None, None)
     assert (found.run.worker, found.run.sent, found.run.outcome) == ("none", "", "completed")
 
 
 def test_what_is_sent_and_heard_is_kept_to_the_byte(working: Working, tmp_path: Path) -> None:
-    found = ask(answering(working, tmp_path, GOOD), PROMPT, "remember")
+    found = ask(answering(working, tmp_path, GOOD), lambda: PROMPT, "remember")
     assert found.reply == ("Nothing.", (), 0)
     given = (tmp_path / "given0").read_text()
     assert given == found.run.sent == PROMPT.sent
@@ -72,7 +71,7 @@ def test_what_is_sent_and_heard_is_kept_to_the_byte(working: Working, tmp_path: 
 
 
 def test_a_reply_that_breaks_a_rule_is_asked_for_once_more(working: Working, tmp_path: Path) -> None:
-    found = ask(answering(working, tmp_path, "I would add it.", GOOD), PROMPT, "remember")
+    found = ask(answering(working, tmp_path, "I would add it.", GOOD), lambda: PROMPT, "remember")
     assert found.reply is not None
     assert "There is no object of JSON in it. Answer again." in (tmp_path / "given1").read_text()
     assert found.run.sent.endswith("Answer again.")
@@ -84,7 +83,7 @@ def test_a_reply_that_breaks_a_rule_is_asked_for_once_more(working: Working, tmp
     [("{", "E_REPLY"), ('{"operations": [{"op": "add", "name": "../x", "text": "y"}]}', "E_NAME")],
 )
 def test_a_second_bad_reply_leaves_the_rules_alone(answer: str, code: str, working: Working, tmp_path: Path) -> None:
-    found = ask(answering(working, tmp_path, answer), PROMPT, "remember")
+    found = ask(answering(working, tmp_path, answer), lambda: PROMPT, "remember")
     assert found.reply is None
     assert found.error is not None
     assert (found.error.code, found.run.outcome, found.run.reply) == (code, code, answer * 2)
@@ -93,7 +92,7 @@ def test_a_second_bad_reply_leaves_the_rules_alone(answer: str, code: str, worki
 def test_a_worker_inside_a_worker_is_not_asked(working: Working, tmp_path: Path) -> None:
     inside = answering(working, tmp_path, GOOD)
     settings = load_settings({**read_environment(), MARK: "1"})
-    found = ask(inside._replace(settings=inside.settings._replace(worker=settings.worker)), PROMPT, "remember")
+    found = ask(inside._replace(settings=inside.settings._replace(worker=settings.worker)), lambda: PROMPT, "remember")
     assert found.run.outcome == "E_WORKER"
     assert not (tmp_path / "given0").exists()
 
@@ -101,13 +100,13 @@ def test_a_worker_inside_a_worker_is_not_asked(working: Working, tmp_path: Path)
 def test_a_worker_is_asked_so_often_a_day(working: Working, tmp_path: Path) -> None:
     asked = answering(working, tmp_path, GOOD)
     for number in range(A_DAY):
-        working.engine.tasks.add_run(ask(asked, PROMPT, "remember").run._replace(id=f"r{number}", sent="x"))
+        working.engine.tasks.add_run(ask(asked, lambda: PROMPT, "remember").run._replace(id=f"r{number}", sent="x"))
         (tmp_path / "given0").unlink()
-    found = ask(asked, PROMPT, "remember")
+    found = ask(asked, lambda: PROMPT, "remember")
     assert (found.reply, found.run.outcome) == (None, "E_WORKER")
     assert not (tmp_path / "given0").exists()
     later = asked._replace(now=asked.now + 86_400_001)
-    assert ask(later, PROMPT, "remember").reply is not None
+    assert ask(later, lambda: PROMPT, "remember").reply is not None
 
 
 def test_few_workers_run_at_once_and_one_in_a_workspace(tmp_path: Path) -> None:

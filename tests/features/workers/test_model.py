@@ -53,16 +53,17 @@ def test_a_model_that_only_talks_is_asked_twice_at_most() -> None:
 
 @pytest.mark.parametrize("how", ["cancelled", "no answer within 0.2 seconds"])
 def test_a_slow_model_is_ended(how: str) -> None:
-    ended = []
+    begun, ended = list[bool](), list[bool]()
 
     async def respond(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        begun.append(True)
         try:
             await asyncio.Event().wait()
         finally:
             ended.append(True)
         return ModelResponse(parts=[TextPart("never")])
 
-    place = PLACE._replace(cancelled=lambda: how == "cancelled", seconds=0.2 if "within" in how else 60)
+    place = PLACE._replace(cancelled=lambda: how == "cancelled" and bool(begun), seconds=0.2 if "within" in how else 60)
     with pytest.raises(MemtuiError, match=how):
         ask_model(FunctionModel(respond), "s", "t", place)
     assert ended

@@ -1,0 +1,88 @@
+"""A run that proposes, on the command line: done now, or looked at first; alike for every kind of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.errors import MemtuiError
+from memtui.features.proposals.verbs import list_proposals, proposal_json
+from memtui.features.tasks.lanes import refuse_off
+from memtui.features.tasks.verbs import waited
+from memtui.features.tasks.work import working_in
+from memtui.features.tasks.workspace import workspace_of
+from memtui.wire import outcomes, results
+from memtui.wire.times import rfc3339
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from memtui.engine.proposal import Proposal
+    from memtui.engine.task import Run
+    from memtui.features.tasks.work import Working
+    from memtui.features.workers.prompts import WorkerPrompt
+    from memtui.wire.call import Call
+    from memtui.wire.outcomes import Json
+    from memtui.wire.session import Session
+
+
+class Looked(NamedTuple):
+    """What rules found."""
+
+    made: Sequence[Proposal]
+    """What they propose, not stored."""
+    counts: Mapping[str, object]
+    asks: Callable[[], WorkerPrompt | None]
+    """Makes what a worker is asked; None when there is nothing to ask."""
+
+
+def run(call: Call, kind: str, request: Mapping[str, object], look: Callable[[Working], Looked]) -> int:
+    """Do a task of this kind now; with `--dry-run` or `--show-prompt` only look what would come of it."""
+    refuse_off(call.settings, kind)
+    if call.args.flag("dry_run") or call.args.flag("show_prompt"):
+        here = working_in(call.session, call.settings)
+        looked = look(here._replace(task=here.task._replace(kind=kind, request=request)))
+        if not call.args.flag("show_prompt"):
+            return _answer(
+                call, looked.made, dict(looked.counts), ["Nothing was kept: this is what rules would propose."]
+            )
+        question = looked.asks()
+        call.out.raw(f"{question.sent}\n".encode() if question else b"")
+        results.beside(call.out, "" if question else "There is nothing to ask a worker.")
+        return outcomes.DONE
+    lane = workspace_of(call.session.surroundings)
+    task = call.engine.tasks.enqueue(kind, lane.id, call.actor.name, request, trigger="manual")
+    task = waited(call.session, task)
+    if task.error is not None:
+        raise MemtuiError(task.error[1], code=task.error[0])
+    found = dict(task.result or {})
+    ids, notes = (value if isinstance(value := found.pop(name, None), list) else [] for name in ("proposals", "notes"))
+    made = [call.engine.proposals.get(str(one)) for one in ids]
+    return _answer(call, made, {**found, "undo": task.txn}, [*map(str, notes)])
+
+
+def _answer(call: Call, made: Sequence[Proposal], counts: Json, notes: Sequence[str]) -> int:
+    if call.out.json:
+        rows = [proposal_json(one) for one in made]
+        call.out.document({"items": rows, "truncated": False, **counts, "notes": list(notes)})
+        return outcomes.DONE
+    list_proposals(call, made)
+    for said in filter(None, (str(counts.get("summary", "")), *notes)):
+        call.out.say(said)
+    if counts.get("applied"):
+        call.out.say("`memtui undo` takes back what was applied.")
+    if made and made[0].id:
+        call.out.say("Nothing is written until you decide: memtui review")
+    return outcomes.DONE
+
+
+def last_run(session: Session, kind: str) -> Run | None:
+    """The last run of a kind here."""
+    return next(iter(session.engine.tasks.runs(workspace_of(session.surroundings).id, kind, 1)), None)
+
+
+def last_json(session: Session, kind: str) -> Json:
+    """Say when a kind was done last and what came of it, for its part of `memtui status`."""
+    last = last_run(session, kind)
+    if last is None:
+        return dict.fromkeys(("last", "outcome", "worker", "counts"))
+    return {"last": rfc3339(last.at), "outcome": last.outcome, "worker": last.worker, "counts": dict(last.counts)}
