@@ -111,17 +111,19 @@ class Limits(NamedTuple):
     characters: int | None = None
     middle: int | None = None
     """Bytes; what is longer loses its middle, and keeps its beginning and its end."""
+    head: float = 1.0
+    """Of `units`: which part of them comes from the beginning of a longer text; the rest comes from its end."""
 
     @property
     def any(self) -> bool:
         """Whether there is one."""
-        return any(limit is not None for limit in self)
+        return any(limit is not None for limit in self[:-1])
 
     def words(self) -> str:
         """Say them: `200 lines or 25,000 bytes`."""
         names = ("lines", "bytes", "characters", "characters", "bytes, from both ends")
-        said = [f"{limit:,} {name}" for limit, name in zip(self, names, strict=True) if limit is not None]
-        return " or ".join(said)
+        said = [f"{limit:,} {name}" for limit, name in zip(self[:-1], names, strict=True) if limit is not None]
+        return " or ".join(said) + (", from both ends" if self.head < 1 else "")
 
 
 class ImportRule(NamedTuple):
@@ -168,6 +170,8 @@ class LoadSource(NamedTuple):
     """Files with the same word share one number of bytes, in order; see `Loads.budgets`."""
     by_lines: bool = False
     """That number is one of lines, and each file takes one more, for its name."""
+    by_units: bool = False
+    """That number is one of UTF-16 units, which `limits` has as well."""
     largest: int | None = None
     """Bytes; a larger file is left out."""
     advised: int | None = None

@@ -113,6 +113,8 @@ def cut(data: bytes, dropped: tuple[Gap, ...], limits: Limits, *, size: int | No
     whole = len(data) if size is None else size
     if limits.middle is not None:
         return _without_middle(dropped, limits.middle, whole)
+    if limits.units is not None and limits.head < 1:
+        return _both_ends(data, dropped, limits.units, limits.head, whole)
     at = _end(data, dropped, limits)
     if at is None:
         return dropped
@@ -125,6 +127,16 @@ def _without_middle(dropped: tuple[Gap, ...], limit: int, whole: int) -> tuple[G
         return dropped
     head = limit // 2
     return (Gap(head, whole - (limit - head), CUT),)
+
+
+def _both_ends(data: bytes, dropped: tuple[Gap, ...], limit: int, head: float, whole: int) -> tuple[Gap, ...]:
+    units = data.decode("utf-8", "replace").rstrip().encode("utf-16-le", "surrogatepass")
+    if len(units) <= 2 * limit:
+        return dropped
+    first = int(limit * head)
+    ends = units[: 2 * first], units[len(units) - 2 * (limit - first) :]
+    before, after = (len(end.decode("utf-16-le", "ignore").encode()) for end in ends)
+    return (Gap(before, max(whole - after, before), CUT),)
 
 
 def _end(data: bytes, dropped: tuple[Gap, ...], limits: Limits) -> int | None:

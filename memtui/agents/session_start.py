@@ -398,11 +398,14 @@ class _Gathering:
         found = found._replace(path=path, depth=depth, why=found.why or verdict.why)
         if left is not None:
             used = found.text.count(b"\n") + 2 if source.by_lines else len(found.text) + found.unread
+            if source.by_units:
+                used = len(found.text.decode("utf-8", "replace").encode("utf-16-le", "surrogatepass")) // 2
             self._left[source.budget] = left - used
         return found
 
     def _shared(self, source: LoadSource) -> str:
-        return f"{self._whole[source.budget]:,} {'lines' if source.by_lines else 'bytes'}"
+        what = "lines" if source.by_lines else "characters" if source.by_units else "bytes"
+        return f"{self._whole[source.budget]:,} {what}"
 
     def _limited(self, source: LoadSource, head: Head, left: int | None, policy: Policy | None) -> LoadedFile:
         dropped = _dropped(source, head.data)
@@ -414,6 +417,11 @@ class _Gathering:
             gaps = cut(head.data, dropped, Limits(lines=left - 1), size=head.size)
             if gaps != dropped:
                 why = f"Of the {self._shared(source)} for all of these files, {left - 1:,} were left."
+        elif left is not None and source.by_units:
+            units = left if limits.units is None else min(left, limits.units)
+            gaps = cut(head.data, dropped, limits._replace(units=units), size=head.size)
+            if gaps != dropped and units != limits.units:
+                why = f"Of the {self._shared(source)} for all of these files, {left:,} were left."
         elif left is not None and head.size > left:
             gaps = (*(gap for gap in dropped if gap.end <= left), Gap(left, head.size, CUT))
             why = f"Of the {self._shared(source)} for all of these files, {left:,} were left."

@@ -161,8 +161,8 @@ KNOWN = (
     Traces(
         "cline",
         "Cline",
-        at_home=("Documents/Cline", "Cline"),
-        in_project=("memory-bank", ".clinerules"),
+        at_home=("Documents/Cline", "Cline", ".cline/rules"),
+        in_project=("memory-bank", ".clinerules", ".cline/rules"),
         runs=("CLINE_ACTIVE",),
         programs=("cline",),
         found="docs.cline.bot, terminal",

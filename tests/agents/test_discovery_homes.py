@@ -75,6 +75,8 @@ def test_no_memory_is_read(crowded: Machine, reach: str) -> None:
         "workspace.json",
         "meta.json",
         "serena_config.yml",
+        "project.yml",
+        "project.local.yml",
         "openclaw.json",
     }
     assert {"serena_config.yml", "workspace.json"} <= read

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from memtui.config.smallfile import LIMIT
+from tests.agents.listing import marked
 from tests.agents.machine import Machine
 from tests.agents.test_session_start_agents import started
 
@@ -126,9 +127,17 @@ def test_deepagents_drops_comments(machine: Machine) -> None:
     machine.write("~/.deepagents/agent/AGENTS.md", "<!-- x -->\na\n")
     machine.write("~/.deepagents/other/AGENTS.md")
     machine.write("app/.deepagents/AGENTS.md")
+    machine.write("app/AGENTS.md")
+    machine.write("~/.deepagents/AGENTS.md")
     found = started(machine, "deepagents")
-    assert [one.mark for one in found] == ["", "", "on demand"]
+    assert marked(machine, found) == [
+        "home/.deepagents/agent/AGENTS.md",
+        "app/.deepagents/AGENTS.md",
+        "app/AGENTS.md",
+        "home/.deepagents/other/AGENTS.md: on demand",
+    ]
     assert found[0].text == b"a\n"
+    assert "does not load" in machine.roots()["deepagents:global"].note
 
 
 def test_hermes_says_when_a_file_is_over_its_limit(machine: Machine) -> None:
@@ -139,11 +148,65 @@ def test_hermes_says_when_a_file_is_over_its_limit(machine: Machine) -> None:
     assert [bool(one.why) for one in found] == [False, True, False]
 
 
+def test_hermes_loads_one_kind_of_project_files(machine: Machine) -> None:
+    """The first kind that is there; `agent/prompt_builder.py` of NousResearch/hermes-agent."""
+    for name in (".cursorrules", ".cursor/rules/a.mdc", "sub/CLAUDE.md", "CLAUDE.md"):
+        machine.write(f"app/{name}")
+
+    def seen(cwd: str = "app/sub") -> list[str]:
+        return [one for one in marked(machine, started(machine, "hermes", cwd)) if not one.endswith(": skipped")]
+
+    assert seen() == ["app/sub/CLAUDE.md"]
+    machine.write("app/AGENTS.md")
+    machine.write("app/sub/AGENTS.override.md")
+    machine.write("app/sub/AGENTS.md")
+    assert seen() == ["app/AGENTS.md", "app/sub/AGENTS.override.md"]
+    machine.write("app/sub/.hermes.md", "")
+    assert seen() == ["app/AGENTS.md", "app/sub/AGENTS.override.md"], "an empty one is none"
+    machine.write("app/HERMES.md", "---\na: b\n---\nx\n")
+    assert seen() == ["app/HERMES.md"]
+    machine.write("app/sub/.hermes.md")
+    assert seen() == ["app/sub/.hermes.md"]
+    found = {one.path: one for one in started(machine, "hermes", "app/sub")}
+    assert found[str(machine.app / "HERMES.md")].why == "Not loaded: Hermes reads the nearest one."
+    assert found[str(machine.app / "sub/CLAUDE.md")].why == "Not loaded: Hermes reads .hermes.md instead."
+    assert list(machine.roots("app/sub")["hermes:project:instructions"].policy.include or ())[2:] == [
+        "sub/.hermes.md",
+        "sub/HERMES.md",
+    ]
+    (machine.app / ".git").rmdir()
+    (machine.app / "sub/.hermes.md").unlink()
+    assert seen() == ["app/sub/AGENTS.override.md"], "without a checkout only the folder at hand"
+
+
 def test_openclaw_reads_its_daily_notes_on_demand(machine: Machine) -> None:
     machine.write("~/.openclaw/workspace/MEMORY.md")
     machine.write("~/.openclaw/workspace/AGENTS.md")
     machine.write("~/.openclaw/workspace/memory/2026-03-01.md")
     assert marks(machine, "openclaw") == [("AGENTS.md", ""), ("MEMORY.md", ""), ("2026-03-01.md", "on demand")]
+
+
+def test_openclaw_loads_no_more_than_its_limits(machine: Machine) -> None:
+    """docs of openclaw 2026.9.6, and `embedded-agent-helpers/bootstrap.ts`."""
+    for name in ("AGENTS", "SOUL", "TOOLS", "IDENTITY", "USER", "HEARTBEAT", "BOOTSTRAP", "MEMORY"):
+        machine.write(f"~/.openclaw/workspace/{name}.md", "ä" * 9_240 + "b" * 9_240)
+    found = {os.path.basename(one.path)[:-3]: one for one in started(machine, "openclaw")}
+    marks = {name: one.mark for name, one in found.items()}
+    whole = dict.fromkeys(("AGENTS", "SOUL", "IDENTITY"), "")
+    retired = dict.fromkeys(("TOOLS", "HEARTBEAT"), "skipped")
+    assert marks == {**whole, **retired, "USER": "cut", "BOOTSTRAP": "cut", "MEMORY": "cut"}
+    assert sum(len(one.text.decode()) for one in found.values()) == 60_000
+    assert found["USER"].text.decode() == "ä" * 3_000 + "b" * 1_000, "three quarters are from its beginning"
+    assert found["MEMORY"].text == b""
+    assert found["BOOTSTRAP"].why == "Of the 60,000 characters for all of these files, 560 were left."
+
+
+def test_an_agent_of_openclaw_works_below_the_folder_of_all(machine: Machine) -> None:
+    settings = '{agents: {defaults: {workspace: "~/claws"}, list: [{id: "main"}, {id: "coder"}, {id: ".."}]}}'
+    machine.write("~/.openclaw/openclaw.json", settings)
+    machine.write("~/claws/coder/MEMORY.md")
+    machine.write("~/MEMORY.md")
+    assert [root.path for root in list(machine.roots().values())[3:]] == [str(machine.home / "claws/coder")]
 
 
 def test_openclaw_is_looked_for_where_its_variables_and_settings_put_it(machine: Machine) -> None:
@@ -160,8 +223,10 @@ def test_openclaw_is_looked_for_where_its_variables_and_settings_put_it(machine:
     ]
     assert [one.why for one in found if one.mark == ""] == [
         "",
-        "It has 4,001 characters; the agent's own limit is 4,000.",
         "",
+    ]
+    assert [one.why for one in found if one.mark == "cut"] == [
+        "The agent loads 4,000 characters, from both ends of it."
     ]
     settings = f"{{ agents: {{ defaults: {{ workspace: '{machine.folder}/named' }} }} }}\n"
     machine.write("~/.openclaw/openclaw.json", settings)

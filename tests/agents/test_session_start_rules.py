@@ -53,3 +53,21 @@ def test_others(machine: Machine, agent: str, files: dict[str, str], wanted: dic
     for name, text in files.items():
         machine.write(f"app/{name}", text)
     assert marks(machine, agent) == wanted
+
+
+def test_cline_reads_the_files_right_in_its_folders_of_rules(machine: Machine) -> None:
+    for name in (".clinerules/a.md", ".cline/rules/b.txt", ".clinerules/hooks/README.md", ".cline/rules/deep/c.md"):
+        machine.write(f"app/{name}")
+    for name in ("~/.cline/rules/d.md", "~/Documents/Cline/Rules/e.md", "~/Cline/Rules/f.md", "~/.cline/rules/x/g.md"):
+        machine.write(name)
+    rule(machine, "app/.clinerules/off.md", "disabled: true")
+    rule(machine, "app/.clinerules/older.md", "enabled: false")
+    rule(machine, "app/.clinerules/on.md", "disabled: false", "enabled: false")
+    rule(machine, "app/.clinerules/some.md", "paths:", "  - src/**")
+    found = started(machine, "cline")
+    assert {one.path.rpartition("/")[2]: one.mark for one in found} == {
+        **dict.fromkeys(("a.md", "b.txt", "d.md", "e.md", "f.md", "on.md"), ""),
+        **dict.fromkeys(("off.md", "older.md", "README.md", "c.md"), "skipped"),
+        "some.md": MATCHING,
+    }
+    assert all(one.why for one in found if one.mark)

@@ -1,7 +1,9 @@
 """Cline: the memory bank of a project, a handful of files with fixed names, and rules of the user and of a project.
 
 The bank is a convention, not a feature of the program, and Roo Code's users have it too: where Roo Code is the one in
-use, the bank is Roo Code's. The two are apart because each agent has one file.
+use, the bank is Roo Code's. The two are apart because each agent has one file. Source of rules: the repository
+cline/cline, `sdk/packages/shared/src/storage/paths.ts` and `user-instruction-config-loader.ts` beside it in `core`:
+only files right in a folder of rules are read, none of its folders.
 """
 
 import os
@@ -13,13 +15,14 @@ from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
 ID = "cline"
-OWN = agent.AgentHome(at_home=("Documents/Cline/Rules",))
+OWN = agent.AgentHome(at_home=(".cline/rules", "Documents/Cline/Rules", "Cline/Rules"))
 BANK = "memory-bank"
 POLICY = Policy(index_file="activeContext.md", ignore=BOOKKEEPING, whole=("*",))
 """activeContext.md is read first and says what matters now; it is no list of the other files."""
 RULES = Policy(ignore=BOOKKEEPING, whole=(".clinerules",))
 WRITES = "Cline reads all of these files when a task begins, and rewrites them when told to update the memory bank."
 READS = "Cline reads these files when a task begins, and writes them when asked to."
+PLACES = (".clinerules", ".clinerules/", ".cline/rules/")
 ROO = (".roo", ".roomodes", ".roorules", "memory-bank/decisionLog.md")
 CLINE = (".clinerules", "memory-bank/.clinerules", "memory-bank/projectbrief.md")
 
@@ -35,11 +38,11 @@ _BANK = "It is read when the rules tell the agent to, as the usual text about me
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find the user's rules, then the current project's memory bank and rules."""
     if surroundings.home:
-        for name, folder in (("", "Documents/Cline/Rules"), ("-home", "Cline/Rules")):
+        for name, folder in (("", "Documents/Cline/Rules"), ("-home", "Cline/Rules"), ("-cline", ".cline/rules")):
             yield from there(_rules(f"global:instructions{name}", os.path.join(surroundings.home, folder)))
     project = surroundings.project
     bank = os.path.join(project, BANK)
-    yield from in_project(surroundings, only(_rules("project:instructions", project), ".clinerules", ".clinerules/"))
+    yield from in_project(surroundings, only(_rules("project:instructions", project), *PLACES))
     if not is_roos(project):
         yield from in_project(
             surroundings,
@@ -53,23 +56,36 @@ def _rules(name: str, path: str) -> Root:
 
 
 def _cline(found: dict[str, str]) -> agent.RuleVerdict:
+    if found.get("disabled") == "true" or (found.get("enabled") == "false" and "disabled" not in found):
+        return agent.RuleVerdict(agent.SKIPPED, "Not loaded: its front matter switches it off.")
     return agent.RuleVerdict(agent.MATCHING, f"paths: {found['paths']}") if found.get("paths") else agent.RuleVerdict()
 
 
-def _rule_files(label: str, place: str, *names: str) -> agent.LoadSource:
-    return agent.LoadSource(label, place, names, front_matter=True)
-
-
+_RULE = agent.LoadSource(
+    "rule",
+    agent.PROJECT,
+    (
+        ".clinerules",
+        *(f"{folder}/*.{ending}" for folder in (".clinerules", ".cline/rules") for ending in ("md", "txt")),
+    ),
+    front_matter=True,
+    judge=_cline,
+)
 LOADS = agent.Loads(
     (
-        _rule_files("user rule", agent.HOME, "**/*.md")._replace(judge=_cline),
-        _rule_files("rule", agent.PROJECT, ".clinerules", ".clinerules/**/*.md", ".clinerules/**/*.txt")._replace(
-            judge=_cline
-        ),
         agent.LoadSource("project instructions", agent.PROJECT, ("AGENTS.md",)),
+        _RULE,
+        _RULE._replace(label="user rule", place=agent.HOME, names=("*.md", "*.txt")),
+        agent.LoadSource(
+            "file in a folder of rules",
+            agent.PROJECT,
+            (".clinerules/*/**/*.md", ".cline/rules/*/**/*.md"),
+            mark=agent.SKIPPED,
+            why="Not loaded: Cline reads the files right in the folder of rules, and none in folders of it.",
+        ),
         agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=_BANK),
     ),
-    in_project=(".clinerules",),
+    in_project=(".clinerules", ".cline/rules"),
     note=agent.ON_TOP,
 )
 AGENT = agent.KnownAgent(ID, "Cline", roots, policy=POLICY, home=OWN, loads=LOADS)

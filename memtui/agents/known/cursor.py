@@ -1,7 +1,9 @@
 """Cursor: rules of a project, one `.mdc` file each, and the single file that older versions used.
 
 Cursor's own memories are kept inside the program, so there are none on disk. Front matter says when a rule is loaded:
-`alwaysApply`, `globs`, or `description` for the agent to decide.
+`alwaysApply`, `globs`, or `description` for the agent to decide. The user's rules live in the program's settings
+(cursor.com/docs/rules); files in `~/.cursor/rules` reach no session, as tried with 3.17.21 in
+Alessandro-Pang/harnessmith#153.
 """
 
 import os
@@ -15,6 +17,9 @@ from memtui.engine.model import Policy, Root
 ID = "cursor"
 POLICY = Policy(ignore=BOOKKEEPING, whole=(".cursorrules",))
 READS = "Cursor reads these files, and writes them when asked to."
+UNREAD = (
+    "Cursor loads none of these files: your own rules count only in its settings, a project's in .cursor/rules there."
+)
 LABEL = "Cursor rules"
 
 
@@ -23,7 +28,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     if surroundings.home:
         path = os.path.join(surroundings.home, ".cursor", "rules")
         yield from there(
-            Root(f"{ID}:global:instructions", path, ID, "global", LABEL, POLICY, note=READS, kind="instructions")
+            Root(f"{ID}:global:instructions", path, ID, "global", LABEL, POLICY, note=UNREAD, kind="instructions")
         )
     paths = along(surroundings, surroundings.project, (".cursor/rules/", ".cursorrules"))
     policy = POLICY._replace(include=paths)

@@ -1,7 +1,8 @@
 """Deep Agents: an AGENTS.md for each agent that it may edit itself, memories beside it, and a project's AGENTS.md.
 
 The lines between two `deepagents:onboarding-name` comments are the program's own: it puts them back when the agent
-changes them, so an edit there by hand is lost as well.
+changes them, so an edit there by hand is lost as well. Source of what is loaded: the repository
+langchain-ai/deepagents, `project_utils.py`: both files of a project, and nothing right in the user's folder.
 """
 
 import os
@@ -16,6 +17,7 @@ ID = "deepagents"
 OWN = AgentHome(at_home=(".deepagents",))
 POLICY = Policy(ignore=BOOKKEEPING, whole=("*",))
 """Everything is loaded whole, without its comments."""
+UNREAD = "Deep Agents does not load this file: each of its agents has one in a folder of its own."
 WRITES = "Deep Agents edits these files while it works; lines between its onboarding-name comments are put back."
 
 
@@ -30,7 +32,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             label = f"Deep Agents memory, {name}"
             agent = Root(f"{ID}:global:{id_part(name)}", path, ID, "global", label, POLICY, note=WRITES)
             yield from there(only(agent, "AGENTS.md", "memories/"))
-        shared = Root(f"{ID}:global", home, ID, "global", "Deep Agents memory", POLICY, note=WRITES)
+        shared = Root(f"{ID}:global", home, ID, "global", "Deep Agents memory", POLICY, note=UNREAD)
         yield from there(only(shared, "AGENTS.md"))
     path = os.path.join(surroundings.project, ".deepagents")
     mine = Root(f"{ID}:project", path, ID, "project", "Deep Agents memory", POLICY, note=WRITES)
@@ -40,7 +42,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 LOADS = Loads(
     (
         LoadSource("user memory", HOME, ("agent/AGENTS.md",), comments=True),
-        LoadSource("project memory", PROJECT, (".deepagents/AGENTS.md",), comments=True),
+        LoadSource("project memory", PROJECT, (".deepagents/AGENTS.md", "AGENTS.md"), comments=True),
         LoadSource("other agents", HOME, ("*/AGENTS.md",), mark=ON_DEMAND, why="Another agent of yours loads it."),
     ),
     in_project=(".deepagents",),

@@ -1,15 +1,16 @@
 """Hermes: two files of entries for each profile, MEMORY.md about the work and USER.md about the user; and SOUL.md.
 
 Entries stand between lines that hold only `§`. The program refuses to write a file that is over its limit or that it
-did not form itself, so the limit is part of the layout. Source of its settings: the repository
-NousResearch/hermes-agent, `memory` in config.yaml.
+did not form itself, so the limit is part of the layout. Source: the repository NousResearch/hermes-agent, `memory` in
+config.yaml, and `agent/prompt_builder.py` for the files of a project: one kind of them is loaded, the first that is
+there, and what a long one loses in its middle depends on the model.
 """
 
 import os
 from collections.abc import Iterator
 
 from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, has_any, here, id_part, names_in, only, short_path, there
+from memtui.agents.layout import BOOKKEEPING, along, chain, has_any, here, id_part, names_in, only, short_path, there
 from memtui.agents.settings import number_setting, problems, read_text, settings_text, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -26,6 +27,16 @@ POLICY = Policy(
 INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("*",), keep_folders=True)
 WRITES = "Hermes rewrites these files while it works; it adds nothing to one that is over its limit."
 READS = "Hermes reads this file at the start of a session."
+OWN_FILES = (".hermes.md", "HERMES.md")
+KINDS = (
+    ("project instructions", agent.CHAIN, OWN_FILES),
+    ("AGENTS.md", agent.CHAIN, ("AGENTS.override.md", "AGENTS.md", "agents.md")),
+    ("CLAUDE.md", agent.FOLDER, ("CLAUDE.md", "claude.md")),
+    ("Cursor rules", agent.FOLDER, (".cursorrules", ".cursor/rules/*.mdc")),
+)
+"""Files of a project: only those of the first kind that is there are loaded, and of the first kind only the nearest."""
+LONGEST = 20_000
+"""Characters of such a file, or 6% of what the model takes where that is more."""
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
@@ -39,9 +50,9 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             path = os.path.join(profiles, name)
             if path != home and not name.startswith("."):
                 yield from _profile(path, f":profile-{id_part(name)}", f", profile {name}")
-    policy = INSTRUCTIONS._replace(include=(".hermes.md", "HERMES.md"))
-    label = "Hermes instructions"
-    yield from here(surroundings, ID, label, surroundings.project, policy, READS)
+    top = surroundings.checkout or surroundings.project
+    policy = INSTRUCTIONS._replace(include=along(surroundings, top, OWN_FILES))
+    yield from here(surroundings, ID, "Hermes instructions", top, policy, READS)
 
 
 def _profile(home: str, instance: str, label: str) -> Iterator[Root]:
@@ -76,13 +87,58 @@ def _hermes(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOpt
             if (yaml_setting(file.text, key) or "").lower() == "false":
                 where = short_path(file.path, surroundings.home)
                 off.append((label, f"Not loaded: switched off in {where} ({key})."))
-    return agent.LoadOptions(off=tuple(off), problems=problems(files))
+    others, excluded = _of_project(surroundings)
+    return agent.LoadOptions(off=(*off, *others), excluded=excluded, problems=problems(files))
+
+
+def _of_project(surroundings: Surroundings) -> tuple[list[tuple[str, str]], tuple[agent.Excluded, ...]]:
+    """Say which kinds of a project's files are not loaded because of another one, and which files because of a nearer.
+
+    Without a checkout only the folder at hand counts.
+    """
+    top = surroundings.checkout or surroundings.project
+    folders = [os.path.join(top, below) for below in reversed(chain(surroundings, top))]
+    if surroundings.checkout is None:
+        del folders[1:]
+    for number, (label, place, names) in enumerate(KINDS[:-1]):
+        places = folders if place == agent.CHAIN else folders[:1]
+        found = [os.path.join(folder, name) for folder in places for name in names if _is_filled(folder, name)]
+        if not found:
+            continue
+        why = f"Not loaded: Hermes reads {os.path.basename(found[0])} instead."
+        nearer = "Not loaded: Hermes reads the nearest one."
+        farther = found[1:] if number == 0 else []
+        return (
+            [(other, why) for other, _, _ in KINDS if other != label],
+            tuple(
+                agent.Excluded(path, nearer) for path in farther if os.path.dirname(path) != os.path.dirname(found[0])
+            ),
+        )
+    return [], ()
+
+
+def _is_filled(folder: str, name: str) -> bool:
+    try:
+        return os.path.getsize(os.path.join(folder, name)) > 0
+    except OSError:  # missing, or out of reach: it is not read either
+        return False
 
 
 LOADS = agent.Loads(
     (
         agent.LoadSource("persona", agent.HOME, ("SOUL.md",)),
-        agent.LoadSource("project instructions", agent.PROJECT, (".hermes.md", "HERMES.md", "AGENTS.md"), first=True),
+        *(
+            agent.LoadSource(
+                label,
+                place,
+                names,
+                first=number < len(KINDS) - 1,
+                blank=False,
+                advised=LONGEST,
+                front_matter=number == 0,
+            )
+            for number, (label, place, names) in enumerate(KINDS)
+        ),
         agent.LoadSource("memory", agent.HOME, ("memories/MEMORY.md",), advised=2_200),
         agent.LoadSource("memory about you", agent.HOME, ("memories/USER.md",), advised=1_375),
     ),

@@ -1,7 +1,9 @@
 """OpenClaw: workspaces, each with MEMORY.md, a file for each day in `memory/`, and the files that shape its agent.
 
 A workspace is also where the agent works, so only what is known to be memory or instruction is shown of it. The folder
-may be one the user already had: settings and variables name it.
+may be one the user already had: settings and variables name it. Source of limits: the repository openclaw/openclaw,
+`src/agents/embedded-agent-helpers/bootstrap.ts`, and the documentation of 2026.9.6: of a file that is too long, three
+quarters of what is loaded come from its beginning, with the mark where it was cut; of AGENTS.md also some of its rules.
 """
 
 import os
@@ -10,7 +12,7 @@ from hashlib import sha256
 
 from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, id_part, is_too_wide, names_in, only, there
-from memtui.agents.settings import problems, quoted_settings, read_json5, settings_text
+from memtui.agents.settings import is_name, problems, quoted_settings, read_json5, settings_text
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -20,6 +22,8 @@ SETTINGS = "openclaw.json"
 POLICY = Policy(index_file="MEMORY.md", ignore=BOOKKEEPING, whole=("*",), shown_chars=(("MEMORY.md", 20_000),))
 """MEMORY.md is text of its own, not a list of the other files; it is cut where it is too long."""
 INSTRUCTIONS = Policy(ignore=BOOKKEEPING, whole=("*",), shown_chars=(("USER.md", 4_000), ("*", 20_000)))
+TOTAL = 60_000
+"""UTF-16 units of all files that a session begins with."""
 FILES = ("AGENTS.md", "SOUL.md", "USER.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOT.md", "BOOTSTRAP.md")
 WRITES = "OpenClaw writes these files while it works: the day's file as it goes, MEMORY.md when something shall last."
 READS = "OpenClaw reads these files at the start of a session, and rewrites some of them."
@@ -52,8 +56,11 @@ def _workspaces(surroundings: Surroundings) -> Iterator[str]:
     state = state_folder(surroundings)
     if state is not None:
         settings = settings_text(os.path.join(state, SETTINGS))
+        names = [name for name in quoted_settings(settings, "id") if is_name(name) and "/" not in name]
         for text in quoted_settings(settings, "workspace"):
-            yield surroundings._replace(cwd=state).folder(text)
+            folder = surroundings._replace(cwd=state).folder(text)
+            yield folder
+            yield from (os.path.join(folder, name) for name in names)  # an agent without one of its own works there
     named = surroundings.variable("OPENCLAW_WORKSPACE_DIR")
     if named:
         yield surroundings.folder(named)
@@ -98,19 +105,32 @@ def _openclaw(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadO
     return agent.LoadOptions(problems=problems(files))
 
 
+FOUND = f"{ID}:global:instructions"
 LOADS = agent.Loads(
     (
         *(
             agent.LoadSource(
-                "workspace", "openclaw:global:instructions", tuple(f"{name}.md" for name in names), advised=most
+                label,
+                place,
+                names,
+                limits=agent.Limits(units=most, head=0.75),
+                budget="workspace",
+                by_units=True,
             )
-            for names, most in (
-                (("AGENTS", "SOUL", "TOOLS", "IDENTITY"), 20_000),
-                (("USER",), 4_000),
-                (("HEARTBEAT",), 20_000),
+            for label, place, names, most in (
+                ("workspace", FOUND, ("AGENTS.md", "SOUL.md", "IDENTITY.md"), 20_000),
+                ("workspace", FOUND, ("USER.md",), 4_000),
+                ("workspace", FOUND, ("BOOTSTRAP.md",), 20_000),
+                ("memory", f"{ID}:global", ("MEMORY.md",), 20_000),
             )
         ),
-        agent.LoadSource("memory", "openclaw:global", ("MEMORY.md",), advised=20_000),
+        agent.LoadSource(
+            "workspace",
+            FOUND,
+            ("TOOLS.md", "HEARTBEAT.md"),
+            mark=agent.SKIPPED,
+            why="Not loaded: OpenClaw has retired this file.",
+        ),
         agent.LoadSource(
             "daily notes",
             "openclaw:global",
@@ -119,6 +139,7 @@ LOADS = agent.Loads(
             why="AGENTS.md tells the agent which ones to read, usually those of today and yesterday.",
         ),
     ),
+    budgets=(("workspace", TOTAL),),
     options=_openclaw,
     note=agent.ON_TOP,
 )

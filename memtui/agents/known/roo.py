@@ -1,6 +1,7 @@
 """Roo Code: rules of the user and of a project, general and by mode, and the memory bank where it is Roo Code's.
 
-The folder of rules that every mode reads is `rules`; one named `rules-code` is read in the mode `code` alone.
+The folder of rules that every mode reads is `rules`; one named `rules-code` is read in the mode `code` alone. The
+program ended on 15 May 2026 (github/spec-kit#3167); what it left is still found, and those that follow it read it.
 """
 
 import os
@@ -17,8 +18,9 @@ OWN = agent.AgentHome(at_home=(".roo",))
 POLICY = Policy(index_file="activeContext.md", ignore=BOOKKEEPING, whole=("*",))
 """As Cline's, with a log of decisions."""
 RULES = Policy(ignore=BOOKKEEPING, whole=("*",))
-WRITES = "Roo Code reads these files when a task begins, and rewrites them while it works."
-READS = "Roo Code reads these files when a task begins."
+ENDED = "Roo Code ended on 15 May 2026; a program that follows it may read these files."
+WRITES = f"Roo Code read these files when a task began, and rewrote them while it worked. {ENDED}"
+READS = f"Roo Code read these files when a task began. {ENDED}"
 
 _BANK = "It is read when the rules tell the agent to, as the usual text about memory banks does at each task."
 
@@ -62,6 +64,6 @@ LOADS = agent.Loads(
         agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=_BANK),
     ),
     in_project=(".roo", ".roorules"),
-    note=agent.ON_TOP,
+    note=f"{ENDED} {agent.ON_TOP}",
 )
 AGENT = agent.KnownAgent(ID, "Roo Code", roots, policy=POLICY, home=OWN, loads=LOADS, also=("roo-code",))

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, is_too_wide, on_the_way, short_path, there
 from memtui.agents.patterns import shell_patterns
-from memtui.agents.settings import problems, read_text, settings_text, yaml_list, yaml_setting
+from memtui.agents.reader import is_within
+from memtui.agents.settings import File, problems, read_text, settings_text, yaml_list, yaml_setting
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -24,7 +25,8 @@ POLICY = Policy(ignore=BOOKKEEPING, whole=("*",), suffix=".md")
 WRITES = "Serena's tools write these files; when Serena renames one, it rewrites `mem:` references to it in the others."
 LABEL = "Serena memory"
 OFF = " Its memory tools are switched off {where}, so it neither loads nor writes them."
-READ_ONLY = " Its tools may not write those that your settings name (read_only_memory_patterns)."
+READ_ONLY = " Its tools may not write those that {where} names (read_only_memory_patterns)."
+ODD = " memtui does not understand {regex} there, so all of them are protected."
 LOCAL = ("project.yml", "project.local.yml")
 """Its settings of a project, in the folder `.serena`."""
 
@@ -38,28 +40,30 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     where = os.path.join(home, CONFIG) if home is not None and switched_off(text) else ""
     where = f"in {short_path(where, surroundings.home)}" if where else ""
     writes = WRITES + (OFF.format(where=where) if where else "")
-    patterns = tuple(
-        one for regex in yaml_list(text, "read_only_memory_patterns") for one in shell_patterns(regex) or ()
-    )
+    own = (File(os.path.join(home, CONFIG), {}, text),) if home is not None else ()
     if home is not None:
         path = os.path.join(home, "memories", "global")
-        kept = yaml_setting(text, "edit_global_memories")
-        found = ("*",) if kept is not None and kept.lower() == "false" else _protected(patterns, "global/")
         root = Root(f"{ID}:global", path, ID, "global", LABEL, POLICY, note=writes, switched_off=where)
-        yield from there(_protect(root, found))
+        kept = yaml_setting(text, "edit_global_memories")
+        if kept is not None and kept.lower() == "false":
+            root = root._replace(policy=POLICY._replace(protected=("*",)))
+        yield from there(
+            _protect(
+                surroundings, root, (*own, *_of_project(surroundings, os.path.join(surroundings.project, ".serena")))
+            )
+        )
     inside = os.path.join(surroundings.project, ".serena", "memories")
-    mine = _protect(
-        Root(f"{ID}:project", inside, ID, "project", LABEL, POLICY, note=writes, switched_off=where),
-        _protected(patterns, ""),
-    )
+    mine = Root(f"{ID}:project", inside, ID, "project", LABEL, POLICY, note=writes, switched_off=where)
     moved = _moved(surroundings, text)
     if moved is not None and moved != inside:
         said = f"{mine.note} Your settings (project_serena_folder_location) put them here."
         found_there = [*there(mine._replace(path=moved, project=surroundings.project, note=said))]
+        found_there = [_protect(surroundings, root, own) for root in found_there]
         yield from found_there
         if found_there:
             mine = mine._replace(id=f"{ID}:project:checkout", label=f"{LABEL}, in the checkout")
-    yield from on_the_way(surroundings, mine, os.path.join(".serena", "memories"))
+    for root in on_the_way(surroundings, mine, os.path.join(".serena", "memories")):
+        yield _protect(surroundings, root, own)
 
 
 def switched_off(text: str) -> bool:
@@ -69,7 +73,34 @@ def switched_off(text: str) -> bool:
     return (tools is not None and tools.lower() == "false") or "no-memories" in modes
 
 
-def _protected(patterns: tuple[str, ...], prefix: str) -> tuple[str, ...]:
+def _of_project(surroundings: Surroundings, folder: str) -> tuple[File, ...]:
+    """Read a project's settings; where a checkout may have brought them, no link leads out of it."""
+    bound = surroundings.checkout or surroundings.project
+    inside = bound if is_within(folder, (bound,)) else None
+    return tuple(read_text(os.path.join(folder, name), inside) for name in LOCAL)
+
+
+def _protect(surroundings: Surroundings, root: Root, files: tuple[File, ...]) -> Root:
+    """Protect what settings name, those of the folder around a root as well; a pattern that is too much names all.
+
+    A repository may name what it likes here: it only takes rights away.
+    """
+    prefix = "global/" if root.scope == "global" else ""
+    if not prefix:
+        files = (*files, *_of_project(surroundings, os.path.dirname(root.path)))
+    found, note = list(root.policy.protected), root.note
+    for file in files:
+        regexes = yaml_list(file.text, "read_only_memory_patterns")
+        if regexes:
+            note += READ_ONLY.format(where=short_path(file.path, surroundings.home))
+        for regex in regexes:
+            patterns = shell_patterns(regex)
+            note += ODD.format(regex=regex) if patterns is None else ""
+            found += ["*"] if patterns is None else _protected(patterns, prefix)
+    return root._replace(policy=root.policy._replace(protected=tuple(dict.fromkeys(found))), note=note)
+
+
+def _protected(patterns: tuple[str, ...], prefix: str) -> list[str]:
     """Say which files of a root patterns of names mean; those of the user's memories have a prefix there."""
     found = []
     for pattern in patterns:
@@ -77,13 +108,7 @@ def _protected(patterns: tuple[str, ...], prefix: str) -> tuple[str, ...]:
             found.append(pattern)
         elif pattern.startswith(prefix) and (prefix or not pattern.startswith("global/")):
             found.append(pattern[len(prefix) :])
-    return tuple(one if one.endswith("*") else f"{one}.md" for one in found)
-
-
-def _protect(root: Root, patterns: tuple[str, ...]) -> Root:
-    if not patterns:
-        return root
-    return root._replace(policy=root.policy._replace(protected=patterns), note=root.note + READ_ONLY)
+    return [one if one.endswith("*") else f"{one}.md" for one in found]
 
 
 def _moved(surroundings: Surroundings, settings: str) -> str | None:
@@ -99,10 +124,8 @@ def _moved(surroundings: Surroundings, settings: str) -> str | None:
 
 def _serena(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     """Read which names are ignored, in its own settings and the project's, and whether it has memory tools at all."""
-    bound = surroundings.checkout or surroundings.project
     own = tuple(read_text(os.path.join(home, CONFIG)) for home in homes)
-    folder = os.path.join(surroundings.project, ".serena")
-    files = (*own, *(read_text(os.path.join(folder, name), bound) for name in LOCAL))
+    files = (*own, *_of_project(surroundings, os.path.join(surroundings.project, ".serena")))
     excluded: list[agent.Excluded] = []
     odd: list[tuple[str, str]] = []
     for file in files:

@@ -4,7 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import Engine
 from memtui.engine.disk.paths import matches
+from memtui.engine.model import Actor, Address
+from memtui.errors import RefusedError
 from tests.agents import homes_more
 from tests.agents.listing import listed
 from tests.agents.machine import NATIVE, Machine
@@ -62,7 +65,7 @@ def test_a_repository_cannot_move_them(machine: Machine) -> None:
 
 def test_what_its_tools_may_not_write_is_protected(machine: Machine) -> None:
     homes_more.serena(machine.home, machine.app)
-    text = "read_only_memory_patterns:\n- global/java/.*\n- 'core'\n- '.*/store'\n- '(odd)+'\n"
+    text = "read_only_memory_patterns:\n- global/java/.*\n- 'core'\n- '.*/store'\n"
     machine.write("~/.serena/serena_config.yml", text)
     roots = machine.roots()
     assert roots["serena:global"].policy.protected == ("java/*", "*/store.md")
@@ -75,6 +78,30 @@ def test_what_its_tools_may_not_write_is_protected(machine: Machine) -> None:
     machine.write("~/.serena/serena_config.yml", "edit_global_memories: False\n")
     roots = machine.roots()
     assert (roots["serena:global"].policy.protected, roots["serena:project"].policy.protected) == (("*",), ())
+
+
+def test_what_the_project_protects_no_agent_writes(machine: Machine, tmp_path: Path) -> None:
+    """docs/02-usage/045_memories.md of oraios/serena: the lists of both files add up."""
+    homes_more.serena(machine.home, machine.app)
+    machine.write("~/.serena/serena_config.yml", "read_only_memory_patterns: ['suggested_commands']\n")
+    machine.write("app/.serena/project.yml", "read_only_memory_patterns:\n- modules/.*\n- global/java/.*\n")
+    machine.write("app/.serena/project.local.yml", "read_only_memory_patterns: ['project_overview']\n")
+    machine.write("app/web/.serena/memories/a.md")
+    machine.write("app/web/.serena/project.yml", "read_only_memory_patterns: ['(a)+']\n")
+    roots = machine.roots("app/web")
+    assert roots["serena:global"].policy.protected == ("java/*",)
+    assert roots["serena:project:below-web"].policy.protected == ("suggested_commands.md", "*")
+    assert "memtui does not understand (a)+ there" in roots["serena:project:below-web"].note
+    with Engine.open([roots["serena:project"]], state_dir=str(tmp_path / "state")) as engine:
+        for name in ("modules/store.md", "project_overview.md", "suggested_commands.md"):
+            address = Address("serena:project", name)
+            before = engine.read(address)
+            with pytest.raises(RefusedError, match="protected"):
+                engine.save(address, b"new\n", expected_sha256=before.sha256, actor=Actor("mcp:codex"))
+            assert engine.read(address).bytes == before.bytes
+    (machine.app / ".serena/project.yml").unlink()
+    (machine.app / ".serena/project.yml").symlink_to(machine.write("out.yml", "read_only_memory_patterns: ['x']\n"))
+    assert "x.md" not in machine.roots()["serena:project"].policy.protected, "it leads out of the checkout"
 
 
 @pytest.mark.parametrize("text", ["enable_memory_tools: False\n", "base_modes:\n- no-memories\n"])
