@@ -181,6 +181,8 @@ class LoadSource(NamedTuple):
     """Block comments of HTML are dropped."""
     front_matter: bool = False
     """Front matter is dropped."""
+    hidden: "Callable[[bytes], tuple[tuple[int, int, str], ...]] | None" = None
+    """Finds further spans that are dropped, as `loaded_text.Gap`."""
     blank: bool = True
     """Whether a blank file counts as one."""
     judge: "Callable[[dict[str, str]], RuleVerdict] | None" = None

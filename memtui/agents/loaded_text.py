@@ -96,6 +96,25 @@ def closes(bare: bytes, fence: bytes) -> bool:
     return bool(fence) and bare.startswith(fence) and not bare.strip().strip(fence[:1])
 
 
+def hidden_entries(data: bytes) -> tuple[Gap, ...]:
+    """Find the entries of one of Goose's files that a later one hides, because it has the same tags.
+
+    Goose divides at two line feeds, and keeps one entry for each line of tags: the last one. Source: the repository
+    block/goose, `retrieve` in `crates/goose-mcp/src/memory/mod.rs`.
+    """
+    last: dict[bytes, Gap] = {}
+    found: list[Gap] = []
+    at = 0
+    for entry in data.split(b"\n\n"):
+        gap = Gap(at, min(at + len(entry) + 2, len(data)), DROPPED)
+        at += len(entry) + 2
+        if entry.startswith(b"#"):
+            tags = b" ".join(entry[1:].split(b"\n", 1)[0].split())
+            found += [last[tags]] if tags in last else []
+            last[tags] = gap
+    return tuple(sorted(found))
+
+
 def cut(data: bytes, dropped: tuple[Gap, ...], limits: Limits, *, size: int | None = None) -> tuple[Gap, ...]:
     """Add the gap that limits make; what is dropped does not count against them.
 

@@ -522,7 +522,7 @@ def _dropped(source: LoadSource, data: bytes) -> tuple[Gap, ...]:
     head = front_matter(data) if source.front_matter and not is_text(data) else None
     if head is not None:
         found = [Gap(head.start, head.end, DROPPED), *(gap for gap in found if gap.start >= head.end)]
-    return tuple(found)
+    return tuple(found) if source.hidden is None else tuple(Gap(*span) for span in source.hidden(data))
 
 
 def _chain(top: str, bottom: str) -> tuple[str, ...]:

@@ -123,6 +123,13 @@ def test_letta_loads_what_lies_at_the_top_or_in_system(machine: Machine) -> None
     assert marks(machine, "letta") == [("MEMORY.md", ""), ("persona.md", ""), ("a.md", ""), ("b.md", "on demand")]
 
 
+def test_goose_gets_the_last_entry_of_those_with_the_same_tags(machine: Machine) -> None:
+    """`retrieve` in `crates/goose-mcp/src/memory/mod.rs` of block/goose: a map by the line of tags."""
+    machine.write("~/.config/goose/memory/dev.txt", "# py\nUse uv.\n\nplain\n\n#  py \nUse pip.\n\n")
+    (found,) = started(machine, "goose")
+    assert found.text == b"plain\n\n#  py \nUse pip.\n\n"
+
+
 def test_deepagents_drops_comments(machine: Machine) -> None:
     machine.write("~/.deepagents/agent/AGENTS.md", "<!-- x -->\na\n")
     machine.write("~/.deepagents/other/AGENTS.md")

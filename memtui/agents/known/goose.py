@@ -1,7 +1,7 @@
 """Goose: one text file for each category, each holding many entries, for the user and for a project; and its hints.
 
-An entry may begin with a line of tags, and a blank line ends it. All the user's entries are given to the agent at the
-start of a session, so every one of them costs.
+An entry may begin with a line of tags, and a blank line ends it. The user's entries are given to the agent at the start
+of a session, so every one of them costs; of those with the same tags in one file, only the last is.
 """
 
 import os
@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, along, here, on_the_way, only, there
+from memtui.agents.loaded_text import hidden_entries
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -45,7 +46,7 @@ LOADS = agent.Loads(
     (
         agent.LoadSource("user hints", agent.HOME, (".goosehints", "AGENTS.md")),
         agent.LoadSource("project hints", agent.CHAIN, (".goosehints", ".goosehints.local", "AGENTS.md")),
-        agent.LoadSource("user memories", agent.HOME, ("memory/*.txt",)),
+        agent.LoadSource("user memories", agent.HOME, ("memory/*.txt",), hidden=hidden_entries),
         agent.LoadSource("project memories", agent.CHAIN, (".goose/memory/*.txt",), mark=agent.ON_DEMAND, why=_LOOKS),
     ),
     in_project=(".goose", ".goosehints"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DANGLING, UNNAMED, DUPLICATE = "dangling", "unnamed", "duplicate"
 LONG, OUTSIDE, CUT, BELOW, BROKEN = "long", "outside", "cut", "below", "broken"
+HIDDEN = "hidden"
 
 KINDS = {
     BROKEN: "the index is not UTF-8 text",
@@ -25,6 +26,7 @@ KINDS = {
     DUPLICATE: "the index names a memory twice",
     LONG: "a line is longer than the agent keeps it",
     OUTSIDE: "the index names a file outside its folder",
+    HIDDEN: "an entry that a later one with the same tags hides from the agent",
     BELOW: "a memory whose line the agent does not load",
 }
 """Kinds of findings, in the order in which they are shown."""

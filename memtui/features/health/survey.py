@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.agents.loaded_text import hidden_entries, line_of
 from memtui.engine.disk.paths import Patterns
 from memtui.engine.model import Address, Listing, Memory, Policy, Root, RootStatus
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.health import checks
 from memtui.features.health.checks import LINKS, CheckedIndex
-from memtui.features.health.model import BROKEN, IndexFinding, IndexReport
+from memtui.features.health.model import BROKEN, HIDDEN, IndexFinding, IndexReport
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import home_of, is_text
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 else:
     Protocol = object
 
+HIDES = "goose"
+"""The format of entries in which a later one can hide an earlier one."""
+LATER = "a later entry of this file has the same tags, so the agent gets only that one"
+NEW_TAGS = "Give one of them other tags, or make one entry of both: enter opens the file."
 READ_ONLY = "This folder is only read."
 OFF = "The agent loads nothing of this folder now, switched off {where}: a fix counts once it is on."
 
@@ -64,7 +69,7 @@ class Looker:
         Returns:
             A report for each index, and for each that is missing although there are memories; in the order of roots.
         """
-        wanted = [root for root in roots if has_index(root)]
+        wanted = [root for root in roots if is_looked_at(root)]
         if not wanted:
             return ()
         if listing is None:
@@ -92,6 +97,11 @@ def has_index(root: Root) -> bool:
     policy = root.policy
     limits = (policy.index_lines, policy.index_bytes, policy.index_units)
     return policy.index_file is not None and (policy.index_format == LINKS or any(limits))
+
+
+def is_looked_at(root: Root) -> bool:
+    """Whether there can be findings in a root: it has an index, or files in which one entry can hide another."""
+    return has_index(root) or any(kind == HIDES for _, kind in root.policy.entries)
 
 
 def _key(shelf: _Shelf) -> int:
@@ -139,6 +149,25 @@ def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
     orphans = _unnamed(shelf, frozenset().union(*map(_named, texts.values()))) if linked else {}
     found = {path: texts.get(path, _MISSING) for path in {*texts, *(orphans.keys() - shelf.rows.keys())}}
     yield from _reports(engine, shelf, found, orphans)
+    for path in sorted(shelf.rows):
+        if policy.format_of(path) == HIDES and shelf.rows[path].sha256 is not None:
+            yield from _hidden(engine, root, Address(root.id, path))
+
+
+def _hidden(engine: Engine, root: Root, address: Address) -> Iterator[IndexReport]:
+    """Report the entries of a file that the agent never gets to see."""
+    empty = measure(b"", root.policy)
+    try:
+        snapshot = engine.read(address)
+    except MemtuiError as error:
+        yield IndexReport(address, None, empty, root.policy, problem=error.message, off=_off(root), code=error.code)
+        return
+    found = [
+        IndexFinding(HIDDEN, address, line_of(snapshot.bytes, gap.start), address.path, LATER, why=NEW_TAGS)
+        for gap in hidden_entries(snapshot.bytes)
+    ]
+    if found:
+        yield IndexReport(address, snapshot.sha256, empty, root.policy, tuple(found), off=_off(root))
 
 
 def _reports(
@@ -198,8 +227,8 @@ def _named(text: _Text) -> frozenset[str | None]:
 
 
 def _is_part(policy: Policy, path: str) -> bool:
-    """Whether a path can be an index or, by its name, the rest of one."""
-    return policy.is_index(path) or policy.is_index(index_of(path))
+    """Whether what a path holds is looked at: it can be an index, the rest of one by its name, or hide entries."""
+    return policy.is_index(path) or policy.is_index(index_of(path)) or policy.format_of(path) == HIDES
 
 
 def _unnamed(shelf: _Shelf, named: frozenset[str | None]) -> dict[str, list[str]]:

@@ -47,6 +47,7 @@ WORDS = {
     "long": ("long line", "long lines"),
     "outside": ("pointer out of the folder", "pointers out of the folder"),
     "cut": ("cut line", "cut lines"),
+    "hidden": ("hidden entry", "hidden entries"),
     "below": ("memory below the cut", "memories below the cut"),
 }
 """Kinds as nouns: one, and several."""

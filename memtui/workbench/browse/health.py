@@ -15,7 +15,7 @@ from memtui.agents.projects import ORPHANED
 from memtui.engine.model import Address, Listing
 from memtui.errors import MemtuiError
 from memtui.features.health.model import ORPHAN, QUIET, IndexReport, Stray
-from memtui.features.health.survey import Looker, has_index
+from memtui.features.health.survey import Looker, is_looked_at
 from memtui.features.moved_projects.orphans import (
     SPLIT,
     SURE,
@@ -92,7 +92,7 @@ class Checkup:
 
     def _counts(self, root: Root) -> bool:
         """Whether a root has an index, and is not another project's that was put away."""
-        return has_index(root) and not self._screen.forest.others.hides(root.id)
+        return is_looked_at(root) and not self._screen.forest.others.hides(root.id)
 
     def look_around(self) -> None:
         """Look for projects that moved or share memories, unless that was done for the same folders."""

@@ -10,7 +10,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Policy, Snapshot
 from memtui.features.health.checks import COMES_BACK, SHORTER, UNKNOWN
-from memtui.features.health.model import BELOW, BROKEN, CUT, DANGLING, DUPLICATE, LONG, OUTSIDE, UNNAMED
+from memtui.features.health.model import BELOW, BROKEN, CUT, DANGLING, DUPLICATE, HIDDEN, LONG, OUTSIDE, UNNAMED
 from memtui.features.health.split import NO_ROOM
 from memtui.features.health.survey import NO_FIX, READ_ONLY, Looker, has_index
 from tests.features.health.folders import LINKS, Folders, at, entry, kinds, memory
@@ -57,6 +57,18 @@ def test_a_memory_named_above_the_cut_as_well_is_not_below_it(folders: Folders) 
     (report,) = folders.look()
     assert report.below == ()
     assert [one.kind for one in report.findings] == [CUT, DUPLICATE]
+
+
+def test_an_entry_that_a_later_one_hides(folders: Folders) -> None:
+    folders.policies["notes"] = Policy(entries=(("*.txt", "goose"),), suffix=".txt")
+    folders.lay(
+        {"dev.txt": "# py tests\nUse uv.\n\nplain\n\n#py  tests\nUse pip.\n\n", "a.txt": "# a\nx\n\n# b\nx\n\n"}
+    )
+    (report,) = folders.look()
+    assert kinds([report]) == [(HIDDEN, 1, "dev.txt")]
+    assert report.findings[0].fix is None
+    folders.lay({"dev.txt": "# py\nUse uv.\n\n# tests\nUse pip.\n\n"})
+    assert folders.look() == ()
 
 
 def test_what_is_no_file_is_no_finding(folders: Folders) -> None:
