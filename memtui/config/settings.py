@@ -87,6 +87,7 @@ class Settings(NamedTuple):
     daemon_enabled: bool = True
     daemon_clients: tuple[str, ...] = ()
     proposals_clients: tuple[str, ...] = ()
+    telemetry: bool = False
     access: tuple[AccessRule, ...] = ()
     """The `[access]` table, in the file's order."""
     keys: tuple[tuple[str, str], ...] = ()
@@ -300,6 +301,13 @@ FIELDS = (
         "proposals.clients",
         "texts",
         "Agents that may propose changes of memories over MCP, by the names of `[access]`.",
+    ),
+    SettingField(
+        "telemetry",
+        "yes/no",
+        "Whether OpenTelemetry is told when memories are remembered, recalled, extracted, tidied or forgotten, how "
+        "long it took and how it ended: never a text, a name or a path. memtui sends nothing itself; it wants "
+        "`memtui[telemetry]`.",
     ),
 )
 """Every simple setting, in the order of the page."""

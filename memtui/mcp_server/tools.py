@@ -11,12 +11,14 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from memtui.agents.table import canonical
+from memtui.engine import now_ms
 from memtui.engine.model import Actor
 from memtui.errors import MemtuiError
 from memtui.features import table
 from memtui.features.feature import Tool, load
 from memtui.mcp_server.connection import Desk
 from memtui.memory_tool.call import Result, shown
+from memtui.telemetry import tell
 from memtui.wire.doors import switched_off, words
 
 if TYPE_CHECKING:
@@ -57,7 +59,15 @@ def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resul
             if tool.name == name:
                 if off := _switch_off(desk, tool, door.actor):
                     raise switched_off(off)
+                began = now_ms()
                 answer: Result = _load(tool.call)(door.engine, door.actor, arguments or {})
+                if answer.counts:
+                    tell(
+                        desk.setting("telemetry") is True,
+                        name.removeprefix("memory_"),
+                        (began, now_ms()),
+                        answer.counts,
+                    )
                 return answer
     except MemtuiError as error:
         return Result(ok=False, text=words(error))

@@ -105,6 +105,8 @@ class Result(NamedTuple):
 
     ok: bool
     text: str
+    counts: Mapping[str, object] = {}
+    """What `memtui.telemetry` may be told of the call: numbers."""
 
 
 class Refusal(Exception):  # noqa: N818

@@ -28,6 +28,7 @@ EXTRAS = {
     "memtui/daemon/": "serve",
     "memtui/given/tokens.py": "tokens",
     "memtui/features/workers/model.py": "model",
+    "memtui/telemetry.py": "telemetry",
 }
 """What may import more than a plain installation brings, and the extra it needs."""
 
@@ -50,8 +51,11 @@ def used() -> dict[str, set[str]]:
     by_extra: dict[str, set[str]] = {}
     for source in sources("memtui"):
         extra = next((name for beginning, name in EXTRAS.items() if source.name.startswith(beginning)), "")
-        found = {plain(one) for module in imported(source) for one in provided.get(module, [f"?{module}"])}
-        by_extra.setdefault(extra, set()).update(found)
+        asked = {plain(one) for one in PROJECT["optional-dependencies"].get(extra, PROJECT["dependencies"])}
+        for module in imported(source):
+            found = {plain(one) for one in provided.get(module, [f"?{module}"])}
+            # Several may share one name, of which the rest is there only when somebody else asked for it.
+            by_extra.setdefault(extra, set()).update(found & asked or found)
     return by_extra
 
 

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from memtui.diff.differences import unified
+from memtui.engine import now_ms
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Root
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.forget.candidates import Candidate, named, search
 from memtui.features.forget.plan import ForgetPlan, Forgotten, plan_forget
 from memtui.features.forget.work import item_json, suggestion
+from memtui.telemetry import tell
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -91,9 +93,12 @@ def _carry_out(call: Call, wanted: ForgetPlan) -> int:
             f"{wanted.label.capitalize()}, and clear every stored version that holds it for good?",
             "in the workbench in its versions (H) by the key X",
         )
+    began = now_ms()
     done = engine.together.do(wanted.steps, actor=call.actor, label=wanted.label)
     for failed in filter(None, map(results.failure, done.outcomes)):
         raise failed
+    fields = {"trigger": "manual", "status": "completed", "patches_count": len(wanted.going)}
+    tell(call.settings.telemetry, "forget", (began, now_ms()), fields)
     # Only now: a text that memtui never saw before is stored by the change itself.
     stored = stored_versions(engine, wanted.going) if clears else []
     if stored:

@@ -1,6 +1,6 @@
 """Which memories a request recalls, for a person or for one agent: what may be given, scored, the best first."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.agents.table import KNOWN, canonical
@@ -25,6 +25,8 @@ class Recalled(NamedTuple):
     """The best first, within the limit."""
     waiting: int = 0
     """How many that fit are kept back until somebody reviews what the checkout brought."""
+    counts: Mapping[str, object] = {}
+    """What `memtui.telemetry` may be told."""
 
 
 def recall(
@@ -61,7 +63,13 @@ def recall(
         if not asked and not score.fits_unasked(found, len(given)):
             found = []
     fit = sum(any(place in some for one in held.words for some in one) for place in waiting)
-    return Recalled(tuple(found[:limit]), fit)
+    counts = {
+        "query_length": len(request),
+        "docs_scanned": len(given),
+        "docs_selected": len(found[:limit]),
+        "strategy": "heuristic" if found else "none",
+    }
+    return Recalled(tuple(found[:limit]), fit, counts)
 
 
 def _may_be_given(engine: Engine, rows: Sequence[Memory], agent: str | None) -> set[int]:

@@ -10,6 +10,7 @@ from memtui.features.feature import Offer
 from memtui.features.recall import block
 from memtui.features.recall.find import LIMIT, SWITCHES, recall
 from memtui.memory_tool.call import Result, whole_number
+from memtui.telemetry import tell
 from memtui.wire.doors import switched_off
 
 NAME = "memory_recall"
@@ -51,7 +52,7 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
         engine.pins.record_use(row.address, actor=actor, soon=True)
     count = found.waiting
     waiting = f"\n({count} more came with the checkout, and wait for the user's review.)" if count else ""
-    return Result(ok=True, text=(built.text or "No memory helps with that.") + waiting)
+    return Result(ok=True, text=(built.text or "No memory helps with that.") + waiting, counts=found.counts)
 
 
 def answer(engine: Engine, settings: Settings, client: str, given: Mapping[str, object]) -> dict[str, object]:
@@ -74,11 +75,13 @@ def answer(engine: Engine, settings: Settings, client: str, given: Mapping[str, 
         if not settings.value(key):
             raise switched_off(key)
     without, limit = given.get("exclude"), given.get("limit")
+    began = now_ms()
     left = set(without) if isinstance(without, list) else set()
     most = limit if isinstance(limit, int) else LIMIT
     found = recall(engine, str(given.get("query")), limit=most + len(left) if most else 0, agent=client)
     some = [one for one in found.items if str(one.row.address) not in left][:most]
     chosen = [one for one in some if block.kept(engine, one) is not None]
+    tell(settings.telemetry, "recall", (began, now_ms()), found.counts)
     return {
         "strategy": "heuristic" if chosen else "none",
         "items": [

@@ -18,6 +18,7 @@ from memtui.errors import MemtuiError, UsageError
 from memtui.features.recall import block
 from memtui.features.recall.find import BM25, LIMIT, SWITCHES
 from memtui.features.recall.find import recall as find
+from memtui.telemetry import tell
 from memtui.wire import outcomes, values
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.doors import open_door, switched_off
@@ -64,7 +65,9 @@ def recall(call: Call) -> int:
 
 def _rows(call: Call, engine: Engine, request: str, scorer: str, client: str | None) -> int:
     engine.rows.lift_limits()
+    began = now_ms()
     found = find(engine, request, limit=call.args.number("limit", LIMIT), scorer=scorer, agent=client)
+    tell(call.settings.telemetry, "recall", (began, now_ms()), found.counts)
     if call.args.flag("prompt"):
         call.out.raw(block.build(engine, found.items, now_ms()).text.encode())
     elif call.out.json:
@@ -114,9 +117,11 @@ def _answer(call: Call, opened: list[Engine]) -> dict[str, object]:
     client = call.args.text("client") or ""
     engine = open_door(settings, call.options, client=client, lock_wait=LOCK_WAIT).engine
     opened.append(engine)
-    found = find(engine, prompt.text, limit=_DEEP, agent=client, asked=False).items
+    began = now_ms()
+    recalled = find(engine, prompt.text, limit=_DEEP, agent=client, asked=False)
+    tell(settings.telemetry, "recall", (began, now_ms()), recalled.counts)
     private = settings.lifecycle_private
-    found = tuple(one for one in found if not any(fnmatchcase(str(one.row.address), each) for each in private))
+    found = tuple(one for one in recalled.items if not any(fnmatchcase(str(one.row.address), each) for each in private))
     if prompt.session:
         fresh = engine.pins.not_given(prompt.session, [one.row for one in found])
         found = tuple(one for one in found if one.row in fresh)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
 from memtui.config.read import reread
 from memtui.config.settings import Settings
-from memtui.engine import Engine
+from memtui.engine import Engine, now_ms
 from memtui.engine.model import Actor, Conflict, Step, is_person
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, RUNNING, Task, steps_from, steps_json
 from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError, StorageError
@@ -22,6 +23,7 @@ from memtui.features.feature import load
 from memtui.features.tasks.settings import noted
 from memtui.features.tasks.work import Planned, working_in
 from memtui.features.tasks.workspace import Workspace
+from memtui.telemetry import tell
 from memtui.wire.doors import door_access
 from memtui.wire.session import Session
 
@@ -127,7 +129,15 @@ class _Work:
         self._ending: _End | None = None
 
     def do(self) -> bool:
-        """Plan and carry out; says whether the task ended."""
+        """Plan and carry out, and tell of it; says whether the task ended."""
+        began = now_ms()
+        ended = self._do()
+        if ended:
+            on = reread(self._session.settings).telemetry
+            tell(on, self._task.kind, (began, now_ms()), told(self._session.engine.tasks.get(self._task.id)))
+        return ended
+
+    def _do(self) -> bool:
         tasks, task = self._session.engine.tasks, self._task
         if task.plan is not None:
             return _carry_out(self._session, task, task.plan)
@@ -238,6 +248,21 @@ def _written(planned: Planned, task: Task) -> str:
             "result": dict(planned.result),
         }
     )
+
+
+def told(task: Task) -> dict[str, object]:
+    """What `memtui.telemetry` is told of a task that ended, with the fields and words of Qwen Code's."""
+    result = task.result or {}
+    skipped = result.get("skipped")
+    reasons = Counter(skipped) if isinstance(skipped, dict) else Counter()
+    changes = sum(int(str(result.get(key) or 0)) for key in ("proposed", "applied"))
+    status = task.state
+    if status == COMPLETED and task.kind == "dream":
+        status = "updated" if changes else "noop"
+    elif status == COMPLETED and task.kind == "extract" and not changes:
+        status = "skipped"
+    fields = {"trigger": task.trigger, "status": status, "patches_count": changes, "deduped_entries": reasons["known"]}
+    return fields | ({"skipped_reason": reasons.most_common(1)[0][0]} if status == "skipped" and reasons else {})
 
 
 def _carry_out(session: Session, task: Task, plan: str) -> bool:

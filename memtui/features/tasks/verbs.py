@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Mapping
 
+from memtui import telemetry
 from memtui.engine.ledger.tasks import TaskTable
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
 from memtui.errors import MemtuiError, NotFoundError, UsageError
@@ -161,6 +162,7 @@ def block(session: Session) -> Json:
         "done last": f"{last.kind}: {what_words(last)}" if last is not None else None,
         "waiting elsewhere": len([task for task in table.all(None, OPEN) if task.workspace != lane.id]),
         **noted(session.engine, session.settings),
+        "telemetry": telemetry.status(session.settings.telemetry),
     }
 
 

@@ -1,0 +1,76 @@
+"""Figures about the life cycle for OpenTelemetry, where the user switched it on: numbers and words of memtui's own.
+
+memtui sends nothing anywhere. Who runs it under `opentelemetry-instrument`, or sets providers in a program that uses
+it, has a span, a counter and a duration for each of `memtui.memory.{extract,dream,recall,remember,forget}`, with the
+fields of Qwen Code's telemetry of its memory. It is apart because lanes, doors and verbs tell, and none knows another.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from opentelemetry.metrics import Counter, Histogram
+
+FIELDS = frozenset(
+    (
+        "trigger", "status", "skipped_reason", "patches_count", "deduped_entries",
+        "query_length", "docs_scanned", "docs_selected", "strategy",
+    )
+)  # fmt: skip
+"""All that is ever told."""
+_NS = 1_000_000
+"""In a millisecond."""
+_WORD = re.compile(r"[a-z_]{1,24}")
+"""What a field that is no number can be: no text of anybody's, no path, no name."""
+
+
+def status(on: bool) -> str:
+    """Say whether anything is told."""
+    if not on:
+        return "off"
+    return "on" if _installed() else "on, but not installed: pip install 'memtui[telemetry]'"
+
+
+def _installed() -> bool:
+    return find_spec("opentelemetry") is not None and find_spec("opentelemetry.trace") is not None
+
+
+def tell(on: bool, kind: str, when: tuple[int, int], fields: Mapping[str, object]) -> None:
+    """Tell of one piece of work that ended; nothing when it is switched off or the extra is not installed.
+
+    Args:
+        on: the setting `telemetry`, as it is now.
+        kind: `extract`, `dream`, `recall`, `remember` or `forget`.
+        when: it began and ended, milliseconds since the epoch.
+        fields: of `FIELDS`; others, and values that are neither a number nor a word of memtui's own, are left out.
+    """
+    if not on or not _installed():
+        return
+    from opentelemetry.trace import get_tracer
+
+    began, ended = when
+    name = f"memtui.memory.{kind}"
+    told: dict[str, str | int] = {
+        key: value
+        for key, value in fields.items()
+        if key in FIELDS and (isinstance(value, int) or (isinstance(value, str) and _WORD.fullmatch(value)))
+    }
+    took = max(ended - began, 0)
+    get_tracer("memtui").start_span(name, start_time=began * 1_000_000, attributes={**told, "duration_ms": took}).end(
+        ended * 1_000_000
+    )
+    marks = {key: value for key, value in told.items() if isinstance(value, str)}
+    counter, duration = _instruments(name)
+    counter.add(1, marks)
+    duration.record(took, marks)
+
+
+@cache
+def _instruments(name: str) -> "tuple[Counter, Histogram]":
+    from opentelemetry.metrics import get_meter
+
+    meter = get_meter("memtui")
+    return meter.create_counter(f"{name}.count"), meter.create_histogram(f"{name}.duration", unit="ms")
