@@ -31,11 +31,15 @@ AT_START = frozenset({WHOLE, CUT_OFF, NAMES_ONLY})
 """Marks of what a session begins with."""
 
 HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM = "home", "project", "folder", "chain", "ancestors", "system"
-NAMED = "named"
+ABOVE, UPWARDS, NAMED = "above", "upwards", "named"
 """Where a source looks: the agent's own folders; the project; the folder the session starts in; from the checkout down
-to that folder; from the top of the file system down to it; the folder of this machine's administrators; `NAMED`: those
-that the user's settings name, each from its checkout down. Anything else is the id or alias of a root, or with `*` at
-its end the beginning of the ids of roots."""
+to that folder; from the top of the file system down to it; the folder of this machine's administrators; `ABOVE`: from
+the folder above the checkout down, without a checkout from the one above the home folder; `UPWARDS`: from the folder
+the session starts in up to the checkout; `NAMED`: those that the user's settings name, each from its checkout down.
+Anything else is the id or alias of a root, or with `*` at its end the beginning of the ids of roots."""
+
+PLACES = frozenset({HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM, ABOVE, UPWARDS, NAMED})
+"""Those that are no roots."""
 
 BY_PATH, BY_NAME, BY_FOLDER = "path", "name", "folder"
 """What `Excluded.pattern` is: a shell pattern of absolute paths (`patterns.Matching`); one of the names that the agent
@@ -134,9 +138,16 @@ class ImportRule(NamedTuple):
     markdown: bool
     """Code is found as Markdown has it (fences and spans); else any text between equal runs of backticks."""
     approval: bool
-    """What leads out of the project is loaded once the user has approved it; else it never is."""
+    """What leads out is loaded once the user has approved it, and from the user's own files without; else it never is.
+    Out of what: of the folder the session starts in; where nobody is asked, of the project."""
     home: bool = True
     """`~/` means the home folder."""
+    once: bool = True
+    """A file is loaded once, however often it is imported."""
+    endings: frozenset[str] | None = None
+    """What names of files end in that are imported, in lower case; None: anything."""
+    trimmed: str = ""
+    """Signs that are no part of a path where they end it."""
 
 
 class RuleVerdict(NamedTuple):
@@ -188,7 +199,7 @@ class LoadSource(NamedTuple):
     judge: "Callable[[dict[str, str]], RuleVerdict] | None" = None
     """Decides by the front matter of a rule."""
     rules_in: str = ""
-    """Only files with this in their path are rules: front matter of the others is text."""
+    """Only files with this in their path are rules; the others are loaded whatever their front matter says."""
     system: tuple[str, ...] = ()
     """Of `SYSTEM`: folders there, of which the first that exists is meant."""
     except_for: tuple[str, ...] = ()
@@ -211,8 +222,25 @@ class Excluded(NamedTuple):
     """The settings that say so."""
 
 
+class Besides(NamedTuple):
+    """What a session begins with besides the files its agent looks for, because its settings say so."""
+
+    label: str
+    before: str
+    """The label of the source that it comes before."""
+    path: str
+    """Absolute: the file, or the settings that the text stands in."""
+    why: str
+    text: str = ""
+    """Empty: it is the file, which leads out and is counted without being read."""
+
+
 class LoadOptions(NamedTuple):
     """What the agent's own settings change."""
+
+    sources: tuple[LoadSource, ...] = ()
+    """In place of those of the agent's file; empty: those."""
+    besides: tuple[Besides, ...] = ()
 
     names: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Of a label: other names."""
@@ -241,6 +269,8 @@ class Loads(NamedTuple):
     """Reads its settings: where the user stands, and its folders."""
     note: str = ""
     """One sentence: what it loads besides, which memtui cannot see."""
+    checked: str = ""
+    """The version of the agent that was run to check all this, and when: `2.1.330, 23 November 2026`."""
 
 
 class Start(NamedTuple):

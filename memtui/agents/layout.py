@@ -6,6 +6,7 @@ to the user the same way and differs only in names; files further down, and file
 """
 
 import os
+import stat
 from collections.abc import Iterator
 from hashlib import sha256
 
@@ -53,6 +54,56 @@ def short_path(path: str, home: str | None) -> str:
     if home and (path == home or path.startswith(home.rstrip("/") + "/")):
         return "~" + path[len(home.rstrip("/")) :]
     return path
+
+
+def own_file(surroundings: Surroundings, path: str) -> str | None:
+    """Find what a link of the user's own leads to, when that is theirs as well.
+
+    Returns:
+        The path without links of a file of the user's, below the home folder and in no checkout; None when it is
+        anything else.
+    """
+    real = os.path.realpath(path)
+    home = os.path.realpath(surroundings.home or os.sep)
+    if surroundings.home is None or not is_within(real, (home,)) or find_checkout(os.path.dirname(real)) is not None:
+        return None
+    try:
+        found = os.stat(real)
+    except OSError:
+        return None
+    return real if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() else None
+
+
+def linked(surroundings: Surroundings, root: Root, names: tuple[str, ...]) -> Iterator[Root]:
+    """Give a root of the user's own instructions, and one for each of its files that is a link to another folder.
+
+    Args:
+        surroundings: where the user stands.
+        root: the agent's own folder, in no checkout.
+        names: files below it that may be links.
+
+    Yields:
+        First the root itself without these files; each of the others has one file, read only: whoever wants to change
+        it names its folder by hand.
+    """
+    found = {
+        name: own_file(surroundings, path) for name in names if os.path.islink(path := os.path.join(root.path, name))
+    }
+    outside = {
+        name: real for name, real in found.items() if real and not is_within(real, (os.path.realpath(root.path),))
+    }
+    yield root._replace(policy=root.policy._replace(elsewhere=(*root.policy.elsewhere, *outside)))
+    for name, real in outside.items():
+        folder, base = os.path.split(real)
+        link = short_path(os.path.join(root.path, name), surroundings.home)
+        yield root._replace(
+            id=f"{root.agent}:global:link-{id_part(name.replace('/', '-'))}",
+            path=folder,
+            label=f"{root.label}, {link}",
+            policy=root.policy._replace(include=(base,), whole=(base,) if name in root.policy.whole else ()),
+            read_only=True,
+            note=f"{root.note} {link} is a link to it, so it is read only: to change it, add its folder to [[roots]].",
+        )
 
 
 def id_part(name: str) -> str:

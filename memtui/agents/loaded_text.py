@@ -5,6 +5,7 @@ an agent loads asks here, so that two views cannot draw it at two places; only a
 `pointers/cutline.py`, which its health shares.
 """
 
+import re
 from typing import NamedTuple
 
 from memtui.agents.agent import ImportRule, Limits
@@ -15,6 +16,9 @@ _BOM = b"\xef\xbb\xbf"
 MOST_IMPORTS = 200
 """So many imports of one file are followed."""
 _BLANK = " \t\n\r"
+_PATH = re.compile(r"(?:[^\s\\]|\\ )+")
+_AROUND = 200
+"""Characters before and behind an import in which bold text and links are looked for."""
 HEAD_LIMIT = 16_384
 """Bytes of front matter that are looked at."""
 HEAD_DEPTH = 16
@@ -227,25 +231,47 @@ def find_imports(text: str, rule: ImportRule) -> tuple[Import, ...]:
         while region is not None and region[1] <= at:
             region = next(code, None)
         inside = region is not None and region[0] <= at
-        if not inside and (at == 0 or text[at - 1] in _BLANK):
-            target = text[at + 1 : _path_end(text, at + 1)]
-            if _may_be_path(target, rule):
-                found.append(Import(at, target, _is_path(target)))
+        target = "" if inside else _markdown_target(text, at) if rule.markdown else _target(text, at)
+        target = target.rstrip(rule.trimmed) if rule.trimmed else target
+        if _may_be_path(target, rule):
+            found.append(Import(at, target, _is_path(target)))
         at = text.find("@", at + 1)
     return tuple(found)
 
 
-def _path_end(text: str, at: int) -> int:
-    """Where the path ends that begins here: at a blank; long runs without one are no paths."""
-    stop = min(len(text), at + 4_096)
-    while at < stop and text[at] not in _BLANK:
-        at += 1
-    return at
+def _target(text: str, at: int) -> str:
+    """What is imported by the `@` that stands here, up to the next blank; long runs without one are no paths."""
+    if at and text[at - 1] not in _BLANK:
+        return ""
+    return text[at + 1 : at + 4_097].split(maxsplit=1)[0] if text[at + 1 : at + 2].strip() else ""
+
+
+def _markdown_target(text: str, at: int) -> str:
+    """What is imported by the `@` that stands here in Markdown, where bold text and the text of a link are texts of
+    their own, a part from `#` on is none of the path, and a blank behind a backslash is."""
+    line = text[max(at - _AROUND, 0) : at].rpartition("\n")[2]
+    before = line.rstrip("*_[")
+    opened = line[len(before) :][-1:]
+    if (before and before[-1] not in _BLANK) or opened not in text[at + 1 : at + _AROUND].partition("\n")[0].replace(
+        "](", "["
+    ):
+        return ""
+    found = _PATH.match(text, at + 1, at + 4_097)
+    target = found[0].partition("#")[0].replace("\\ ", " ") if found else ""
+    if "[" in line:
+        target = target.partition("](")[0]
+    if "*" in line:
+        target = target.partition("*")[0]
+    return target.rstrip("_") if "_" in opened else target
 
 
 def _may_be_path(target: str, rule: ImportRule) -> bool:
     first = target[:1]
-    return bool(first) and "\0" not in target and (first in "./" or first.isalpha() or (rule.home and first == "~"))
+    if not first or "\0" in target or target == "/":
+        return False
+    if first == "~":
+        return rule.home and target.startswith("~/")
+    return first in "./" or first.isalpha() or (rule.markdown and (first in "_-" or first.isdigit()))
 
 
 def _is_path(target: str) -> bool:

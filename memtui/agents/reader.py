@@ -97,6 +97,15 @@ def size_of(path: str) -> int:
         return 0
 
 
+def target_size(path: str) -> int | None:
+    """Bytes of the regular file that a path leads to, which is not read; None when there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
 def is_within(real: str, bounds: tuple[str, ...]) -> bool:
     """Whether a path without links lies in one of the folders."""
     return any(real == bound or real.startswith(bound.rstrip(os.sep) + os.sep) for bound in bounds)

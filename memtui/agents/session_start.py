@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents import reader
 from memtui.agents.agent import (
+    ABOVE,
     ANCESTORS,
     APPROVAL,
     AT_START,
-    BY_FOLDER,
-    BY_NAME,
     CHAIN,
     CUT_OFF,
     FOLDER,
@@ -25,11 +24,13 @@ from memtui.agents.agent import (
     MISSING,
     NAMED,
     NAMES_ONLY,
+    PLACES,
     PROJECT,
     SKIPPED,
     SYSTEM,
+    UPWARDS,
     WHOLE,
-    Excluded,
+    Besides,
     ImportRule,
     KnownAgent,
     Limits,
@@ -38,7 +39,7 @@ from memtui.agents.agent import (
     LoadSource,
     RuleVerdict,
 )
-from memtui.agents.layout import start_folder
+from memtui.agents.layout import own_file, start_folder
 from memtui.agents.loaded_text import (
     CUT,
     DROPPED,
@@ -51,7 +52,7 @@ from memtui.agents.loaded_text import (
     is_text,
     loaded,
 )
-from memtui.agents.patterns import STEPS, Matching
+from memtui.agents.patterns import Exclusions
 from memtui.agents.reader import GONE, OUTSIDE, SPECIAL, BoundedReader, Head, Tally, is_within
 from memtui.agents.table import agents
 from memtui.config.surroundings import Surroundings, find_checkout
@@ -72,6 +73,7 @@ _WHY = {
     GONE: "It is not there.",
     reader.REFUSED: "The system refuses to read it.",
 }
+_UNREAD = "It leads out of the agent's folders and the project. The agent loads it; it is not read here, only counted."
 
 
 class LoadedFile(NamedTuple):
@@ -113,55 +115,6 @@ class LoadedFile(NamedTuple):
         return next((gap for gap in self.gaps if gap.kind == CUT), None)
 
 
-class Exclusions:
-    """Which files an agent's own settings leave out, asked for every file of one look."""
-
-    def __init__(self, excluded: tuple[Excluded, ...], steps: int = STEPS) -> None:
-        """Take what the settings leave out, in order."""
-        self._excluded = excluded
-        self._matching = Matching(steps)
-        self._uncompared = 0
-        self._stopped_at = ""
-
-    def why_not(self, path: str, name: str) -> str:
-        """Why a file is left out.
-
-        Args:
-            path: absolute.
-            name: what the agent calls it; empty when it has no name.
-
-        Returns:
-            One sentence; empty when it is not left out, or was not compared with everything any more.
-        """
-        for one in self._excluded:
-            if one.by == BY_FOLDER:
-                is_meant = is_within(path, (one.pattern,))
-            elif one.by == BY_NAME:
-                is_meant = self._matching.names(name, one.pattern)
-            else:
-                is_meant = self._matching.names_path(path, one.pattern)
-            if is_meant:
-                return one.why
-            if self._matching.is_spent and one.by != BY_FOLDER:
-                self._stopped_at = self._stopped_at or one.file
-                self._uncompared += 1
-                return ""
-        return ""
-
-    def problems(self) -> tuple[tuple[str, str], ...]:
-        """Give the files of settings that were not followed in all they leave out, each with the reason."""
-        found = []
-        for one in self._excluded:
-            limit = self._matching.limit_of(one.pattern) if one.by not in (BY_FOLDER, BY_NAME) else ""
-            if limit:
-                found.append((one.file, f"Of a pattern that leaves files out: {limit}: {one.pattern[:100]}"))
-        if self._uncompared:
-            count = f"{self._uncompared:,} file{'s are' if self._uncompared > 1 else ' is'}"
-            why = f"What it leaves out takes too long to find: {count} counted that it may leave out."
-            found.append((self._stopped_at, why))
-        return tuple(dict.fromkeys(found))
-
-
 def in_use(surroundings: Surroundings, roots: Iterable[Root]) -> Iterator[KnownAgent]:
     """Find the agents that left a trace here or have a root in reach, of those that memtui knows the start of."""
     known = {root.agent for root in roots}
@@ -183,6 +136,8 @@ class _Place(NamedTuple):
     brought: str | None = None
     """The folder below which links may be another's: none that leads out of the bounds is followed. None: all of them
     are the user's own."""
+    asked: tuple[str, ...] | None = None
+    """Out of which folders an import leads that the agent asks about; None: it does not ask."""
 
 
 def gather(
@@ -224,8 +179,9 @@ class _Gathering:
     def all(self) -> Iterator[LoadedFile]:
         options = self._options
         names, places, off = dict(options.names), dict(options.places), dict(options.off)
-        for source in self._loads.sources:
+        for source in options.sources or self._loads.sources:
             label = source.label
+            yield from (_besides(one) for one in options.besides if one.before == label)
             chosen = source._replace(names=names.get(label, source.names), place=places.get(label, source.place))
             if label in off:
                 chosen = chosen._replace(mark=SKIPPED, why=off[label], judge=None)
@@ -255,12 +211,14 @@ class _Gathering:
         elif source.place in (PROJECT, FOLDER):
             bounds = (*project, *own) if is_home else project
             yield _Place(around.project if source.place == PROJECT else start, bounds, brought=top)
-        elif source.place == CHAIN:
+        elif source.place in (CHAIN, UPWARDS):
             folders = list(_chain(around.checkout, start)) if around.checkout else [start]
             bounds = (*project, *own) if is_home else project
-            yield from (_Place(folder, bounds, brought=top) for folder in folders)
-        elif source.place == ANCESTORS:
-            for folder in _chain(os.sep, start):
+            for folder in folders if source.place == CHAIN else reversed(folders):
+                yield _Place(folder, bounds, brought=top)
+        elif source.place in (ABOVE, ANCESTORS):
+            outermost = os.path.dirname(around.checkout or around.home or start) if source.place == ABOVE else os.sep
+            for folder in _chain(outermost, start):
                 if is_within(folder, (top,)):
                     yield _Place(folder, (*project, *own) if is_home else project, brought=top)
                 else:
@@ -342,6 +300,8 @@ class _Gathering:
             yield LoadedFile(source.label, path, SKIPPED, why, reader.size_of(path))
 
     def _found(self, source: LoadSource, place: _Place, path: str) -> Iterator[LoadedFile]:
+        if source.imports is not None and source.imports.approval and source.place != HOME:
+            place = place._replace(asked=(os.path.realpath(start_folder(self._around)),))
         real = os.path.realpath(path)
         is_folder = os.path.isdir(real)
         met = path if is_folder else real
@@ -370,8 +330,8 @@ class _Gathering:
         found = self._read(source, place, path)
         if found is None:
             return
-        yield found
-        if source.imports is not None and found.at_start:
+        yield found if found.at_start else found._replace(raw=b"", gaps=())
+        if source.imports is not None and found.raw:  # what a rule imports is loaded before the rule is
             yield from self._imported(source, source.imports, place, found, (real,))
 
     def _read(self, source: LoadSource, place: _Place, path: str, depth: int = 0) -> LoadedFile | None:
@@ -380,7 +340,14 @@ class _Gathering:
         if left is not None and left <= 0:
             why = f"The {self._shared(source)} for all of these files are used up."
             return LoadedFile(source.label, path, CUT_OFF, why, reader.size_of(path), gaps=_all(path), depth=depth)
-        head = self._reader.head(path, place.bounds)
+        bounds = place.bounds
+        follows = source.place in PLACES
+        outer = place.brought is None and not is_within(os.path.realpath(path), bounds)
+        behind = own_file(self._around, path) if outer and follows else None
+        head = self._reader.head(path, bounds if behind is None else (behind,))
+        size = reader.target_size(path) if head == OUTSIDE and follows and source.judge is None else None
+        if size is not None:
+            return LoadedFile(source.label, path, WHOLE, _UNREAD, size, unread=size, depth=depth)
         if isinstance(head, str):
             mark = {GONE: MISSING, OUTSIDE: APPROVAL}.get(head, SKIPPED)
             return LoadedFile(source.label, path, mark, _WHY[head], reader.size_of(path), depth=depth)
@@ -390,10 +357,11 @@ class _Gathering:
         if not source.blank and not head.data.strip():
             return None
         if source.rules_in not in path:
-            source = source._replace(judge=None, front_matter=False)
+            source = source._replace(judge=None)
         verdict = source.judge(fields(head.data)) if source.judge is not None else RuleVerdict(why=source.why)
         if verdict.mark not in AT_START:
-            return LoadedFile(source.label, path, verdict.mark, verdict.why, head.size, depth=depth)
+            dropped = _dropped(source, head.data)
+            return LoadedFile(source.label, path, verdict.mark, verdict.why, head.size, head.data, dropped, depth=depth)
         found = self._limited(source, head, left, place.policy)
         found = found._replace(path=path, depth=depth, why=found.why or verdict.why)
         if left is not None:
@@ -446,7 +414,7 @@ class _Gathering:
         self, source: LoadSource, rule: ImportRule, place: _Place, found: LoadedFile, above: tuple[str, ...]
     ) -> Iterator[LoadedFile]:
         """What a file imports, each before what it imports itself."""
-        text = found.text.decode("utf-8", "replace")
+        text = loaded(found.raw, found.gaps).decode("utf-8", "replace")
         for one in find_imports(text, rule):
             if self._count >= FILES:
                 return
@@ -454,7 +422,7 @@ class _Gathering:
             if not one.certain and not os.path.lexists(path):
                 continue
             real = os.path.realpath(path)
-            if real in above or real in self._met:
+            if real in above or (rule.once and real in self._met):
                 continue
             self._met.add(real)
             self._count += 1
@@ -463,8 +431,13 @@ class _Gathering:
                 why = f"The agent follows {rule.depth} imports in a row, not more."
                 yield LoadedFile(label, path, SKIPPED, why, reader.size_of(path), depth=len(above))
                 continue
-            if not is_within(real, place.bounds):
+            if not is_within(real, place.asked or place.bounds) and not (rule.approval and source.place == HOME):
                 yield self._outside(rule, path, len(above))
+                continue
+            ending = os.path.splitext(path)[1].lower()
+            if rule.endings is not None and ending and ending not in rule.endings and os.path.lexists(path):
+                why = f"The agent imports no files that end in {ending}."
+                yield LoadedFile(label, path, SKIPPED, why, reader.size_of(path), depth=len(above))
                 continue
             if os.path.isdir(real):
                 continue
@@ -489,9 +462,18 @@ class _Gathering:
     def _target(self, importer: str, target: str, rule: ImportRule) -> str:
         if rule.home and target.startswith("~/") and self._around.home:
             return os.path.normpath(os.path.join(self._around.home, target[2:]))
-        path = os.path.normpath(os.path.join(os.path.dirname(importer), target))
-        shorter = path.rstrip(".,;:!?)")
-        return shorter if shorter != path and not os.path.lexists(path) else path
+        return os.path.normpath(os.path.join(os.path.dirname(importer), target))
+
+
+def _besides(one: Besides) -> LoadedFile:
+    """The row for what a session begins with because of its settings."""
+    if one.text:
+        data = one.text.encode("utf-8", "replace")
+        return LoadedFile(one.label, one.path, WHOLE, one.why, len(data), data, made=True)
+    size = reader.target_size(one.path)
+    if size is None:
+        return LoadedFile(one.label, one.path, MISSING, one.why)
+    return LoadedFile(one.label, one.path, WHOLE, one.why, size, unread=size)
 
 
 def _rest(source: LoadSource, more: int, *, is_all: bool) -> LoadedFile:

@@ -179,7 +179,9 @@ def test_it_only_looks(full: Machine, reach: str) -> None:
     memories = {name for name in told["LIST"] if "/memory/" in name.removeprefix(str(home / ".xum" / "memory"))}
     assert memories <= {str(full.folder / "own" / "memory" / kind) for kind in ("project", "workspace")}
     if reach == "here":
-        assert told["LIST"] <= {str(home / ".xum" / "memory"), str(home / ".xum" / "sessions")}
+        managed = {str(full.folder / "etc" / name / "managed-settings.d") for name in ("claude-code", "ClaudeCode")}
+        own_names = {str(home / name) for name in (".xum/memory", ".xum/sessions", ".claude/rules")}
+        assert told["LIST"] <= managed | own_names
 
 
 def test_an_empty_machine_loads_no_agent(machine: Machine) -> None:

@@ -23,7 +23,8 @@ def test_imports_stand_at_the_beginning_of_a_word() -> None:
     ]
     assert targets("@~/x.md") == ["~/x.md"]
     assert targets("@~/x.md @./y.md", GEMINI) == ["./y.md"]
-    assert targets("@ @1 @-x @\0a") == []
+    assert targets("@ @1 @-x @\0a @~x @/") == ["1", "-x"]
+    assert targets("@ @1 @-x @_a", GEMINI) == []
 
 
 @pytest.mark.parametrize("rule", [CLAUDE, GEMINI])

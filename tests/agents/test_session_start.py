@@ -140,7 +140,7 @@ def test_a_file_that_is_a_link_out_is_not_read(machine: Machine) -> None:
     machine.write("secret.md", "SECRET")
     (machine.app / "A.md").symlink_to("../secret.md")
     found = gather(machine, table(LoadSource("x", PROJECT, ("A.md",))))
-    assert [(one.mark, one.raw) for one in found] == [(APPROVAL, b"")]
+    assert [(one.mark, one.raw, one.unread) for one in found] == [(WHOLE, b"", 6)], "it is loaded, and not read here"
 
 
 def test_a_link_to_a_folder_is_listed_and_not_entered(machine: Machine) -> None:
@@ -253,7 +253,7 @@ def test_settings_name_further_folders_and_another_place(machine: Machine) -> No
     assert marked(machine, found) == [
         "app/api/A.md",
         "other/A.md",
-        "other/deep/A.md: needs approval",
+        "other/deep/A.md",
         "other/deep/er/A.md",
         "plain/A.md",
         "other/out: needs approval",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from memtui.agents.agent import ANCESTORS, CHAIN, FOLDER, HOME, MARKS, NAMED, PROJECT, SYSTEM
+from memtui.agents.agent import MARKS, PLACES, SYSTEM
 from memtui.agents.discovery import discover
 from memtui.agents.session_start import LoadedFile, gather, in_use
 from memtui.agents.table import KNOWN, agent_of, agents
@@ -15,8 +15,6 @@ from tests.agents.listing import marked
 from tests.agents.machine import Machine, snapshot
 
 STARTS = [one.id for one in agents() if one.loads is not None]
-
-PLACES = (HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM, NAMED)
 
 
 def started(machine: Machine, agent: str, cwd: str = "app", **environ: str) -> list[LoadedFile]:

@@ -1,10 +1,9 @@
 """Claude Code: auto memory for each project, CLAUDE.md and rules, and the memories of its subagents.
 
-Worktrees of one repository share the auto memory of the main checkout. Only the user's and the administrators' settings
-can move it; a repository's can switch it off. `claudeMdExcludes` adds up over all files and is matched as picomatch
-does, with hidden names; it leaves out no managed file and no memory. A server in `settings.json` is never read, and
-`~/.claude/.mcp.json` is no place at all: both look right and do nothing. Source of settings: code.claude.com, pages
-memory, settings, env-vars.
+Only the user's and the administrators' settings move auto memory here; where a project's do, that is said. The patterns
+of `claudeMdExcludes` add up over all files and leave out no managed file and no memory. A server in `settings.json` is
+never read, `~/.claude/.mcp.json` is no place at all: both look right and do nothing. Sources: code.claude.com, pages
+memory, settings, env-vars; of imports, `paths`, links and worktrees the program, run by `python -m tests.agents`.
 """
 
 import os
@@ -22,13 +21,14 @@ from memtui.agents.layout import (
     id_part,
     is_folder,
     is_too_wide,
+    linked,
     names_in,
     short_path,
     slug,
 )
 from memtui.agents.projects import main_checkout, other_projects
 from memtui.agents.reader import is_within
-from memtui.agents.settings import TEXTS, agent_setting, agent_value, problems, read_json, texts
+from memtui.agents.settings import TEXTS, File, agent_setting, agent_value, last, problems, read_json, texts
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import TYPES, Policy, Root
 
@@ -40,7 +40,7 @@ AUTO = Policy(
     index_file="MEMORY.md",
     index_format="links",
     index_lines=200,
-    index_bytes=25_000,
+    index_units=25_000,
     index_uncounted=("front-matter", "comments"),
     pointer_chars=150,
     ignore=BOOKKEEPING,
@@ -49,25 +49,39 @@ AUTO = Policy(
     suffix=".md",
     whole=("MEMORY.md",),
 )
-"""One topic per file; of the index, the first 200 lines or 25 KB are loaded, and a line of it should stay short."""
+"""One topic per file; of the index, 200 lines or 25,000 UTF-16 units are loaded, and a line of it should stay short."""
 SUBAGENTS = AUTO._replace(index_file="*/MEMORY.md", whole=("*/MEMORY.md",))
 """A folder for each subagent, each with an index of its own."""
 PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=BOOKKEEPING, whole=("CLAUDE.md",))
 IN_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
-MANAGED = Policy(include=("CLAUDE.md",), ignore=BOOKKEEPING, whole=("CLAUDE.md",))
+MANAGED = Policy(include=("CLAUDE.md", ".claude/rules/"), ignore=BOOKKEEPING, whole=("CLAUDE.md",))
 
 WRITES = "Claude Code writes and tidies these files while it works."
 READS = "Claude Code reads these files and writes them when asked to."
 BELOW = " It reads those in folders further down once it works there; they are not listed here."
 OFF = " Auto memory is switched off {where}, so Claude Code neither loads nor writes them."
+UNLOADED = " Everything is switched off {where}, so Claude Code loads none of them; it still writes them."
+MOVED = (
+    " {where} makes Claude Code keep them in {folder} once you trust this project. A repository may have written that,"
+    " so memtui does not follow it: `--root NAME={folder},agent=claude-code`, or the same in [[roots]], adds it."
+)
 LABEL = "Claude Code instructions"
 _SYSTEM = ("claude-code", "ClaudeCode")
 _YES, _NO = ("1", "true", "yes", "on"), ("0", "false", "no", "off")
 """What its variables mean, in any case."""
 
 LARGEST = 4_194_304
-IMPORTS = agent.ImportRule(depth=4, markdown=True, approval=True)
-INDEX = agent.Limits(lines=200, bytes=25_000)
+_ENDINGS = """
+    .md .txt .text .json .yaml .yml .toml .xml .csv .html .htm .css .scss .sass .less .js .ts .tsx .jsx .mjs
+    .cjs .mts .cts .py .pyi .pyw .rb .erb .rake .go .rs .java .kt .kts .scala .c .cpp .cc .cxx .h .hpp .hxx .cs
+    .swift .sh .bash .zsh .fish .ps1 .bat .cmd .env .ini .cfg .conf .config .properties .sql .graphql .gql
+    .proto .vue .svelte .astro .ejs .hbs .pug .jade .php .pl .pm .lua .r .dart .ex .exs .erl .hrl .clj .cljs
+    .cljc .edn .hs .lhs .elm .ml .mli .f .f90 .f95 .for .cmake .make .makefile .gradle .sbt .rst .adoc .asciidoc
+    .org .tex .latex .lock .log .diff .patch
+"""
+"""What it takes for text when it is imported."""
+IMPORTS = agent.ImportRule(depth=4, markdown=True, approval=True, endings=frozenset(_ENDINGS.split()))
+INDEX = agent.Limits(lines=200, units=25_000)
 """Of the index; what is left out of the count is dropped."""
 _AUTO = ("memory index", "memories")
 
@@ -76,7 +90,9 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Claude Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
     folder = OWN.folder(surroundings)
     if folder is not None and is_folder(folder):
-        yield Root(f"{ID}:global", folder, ID, "global", LABEL, PERSONAL, note=READS, kind="instructions")
+        own = Root(f"{ID}:global", folder, ID, "global", LABEL, PERSONAL, note=READS, kind="instructions")
+        rules = (f"rules/{name}" for name in names_in(os.path.join(folder, "rules")) if name.endswith(".md"))
+        yield from linked(surroundings, own, ("CLAUDE.md", *rules))
         subagents = os.path.join(folder, "agent-memory")
         if is_folder(subagents):
             yield Root(
@@ -89,14 +105,17 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             yield root._replace(switched_off=where)
     yield from _in_project(surroundings)
     policy = Policy(include=IN_PROJECT, ignore=BOOKKEEPING, whole=IN_PROJECT[:3])
-    outer = ancestors(surroundings.project)
+    around = _around_worktree(surroundings)
+    outer = (folder for folder in ancestors(surroundings.project) if folder not in around)
     yield from above(surroundings, ID, LABEL, outer, policy, READS)
+    policy = Policy(include=IN_PROJECT[1:2], ignore=BOOKKEEPING, whole=IN_PROJECT[1:2])
+    yield from above(surroundings, ID, LABEL, iter(around), policy, READS)
 
 
 def _managed(surroundings: Surroundings) -> Iterator[Root]:
     for name in _SYSTEM:
         folder = os.path.join(surroundings.system_dir, name)
-        if has_any(folder, ("CLAUDE.md",)):
+        if has_any(folder, ("CLAUDE.md", ".claude/rules")):
             yield Root(
                 f"{ID}:global:managed",
                 folder,
@@ -117,8 +136,12 @@ def _auto_memory(surroundings: Surroundings, folder: str, where: str, *, all_pro
     main = main_checkout(anchor) if surroundings.checkout else anchor
     projects = os.path.join(folder, "projects")
     alias: tuple[str, ...] = (f"{ID}:project",)
-    writes = WRITES + (OFF.format(where=where) if where else "")
-    moved = _moved_folder(surroundings, folder)
+    off = UNLOADED if loads_nothing(surroundings) else OFF
+    writes = WRITES + (off.format(where=where) if where else "")
+    moved, brought, path = _moved_folder(surroundings, folder)
+    if brought is not None:
+        by, to = (short_path(place, surroundings.home) for place in (path, brought))
+        writes += MOVED.format(where=by, folder=to)
     if moved is not None and is_folder(moved):
         note = writes + " Your settings (autoMemoryDirectory) make every project share them."
         yield Root(f"{ID}:project:shared", moved, ID, "project", "Claude Code memory", AUTO, aliases=alias, note=note)
@@ -162,7 +185,18 @@ def settings_files(surroundings: Surroundings, home: str | None) -> tuple[tuple[
     """
     own = os.path.join(surroundings.project, ".claude")
     bound = surroundings.checkout or surroundings.project
-    managed = (os.path.join(surroundings.system_dir, name, "managed-settings.json") for name in _SYSTEM)
+    managed = [
+        os.path.join(folder, name)
+        for folder in (os.path.join(surroundings.system_dir, system) for system in _SYSTEM)
+        for name in (
+            "managed-settings.json",
+            *(
+                f"managed-settings.d/{name}"
+                for name in names_in(os.path.join(folder, "managed-settings.d"))
+                if name.endswith(".json") and not name.startswith(".")
+            ),
+        )
+    ]
     return (
         *(((os.path.join(home, "settings.json"), None),) if home is not None else ()),
         (os.path.join(own, "settings.json"), bound),
@@ -189,8 +223,7 @@ def switched_off(surroundings: Surroundings, home: str | None) -> str:
     if named in _YES:
         return "by CLAUDE_CODE_DISABLE_AUTO_MEMORY"
     for path, bound in reversed(settings_files(surroundings, home) if named not in _NO else ()):
-        # A checkout's files are rare, and to resolve links costs more than to look whether one is there.
-        if bound is None or (os.path.lexists(path) and is_within(os.path.realpath(path), (os.path.realpath(bound),))):
+        if bound is None or _is_in(path, bound):
             enabled = agent_value(path, "autoMemoryEnabled")
             if isinstance(enabled, bool):
                 return "" if enabled else f"in {short_path(path, surroundings.home)}"
@@ -208,14 +241,40 @@ def _folder_of(projects: str, made: str) -> str | None:
     return None
 
 
-def _moved_folder(surroundings: Surroundings, folder: str) -> str | None:
-    """Read where the administrators' or the user's settings put auto memory; nothing as wide as the home folder."""
-    files = (path for path, bound in reversed(settings_files(surroundings, folder)) if bound is None)
-    text = next(filter(None, (agent_setting(path, "autoMemoryDirectory") for path in files)), None)
-    if text is None or not text.startswith(("/", "~/")):
-        return None
-    moved = surroundings.folder(text)
-    return None if is_too_wide(surroundings, moved) else moved
+def _moved_folder(surroundings: Surroundings, home: str | None) -> tuple[str | None, str | None, str]:
+    """Read where settings put auto memory (`autoMemoryDirectory`); nothing as wide as the home folder.
+
+    Returns:
+        Where the administrators' or the user's put it; then, unless the administrators' say so, where the project's do,
+        which Claude Code follows in a folder that the user trusts; and the file of the project that names it.
+    """
+    brought, named_in = None, ""
+    for path, bound in reversed(settings_files(surroundings, home)):
+        if bound is not None and not _is_in(path, bound):
+            continue
+        text = agent_setting(path, "autoMemoryDirectory")
+        moved = surroundings.folder(text) if text is not None and text.startswith(("/", "~/")) else None
+        if moved is None or is_too_wide(surroundings, moved):
+            continue
+        if bound is None:
+            return moved, brought, named_in
+        if brought is None:
+            brought, named_in = moved, path
+    return None, brought, named_in
+
+
+def _is_in(path: str, bound: str) -> bool:
+    """Whether a file is there and in the checkout: it is rare, and to resolve links costs more than to look for it."""
+    return os.path.lexists(path) and is_within(os.path.realpath(path), (os.path.realpath(bound),))
+
+
+def _around_worktree(surroundings: Surroundings) -> tuple[str, ...]:
+    """Give the folders of the main checkout around a worktree in it: of these only CLAUDE.local.md is loaded."""
+    checkout = surroundings.checkout
+    main = main_checkout(checkout) if checkout is not None else None
+    if checkout is None or main is None or main == checkout or not is_within(checkout, (main,)):
+        return ()
+    return tuple(folder for folder in ancestors(checkout, main))
 
 
 def _in_project(surroundings: Surroundings) -> Iterator[Root]:
@@ -245,7 +304,10 @@ def _in_project(surroundings: Surroundings) -> Iterator[Root]:
 
 
 def _rule(found: dict[str, str]) -> agent.RuleVerdict:
-    return agent.RuleVerdict(agent.MATCHING, f"paths: {found['paths']}") if found.get("paths") else agent.RuleVerdict()
+    """A rule without `paths`, or with none but `**`, is loaded at the start; see `h8r` in the program."""
+    paths = found.get("paths", "")
+    is_any = all(one.strip().removesuffix("/**") in ("**", "") for one in paths.split(","))
+    return agent.RuleVerdict() if is_any else agent.RuleVerdict(agent.MATCHING, f"paths: {paths}")
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
@@ -264,10 +326,42 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
             excluded += [
                 agent.Excluded(one, why, file=file.path) for one in dict.fromkeys((pattern, _resolved(pattern)))
             ]
+    for folder in _around_worktree(surroundings):
+        why = "Not loaded: it is the main checkout's, and this worktree lies in it."
+        names = ("CLAUDE.md", ".claude/CLAUDE.md", ".claude/rules")
+        excluded += [agent.Excluded(os.path.join(folder, name), why, agent.BY_FOLDER) for name in names]
     nothing, where = loads_nothing(surroundings), switched_off(surroundings, home)
     labels = {source.label for source in LOADS.sources} - {"subagent index"} if nothing else _AUTO if where else ()
     off = tuple((label, f"Not loaded: switched off {where}.") for label in labels)
-    return agent.LoadOptions(off=off, excluded=tuple(excluded), problems=(*problems(files), *more))
+    found = agent.LoadOptions(off=off, excluded=tuple(excluded), problems=(*problems(files), *more))
+    if nothing:
+        return found
+    found = found._replace(besides=tuple(_managed_text(surroundings, files)))
+    return found if where else _followed(surroundings, home, found)
+
+
+def _managed_text(surroundings: Surroundings, files: tuple[File, ...]) -> Iterator[agent.Besides]:
+    """Give the instructions that the administrators wrote into their settings."""
+    managed = tuple(file for file in files if is_within(file.path, (surroundings.system_dir,)))
+    text, path = last(managed, "claudeMd")
+    if isinstance(text, str) and text:
+        yield agent.Besides("managed instructions", "managed rule", path, "It stands there as claudeMd.", text)
+
+
+def _followed(surroundings: Surroundings, home: str | None, found: agent.LoadOptions) -> agent.LoadOptions:
+    """Say which index is loaded where the project's settings move it; it is read if the user named the folder."""
+    _, folder, path = _moved_folder(surroundings, home)
+    if folder is None:
+        return found
+    real = os.path.realpath(folder)
+    named = next((one.name for one in surroundings.roots if os.path.realpath(one.dir) == real), None)
+    if named is not None:
+        return found._replace(places=tuple((label, named) for label in _AUTO))
+    by = f"autoMemoryDirectory in {short_path(path, surroundings.home)}"
+    why = f"{by} puts it there. It is not read here, because a repository may have said so: see memtui roots."
+    index = agent.Besides("memory index", "memory index", os.path.join(folder, "MEMORY.md"), why)
+    off = (*found.off, *((label, f"Not loaded: {by} puts them elsewhere.") for label in _AUTO))
+    return found._replace(off=off, besides=(*found.besides, index))
 
 
 def _resolved(pattern: str) -> str:
@@ -279,12 +373,12 @@ def _resolved(pattern: str) -> str:
 
 
 def _written(label: str, place: str, *names: str) -> agent.LoadSource:
-    """CLAUDE.md and its like: whole, without comments, with imports."""
-    return agent.LoadSource(label, place, names, largest=LARGEST, imports=IMPORTS, comments=True)
+    """CLAUDE.md and its like: whole, without front matter and comments, with imports."""
+    return agent.LoadSource(label, place, names, largest=LARGEST, imports=IMPORTS, comments=True, front_matter=True)
 
 
 def _rules(label: str, place: str, names: tuple[str, ...]) -> agent.LoadSource:
-    return _written(label, place, *names)._replace(front_matter=True, judge=_rule)
+    return _written(label, place, *names)._replace(judge=_rule)
 
 
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
@@ -309,9 +403,8 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
 
 LOADS = agent.Loads(
     (
-        _written("managed instructions", agent.SYSTEM, "CLAUDE.md")._replace(
-            system=("claude-code", "ClaudeCode"), excludable=False
-        ),
+        _written("managed instructions", agent.SYSTEM, "CLAUDE.md")._replace(system=_SYSTEM, excludable=False),
+        _rules("managed rule", agent.SYSTEM, (".claude/rules/**/*.md",))._replace(system=_SYSTEM, excludable=False),
         _written("user instructions", agent.HOME, "CLAUDE.md"),
         _rules("user rule", agent.HOME, ("rules/**/*.md",)),
         _written(
@@ -321,7 +414,7 @@ LOADS = agent.Loads(
             ".claude/CLAUDE.md",
             ".claude/rules/**/*.md",
             "CLAUDE.local.md",
-        )._replace(front_matter=True, judge=_rule, rules_in=f"{os.sep}rules{os.sep}"),
+        )._replace(judge=_rule, rules_in=f"{os.sep}rules{os.sep}"),
         agent.LoadSource(
             "memory index",
             "claude-code:project",

@@ -36,6 +36,9 @@ MEMTUI = KnownAgent("memtui", "memtui", loads=Loads((), note="What memtui gives 
 """What comes on top of everything an agent loads itself, once memtui is installed in it."""
 
 
+_WORDS = b"What is not read is counted as if it were a text in English. " * 10
+
+
 class Item(NamedTuple):
     """One file, or one text the agent makes, and what it costs."""
 
@@ -230,8 +233,9 @@ def _end_of_index(data: bytes, policy: Policy) -> tuple[int | None, int]:
 def _item(engine: Engine, loaded: LoadedFile, count: Counter, known: set[str]) -> Item:
     text = loaded.text
     tokens = count.of(text.decode("utf-8", "replace")) if text else 0
-    if loaded.unread and text:
-        tokens += tokens * loaded.unread // len(text)
+    if loaded.unread:
+        sample = text or _WORDS
+        tokens += count.of(sample.decode("utf-8", "replace")) * loaded.unread // len(sample)
     address = None if loaded.made else _address(engine, loaded.path, known)
     return Item(loaded, len(text) + loaded.unread, tokens, address)
 
@@ -244,7 +248,7 @@ def _address(engine: Engine, path: str, known: set[str]) -> Address | None:
             return None
         folder = os.path.dirname(folder)
     try:
-        address = engine.roots.resolve(path)
+        address = engine.roots.resolve(os.path.realpath(path) if os.path.islink(path) else path)
         engine.rows.get(address)
     except MemtuiError:  # it lies below a root and is none of its memories: a file like any other
         return None

@@ -66,7 +66,7 @@ def test_the_index_is_cut_and_a_huge_file_left_out(machine: Machine) -> None:
     assert (index.mark, index.text.count(b"\n"), index.why) == (
         "cut",
         200,
-        "The agent loads 200 lines or 25,000 bytes of it.",
+        "The agent loads 200 lines or 25,000 characters of it.",
     )
 
 

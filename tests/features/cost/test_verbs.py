@@ -36,7 +36,7 @@ def test_the_list_of_one_agent(machine: Cli, home: Path) -> None:
     result = machine("cost", "--agent", "claude-code")
     assert [line.split("\t")[2:] for line in result.lines] == [
         ["user instructions", f"{home}/.claude/CLAUDE.md", ""],
-        ["import", f"{home}/private.md", "needs approval"],
+        ["import", f"{home}/private.md", "missing"],
         ["user rule", f"{home}/.claude/rules/e␛[31m.md", "only when matching files are touched"],
     ]
     shown = machine("cost", "--agent", "Claude Code", terminal=True)

@@ -3,7 +3,7 @@
 import time
 
 from memtui.agents.agent import BY_FOLDER, BY_NAME, Excluded
-from memtui.agents.session_start import Exclusions
+from memtui.agents.patterns import Exclusions
 
 
 def test_why_a_file_is_left_out() -> None:
