@@ -20,6 +20,7 @@ _VERBS = (
             ),
             Param("--line", "only what is wrong in this line; outside and below are fixed one by one", "number", "N"),
             Param("--yes", "make the fixes without asking", "flag"),
+            Param("--rebuild", "propose the indexes of ROOT made anew from its memories, the newest first", "flag"),
         ),
         (
             ("memtui health", "every finding"),
@@ -34,16 +35,19 @@ _VERBS = (
                 "what is below the cut line goes to a second file, which the index then names",
             ),
             ("memtui health claude-code:project --fix below --line 214", "that line moves to the top"),
+            ("memtui health qwen-code:project --rebuild", "a proposal, decided about in `memtui review`"),
         ),
         "Findings are dangling pointers, memories the index does not name, duplicate pointers, lines longer than the "
         "agent keeps them, pointers that lead out of the folder, and the cut line: what the agent does not load "
         "because the index is too long. --fix cut loses nothing: the lines that are not loaded go to MEMORY-more.md "
         "as they are, one line of the index names that file, and what is named there counts as named. An index that "
         "its agent makes anew from the memories is fixed only when its root is named, because such a fix does not "
-        "stay.",
+        "stay. --rebuild makes a proposal and writes nothing: a line for each memory, within the agent's limits; what "
+        "does not fit is named, and an index that holds anything else is left alone.",
         "a list of findings: kind, index, line, path, memory, text, fix, offered, why; beside it indexes (address, "
         "lines, bytes, units, limits, cut, by, lost_lines, lost_bytes, below, rebuilt, problem, off). With --fix one "
-        "object: written, fixes, txn, changes (each: index, fixes, diff, notes)",
+        "object: written, fixes, txn, changes (each: index, fixes, diff, notes). With --rebuild one "
+        "object: proposal, state, note, left, changes (each: index, diff)",
         does="memtui.features.health.verbs:health",
         rank=80,
     ),

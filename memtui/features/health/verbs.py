@@ -8,7 +8,7 @@ from memtui.errors import UsageError
 from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare, refuse_unread
 from memtui.features.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, IndexFinding, IndexReport, Preview
 from memtui.features.health.survey import Looker, has_index
-from memtui.wire import outcomes, places, values
+from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
@@ -23,6 +23,8 @@ def health(call: Call) -> int:
     chosen = None if named is None else places.place(engine, named).roots
     roots = [root for root in engine.roots.all() if chosen is None or root.id in chosen]
     reports = Looker().look(engine, roots)
+    if call.args.flag("rebuild"):
+        return _rebuild(call, roots if named is not None else [])
     kind = call.args.text("fix")
     if kind is not None:
         return _fix(call, reports, kind, rebuilt=named is not None)
@@ -33,6 +35,34 @@ def health(call: Call) -> int:
         return outcomes.DONE
     _table(call, reports)
     _say(call, reports, roots)
+    return outcomes.DONE
+
+
+def _rebuild(call: Call, roots: Sequence[Root]) -> int:
+    """Propose the indexes of one root made anew."""
+    from memtui.features.health.rebuild import rebuild
+
+    if len(roots) != 1:
+        raise UsageError("--rebuild is for one root.", hint="Name it: memtui health ROOT --rebuild")
+    suggested, changed = rebuild(call.engine, roots[0], call.actor.name)
+    stored = None if suggested is None else call.engine.proposals.add((suggested,))[0]
+    left = [path for one in changed for path in one.left]
+    diffs = [(str(one.address), _diff(Preview(one.address, one.before or b"", one.after, "", 0))) for one in changed]
+    if call.out.json:
+        found = {"id": None, "state": None, "note": None} if stored is None else stored._asdict()
+        changes = [{"index": name, "diff": "\n".join(diff)} for name, diff in diffs]
+        call.out.document(
+            {"proposal": found["id"], "state": found["state"], "note": found["note"], "left": left, "changes": changes}
+        )
+        return outcomes.DONE
+    for _, diff in diffs:
+        call.out.diff(diff)
+    if stored is None:
+        call.out.say("The indexes are so already.")
+    else:
+        call.out.line_of("proposed", stored.id, *(name for name, _ in diffs))
+        left_out = f"{len(left):,} of the oldest do not fit into what the agent loads" if left else ""
+        results.beside(call.out, stored.note, left_out, "A person decides: memtui review")
     return outcomes.DONE
 
 

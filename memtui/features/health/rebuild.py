@@ -1,0 +1,131 @@
+"""An index made anew from the memories it is there for, the newest first, as a proposal; one kept by hand is not.
+
+It is apart because fixes change single lines, and this writes all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.model import Address, Memory, Root, Write
+from memtui.engine.proposal import Evidence, Proposal
+from memtui.errors import NotFoundError, UsageError
+from memtui.features.health.checks import LINKS, CheckedIndex, check
+from memtui.features.health.model import UNNAMED, apply_edits
+from memtui.features.proposals.boundary import bounded
+from memtui.features.proposals.value import proposal
+from memtui.pointers.cutline import measure
+from memtui.pointers.index import parse
+from memtui.pointers.lines import home_of, is_entry, is_text, spans, text_of
+from memtui.pointers.rest import index_of
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+_NAMED = 10
+
+
+class RebuiltIndex(NamedTuple):
+    """An index as it would be."""
+
+    address: Address
+    before: bytes | None
+    """None: there is none."""
+    after: bytes
+    left: tuple[str, ...]
+    """Memories whose lines the agent would not load; the oldest."""
+
+
+def rebuild(engine: Engine, root: Root, by: str) -> tuple[Proposal | None, tuple[RebuiltIndex, ...]]:
+    """Work out the indexes of a root anew; nothing is stored.
+
+    Args:
+        engine: has the memories.
+        root: whose layout has an index of links.
+        by: who asks for it.
+
+    Returns:
+        The proposal, None when the indexes are so already; and what would change.
+
+    Raises:
+        UsageError: the root has no such index, or one that holds more than lines that name memories.
+        NotFoundError: there is no memory to name.
+    """
+    if root.policy.index_format != LINKS or not root.policy.index_file:
+        raise UsageError(f"{root.id} has no index of links.", hint="`memtui health` says which roots have one.")
+    rows = {row.address.path: row for row in engine.rows.list([root.id]).items if not row.missing}
+    homes: dict[str, list[Memory]] = {}
+    for row in sorted(rows.values(), key=lambda one: (-one.modified_at, one.address.path)):
+        path = row.address.path
+        home = home_of(root.policy.index_file, path, rows)
+        if home and row.sha256 and path.endswith(".md") and not (root.policy.is_index(path) or index_of(path)):
+            homes.setdefault(home, []).append(row)
+    if not homes:
+        raise NotFoundError(f"{root.id} has no memory that an index could name.")
+    made = [_rebuilt(engine, root, home, named, rows) for home, named in sorted(homes.items())]
+    changed = tuple(one for one in made if one.after != one.before)
+    if not changed:
+        return None, ()
+    left = [path for one in changed for path in one.left]
+    more = f" and {len(left) - _NAMED} more" if len(left) > _NAMED else ""
+    why = f"{', '.join(str(one.address) for one in changed)} made anew from the memories, the newest first."
+    if left:
+        why += f" {len(left)} do not fit into what the agent loads: {', '.join(left[:_NAMED])}{more}."
+    steps = [Write(one.address, one.after, None if one.before is None else _sha(one.before)) for one in changed]
+    suggested = proposal(
+        engine, kind="replace" if changed[0].before is not None else "add", steps=steps, by=by, why=why,
+        evidence=[*_shown(changed, homes)],
+    )  # fmt: skip
+    (judged,) = bounded(engine, (suggested,))
+    return judged, changed
+
+
+def _rebuilt(engine: Engine, root: Root, home: str, named: Sequence[Memory], rows: dict[str, Memory]) -> RebuiltIndex:
+    address = Address(root.id, home)
+    before = engine.read_bytes(address) if home in rows else None
+    head = _head(address, before or b"")
+    memories = {row.address.path: row.description for row in rows.values()}
+    mine = tuple(row.address.path for row in named)
+    found = check(CheckedIndex(address, head, root.policy, memories, mine=mine))
+    edits = {
+        finding.path: finding.fix.edits[0] for finding in found.findings if finding.kind == UNNAMED and finding.fix
+    }
+    kept = [path for path in mine if path in edits]
+    after = apply_edits(head, [edits[path] for path in kept])
+    cut = measure(after, root.policy).cut
+    while cut is not None and kept:
+        lost = max(1, len(spans(after)) - cut)
+        kept = kept[:-lost]
+        after = apply_edits(head, [edits[path] for path in kept])
+        cut = measure(after, root.policy).cut
+    return RebuiltIndex(address, before, after, tuple(path for path in mine if path in edits and path not in kept))
+
+
+def _head(address: Address, data: bytes) -> bytes:
+    """What stands above the first line that names a memory.
+
+    Raises:
+        UsageError: something else stands below it.
+    """
+    lines = spans(data)
+    named = {pointer.line for pointer in parse(data, address.path)}
+    first = min(named, default=len(lines))
+    rest = [number for number in range(first, len(lines)) if text_of(data, lines[number]).strip()]
+    if not is_text(data) or any(number not in named or not is_entry(text_of(data, lines[number])) for number in rest):
+        raise UsageError(
+            f"{address} holds more than lines that name memories: somebody keeps it by hand.",
+            hint=f"`memtui health {address.root} --fix all` mends single lines.",
+        )
+    return data[: lines[first].start] if first < len(lines) else data
+
+
+def _sha(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+def _shown(changed: Sequence[RebuiltIndex], homes: dict[str, list[Memory]]) -> Iterator[Evidence]:
+    for one in changed:
+        newest = homes[one.address.path][0]
+        yield Evidence("memory", str(newest.address), newest.sha256 or "", "line 1", newest.description)
