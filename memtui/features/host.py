@@ -150,6 +150,16 @@ class Operations(Protocol):
     def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
         """Review versions, whatever is under their names by now."""
 
+    def seen_with(self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str], *, joined: bool) -> None:
+        """In a job of writes, say that the user has looked at changes, and which proposals they rejected, as one step.
+
+        Args:
+            engine: the job's.
+            changes: as they were shown.
+            rejected: ids of proposals; they are open again when the step is taken back.
+            joined: it is a part of the engine's last step, and taken back with it.
+        """
+
     def accept(self, root: str, then: Callable[[], None]) -> None:
         """Show what waits in a root, and review it."""
 

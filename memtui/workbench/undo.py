@@ -25,13 +25,17 @@ Projects = Callable[[], Iterable[Root]]
 
 
 class Step(NamedTuple):
-    """Changes that were marked as seen at once."""
+    """Changes that were marked as seen at once, and proposals that were rejected with them."""
 
     changes: tuple[Change, ...]
     marks: tuple[SeenMark, ...]
     """The marks before."""
     after: str | None
     """What the engine's undo would have taken back then: while it still would, the marks are the newest step."""
+    rejected: tuple[str, ...] = ()
+    """Ids of proposals."""
+    joined: bool = False
+    """It is a part of the engine's step `after`: both are taken back at once, and done again."""
 
 
 class SeenSteps:
@@ -50,13 +54,22 @@ class SeenSteps:
         self._ends = False
         """A mark was made: what was undone before it is not done again."""
 
-    def mark(self, engine: Engine, changes: Iterable[Change]) -> int:
-        """Mark changes as they were shown; returns how many were not marked before."""
-        chosen = tuple(changes)
-        marks = engine.changes.mark_shown(chosen)
-        if marks:
+    def mark(
+        self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str] = (), *, joined: bool = False
+    ) -> int:
+        """Mark changes as they were shown; returns how many were not marked before.
+
+        Args:
+            engine: where.
+            changes: which.
+            rejected: proposals that were rejected with it, to be open again when it is taken back.
+            joined: it belongs to the engine's last step.
+        """
+        chosen, away = tuple(changes), tuple(rejected)
+        marks = engine.changes.mark_shown(chosen) if chosen else ()
+        if marks or away:
             self._left = engine.undo.next()
-            self._done.append(Step(chosen, marks, self._left))
+            self._done.append(Step(chosen, marks, self._left, away, joined))
             self._undone.clear()
             self._ends = True
         return len(marks)
@@ -80,11 +93,9 @@ class SeenSteps:
             to be told first; the next call takes the older one back.
         """
         newest = self._look(engine)
-        if self._done and self._done[-1].after == newest:
-            step = self._done.pop()
-            engine.changes.unmark(step.marks)
-            self._undone.append(step)
-            return step
+        step = self._done[-1] if self._done and self._done[-1].after == newest else None
+        if step is not None and not step.joined:
+            return self._take_back(engine, step, actor)
         newest = self._reach(engine, "undo", roots) or newest
         ahead = engine.undo.passed_over()
         newer = (ahead.newer, ahead.folder) if ahead is not None else ("", "")
@@ -94,6 +105,8 @@ class SeenSteps:
         self._asked, self._known = None, newer
         done = engine.undo.undo(actor=actor)
         if any(outcome.ok for outcome in done.outcomes):
+            if step is not None:
+                self._take_back(engine, step, actor)
             self._undone.append(newest)
             done = done._replace(left="")  # what is newer elsewhere was told before
         self._left = engine.undo.next()
@@ -107,10 +120,7 @@ class SeenSteps:
         """
         self._look(engine)
         if self._undone and isinstance(step := self._undone[-1], Step):
-            engine.changes.mark_shown(step.changes)
-            self._done.append(step)
-            self._undone.pop()
-            return step
+            return self._do_again(engine, step, actor)
         if not self._undone and self._ends:
             raise NotFoundError(
                 "There is nothing to redo: changes were marked as seen after the last undo.", code="E_NOTHING_TO_UNDO"
@@ -120,7 +130,23 @@ class SeenSteps:
         self._left = engine.undo.next()
         if self._undone:
             self._follow(self._undone.pop(), self._left)
+        if self._undone and isinstance(step := self._undone[-1], Step) and step.joined:
+            self._do_again(engine, step, actor)
         return done
+
+    def _take_back(self, engine: Engine, step: Step, actor: Actor) -> Step:
+        engine.changes.unmark(step.marks)
+        _decide(engine, step.rejected, "open", actor)
+        self._undone.append(self._done.pop())
+        return step
+
+    def _do_again(self, engine: Engine, step: Step, actor: Actor) -> Step:
+        if step.changes:
+            engine.changes.mark_shown(step.changes)
+        _decide(engine, step.rejected, "rejected", actor)
+        self._undone.pop()
+        self._done.append(step)
+        return step
 
     def _reach(self, engine: Engine, kind: str, roots: Projects) -> str | None:
         """Open what a step between two projects reached into; returns what undo would take back if there was one."""
@@ -146,6 +172,16 @@ class SeenSteps:
         for index, step in enumerate(self._undone):
             if isinstance(step, Step) and step.after == old:
                 self._undone[index] = step._replace(after=new)
+
+
+def _decide(engine: Engine, numbers: Iterable[str], state: str, actor: Actor) -> None:
+    """Decide once more about proposals, where nobody decided anything else since."""
+    before = "rejected" if state == "open" else "open"
+    ids = [number for number in numbers if engine.proposals.get(number).state == before]
+    if ids:
+        from memtui.features.proposals.apply import decide
+
+        decide(engine, ids, state, actor=actor, tidy=False)
 
 
 class SeenChanges:
@@ -188,8 +224,9 @@ class SeenChanges:
 
     def report(self, step: Step, *, undone: bool) -> None:
         """Say what became of a step of marks."""
-        words = count_words(len(step.marks), "change")
+        parts = [f"{count_words(len(step.rejected), 'proposal')} rejected"] * bool(step.rejected)
+        words = ", ".join([*parts, f"{count_words(len(step.marks), 'change')} seen"] if step.marks else parts)
         if undone:
-            self._say(f"Undid: {words} seen, unseen again. U does it again.", "good")
+            self._say(f"Undid: {words}{', unseen again' * bool(step.marks)}. U does it again.", "good")
         else:
-            self._say(f"Did again: {words} seen. u takes it back.", "good")
+            self._say(f"Did again: {words}. u takes it back.", "good")

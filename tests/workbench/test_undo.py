@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Done, PassedOver, Root
+from memtui.engine.model import Actor, Address, Done, PassedOver, Root, Write
+from memtui.engine.proposal import Evidence
 from memtui.errors import NotFoundError
+from memtui.features.proposals.apply import decide
+from memtui.features.proposals.value import proposal
 from memtui.workbench.undo import SeenSteps, Step
 
 ME, CLAUDE = Actor("tui"), Actor("agent:claude")
@@ -77,6 +80,24 @@ def test_operations_and_marks_go_back_and_forth_in_the_order_of_time(engine: Eng
         assert (engine.read(C).bytes, unseen(engine)) == (b"c\n", [A])
         assert [label(steps.redo(engine, ME)) for _ in order] == order
         assert (engine.read(C).bytes, unseen(engine)) == (b"two\n", [])
+
+
+def test_a_mark_that_belongs_to_a_step_goes_and_comes_with_it(engine: Engine) -> None:
+    steps = SeenSteps()
+    save(engine, "one\n")
+    step = Write(Address("here", "new.md"), b"new\n", None)
+    shows = [Evidence("request", "somebody")]
+    made = proposal(engine, kind="add", steps=[step], by="claude", why="because", evidence=shows)
+    (stored,) = engine.proposals.add([made])
+    decide(engine, [stored.id], "rejected", actor=ME)
+    steps.mark(engine, engine.changes.unseen(), [stored.id], joined=True)
+    for _ in range(2):
+        assert label(steps.undo(engine, ME)) == "save here/c.md"
+        assert (engine.read(C).bytes, unseen(engine)) == (b"c\n", [A])
+        assert engine.proposals.get(stored.id).state == "open"
+        assert label(steps.redo(engine, ME)) == "save here/c.md"
+        assert (engine.read(C).bytes, unseen(engine)) == (b"one\n", [])
+        assert engine.proposals.get(stored.id).state == "rejected"
 
 
 def test_an_older_change_is_only_taken_back_when_asked_twice(tmp_path: Path) -> None:

@@ -152,6 +152,31 @@ class Marks(EnginePart):
         self._events.touched(mark.address for mark in chosen)
 
     @made_again
+    def choose(self, changes: Iterable[Change], state: str) -> None:
+        """Keep what a person decided about changes of others, until it is carried out; nothing else happens.
+
+        Args:
+            changes: each as it was shown; the decision is void when the memory has another version.
+            state: `accepted`, `rejected` (it shall be taken back), or `open`: not decided.
+
+        Raises:
+            RefusedError: `E_PERSON`: an agent runs this process; and as any change.
+        """
+        self._rules.approver.require("decide about what others changed")
+        self._rules.refuse_read_only()
+        places = [(self._rules.allowed(change.address.root), change) for change in changes]
+        versions = [(self._roots.uid(root), change.address.path, change.after) for root, change in places]
+        self._ledger.memories.decide(versions, state)
+
+    def chosen(self, changes: Iterable[Change]) -> dict[Change, str]:
+        """What was decided about changes and not carried out yet; see `choose`."""
+        known = self._ledger.memories.decided()
+        if not known:
+            return {}
+        places = [(self._roots.uid(self._roots.find(one.address.root)), one) for one in changes]
+        return {one: state for uid, one in places if (state := known.get((uid, one.address.path, one.after)))}
+
+    @made_again
     def decide(
         self,
         proposals: Iterable[Proposal],
@@ -186,6 +211,7 @@ class Marks(EnginePart):
             self._ledger.proposals.decide([one.id for one in chosen], state, by=actor.name, note=note, txn=txn)
             if state in APPROVALS:
                 self._ledger.audit.approve(state, places, approver)
+        self._events.touched(step.address for one in chosen for step in one.steps)
 
     @made_again
     def decide_hunk(self, proposal: Proposal, step: int, hunk: int, *, rejected: bool) -> None:

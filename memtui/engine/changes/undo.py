@@ -368,12 +368,14 @@ class Undo(EnginePart):
     # --- what others did
 
     @made_again
-    def take_back(self, changes: Iterable[Change], *, actor: Actor) -> Done:
+    def take_back(self, changes: Iterable[Change], *, actor: Actor, label: str = "", cause: str | None = None) -> Done:
         """Take whole changes of others back as one undo step, each only if the memory still is as the change left it.
 
         Args:
             changes: what is unseen; a deletion is restored, a creation goes to the trash, a rename is renamed back.
             actor: who does it.
+            label: what the step is called, for people; empty: that these were taken back.
+            cause: what it is done for, where more is done in the same step; see `Together.do`.
 
         Returns:
             An outcome for each; a `Conflict` where the memory is not as it was left any more.
@@ -381,8 +383,8 @@ class Undo(EnginePart):
         chosen = tuple(changes)
         self._rules.refuse_read_only()
         what = str(chosen[0].address) if len(chosen) == 1 else f"{len(chosen)} memories"
-        label = f"take back what others did to {what}"
-        txn = transaction(self._ledger, "restore", actor, label)
+        label = label or f"take back what others did to {what}"
+        txn = transaction(self._ledger, "restore", actor, label, cause=cause)
         outcomes = each(
             self._roots.pace,
             chosen,

@@ -324,6 +324,14 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE txns ADD COLUMN whole INTEGER NOT NULL DEFAULT 0;
     CREATE INDEX txns_cause ON txns (cause) WHERE cause NOT NULL;
     """,
+    # What a person decided about changes of others, each of one version, and has not carried out yet.
+    """
+    CREATE TABLE change_decisions (
+        memory INTEGER PRIMARY KEY REFERENCES memories(id),
+        sha BLOB,
+        state TEXT NOT NULL
+    );
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

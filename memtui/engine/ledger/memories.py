@@ -190,6 +190,24 @@ class MemoryTable:
                     ),
                 )
 
+    def decide(self, versions: Sequence[tuple[int, str, str | None]], state: str) -> None:
+        """Keep what a person decided about versions (root id, path, sha-256 or None: deleted); `open`: nothing."""
+        with self._database.transaction(durable=False) as db:
+            for uid, path, sha in versions:
+                memory = self.memory_id(uid, path)
+                db.execute("DELETE FROM change_decisions WHERE memory = ?", (memory,))
+                if state != "open":
+                    values = (memory, bytes.fromhex(sha) if sha else None, state)
+                    db.execute("INSERT INTO change_decisions VALUES (?, ?, ?)", values)
+
+    def decided(self) -> dict[tuple[int, str, str | None], str]:
+        """The state of each version that a person decided about, as `decide` takes them."""
+        found = self._database.rows(
+            "SELECT m.root, m.path, d.sha, d.state FROM change_decisions d JOIN memories m ON m.id = d.memory",
+            kinds="ibBt",
+        )
+        return {(uid, os.fsdecode(path), sha.hex() if sha else None): state for uid, path, sha, state in found}
+
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
         """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""
         if uid == new_uid and self._follow_to_fresh(uid, os.fsencode(path), os.fsencode(new_path)):

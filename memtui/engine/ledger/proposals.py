@@ -146,7 +146,7 @@ class ProposalTable:
 
         Args:
             ids: proposals that wait, or are accepted and not carried out yet; all of them or none.
-            state: `open`, `later`, `accepted` or `rejected`.
+            state: `open`, `later`, `accepted` or `rejected`; of a rejected one `open` or `blocked`.
             by: who decided.
             note: why; nothing leaves what it says already.
             txn: the step of undo that is a part of the decision; undone, the proposal waits again.
@@ -155,9 +155,8 @@ class ProposalTable:
             NotFoundError: there is no such proposal.
             ConflictError: `E_CONFLICT`, one cannot come into this state any more.
         """
-        can = (
-            ("open", "later", "accepted") if state != "rejected" else ("open", "later", "accepted", "stale", "blocked")
-        )
+        more = {"rejected": WAITING, "open": ("rejected",), "blocked": ("rejected",)}
+        can = ("open", "later", "accepted", *more.get(state, ()))
         with self._database.transaction() as db:
             for number in dict.fromkeys(ids):
                 known = self.get(number)

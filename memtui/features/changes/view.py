@@ -21,6 +21,7 @@ from memtui.features.changes.view_rows import (
     BURST,
     CHANGE,
     HEAD,
+    PROPOSED,
     InboxRows,
     Item,
     Loaded,
@@ -62,12 +63,13 @@ class ChangesView(ListView[Item]):
     """What waits for the user: proposals, and changes since they looked."""
 
     ID = "changes"
-    HELP = """What is proposed stands first: a accepts it, r rejects it, s puts it off, and ctrl+s carries out all that
-is accepted as one step of undo; in the text beside it a and r decide about one hunk. Below is everything others changed
-since you last looked, newest first, by who did it and when. A group opens and closes with `enter`; a checkout, a
-rewrite of many memories or a renamed folder is one row that opens. The difference is from the text you last saw.
-Nothing counts as seen before you press x here, and u takes that back. d h takes back one hunk, d c the whole change:
-only if the memory still is as shown, and u brings it back."""
+    HELP = """What is proposed stands first: a accepts it, r rejects it, s puts it off; in the text beside it a and r
+decide about one hunk. Below is everything others changed since you last looked, newest first, by who did it and when:
+a leaves a change as it is, r has it taken back. Nothing of this happens before ctrl+s carries it out as one step of
+undo; the same key again takes a decision away. A group opens and closes with `enter`; a checkout, a rewrite of many
+memories or a renamed folder is one row that opens. The difference is from the text you last saw. At once x says that
+you have seen a change, d h takes back one hunk of it and d c all of it, if the memory still is as shown; u brings back
+each. `/rejected` shows what you rejected, and r opens it again."""
     EMPTY = ("You have seen everything.", "What others change or propose appears here as it happens.")
     rows: InboxRows
 
@@ -86,6 +88,8 @@ only if the memory still is as shown, and u brings it back."""
         """The folder or scope this is about."""
         self._drawn: Shown | None = None
         """The change beside the list."""
+        self.acted = False
+        """A key did something here since the view was opened: news leave the cursor where it is."""
         self.proposed: ShownProposal | None = None
         """The proposal beside the list, if it is one."""
         self._count_rest: Timer | None = None
@@ -98,10 +102,11 @@ only if the memory still is as shown, and u brings it back."""
             "carry_out": self.decisions.carry_out,
             "next_undecided": lambda: self.decisions.jump(1),
             "previous_undecided": lambda: self.decisions.jump(-1),
+            "undo": self.decisions.undo,
             "seen": lambda: self.see(self.targets),
             "seen_all": lambda: self.see(self.rows.passing),
             "take_back_hunk": self.rollback.hunk,
-            "take_back": lambda: self.take_back(self.targets),
+            "take_back": lambda: self.rollback.changes(self.targets),
             "open": self._open,
             "edit": self._edit,
             "edit_outside": lambda: host.places.edit(self.here.address, then="outside"),
@@ -148,10 +153,6 @@ only if the memory still is as shown, and u brings it back."""
             return None
         return (found.view.proposal.id, *found.places[self.hunk])
 
-    def take_back(self, changes: tuple[Change, ...]) -> None:
-        """Take back whole changes."""
-        self.rollback.changes(changes)
-
     @property
     def targets(self) -> tuple[Change, ...]:
         """What an operation works on; of the change beside the list, what is shown of it."""
@@ -178,6 +179,7 @@ only if the memory still is as shown, and u brings it back."""
         rows.let_go()
         rows.marks.clear()
         rows.range = rows.below = self.prompt = None
+        self.acted = bool(self.shell.row_left(self.ID))
         self.place = ""
         if within is not None:
             self.place, holds = within
@@ -217,8 +219,10 @@ only if the memory still is as shown, and u brings it back."""
             rows.update(loaded)
             rows.open_for(self.shell.row_left(self.ID))
 
+        begins = rows.shown[:2]
         self.change(change)
-        if not count and self.item is not None and self.item.kind == HEAD:
+        if not self.acted and rows.proposals and [one.kind for one in begins] != [HEAD, PROPOSED]:
+            self.list.go(0)
             self.decisions.jump(1)
         if count:
             over = {one.address for row in rows.shown[: self.list.top] for one in row.changes}
@@ -248,12 +252,16 @@ only if the memory still is as shown, and u brings it back."""
         opened = item.kind == BURST and item.burst is not None and self.rows.is_open(item.burst)
         clock = Clock(self.host.now(), self.ascii, self.shell.named)
         if item.kind == HEAD:
-            said = view_proposals.words(self.rows.proposals) if item.alone else f"{len(self.rows.passing):,}"
+            states = [one.state for one in self.rows.proposals]
+            said = view_proposals.words(states) if item.alone else f"{len(self.rows.passing):,}{self._decided_words()}"
             return [("Proposed: " if item.alone else "Changed since you looked: ", "heading"), (said, "dim")]
         mark = "*" if self.rows.marked(item) else " "
         if item.proposal is not None:
             return [(mark, "mark"), *view_proposals.runs(item.proposal, width - 1, clock)]
-        return [(mark, "mark"), *row_runs(item, width - 1, clock, opened=opened, counts=self.counts)]
+        return [
+            (mark, "mark"),
+            *row_runs(item, width - 1, clock, opened=opened, counts=self.counts, sign=self.rows.sign(item)),
+        ]
 
     def list_words(self) -> tuple[str, Line]:
         """How many changes there are, in how many groups, and which are shown."""
@@ -270,7 +278,16 @@ only if the memory still is as shown, and u brings it back."""
         if rows.proposals:
             notes[0] = (f"oldest {ago(rows.proposals[0].at, self.host.now())}", "title")
             return "Review", notes
+        if decided := self._decided_words():
+            return "Review", [(decided.removeprefix(", "), "title")]
         return (f"Changes in {self.place}" if self.place else "Changes since you looked"), notes
+
+    def _decided_words(self) -> str:
+        """How many changes are decided: `, 2 accepted, ctrl+s`; empty where none is."""
+        said = view_proposals.words(
+            [state for one in self.rows.passing if (state := self.rows.decision(one)) != "open"]
+        )
+        return f", {said}" if said else ""
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is shown when there are no rows."""
@@ -414,7 +431,7 @@ only if the memory still is as shown, and u brings it back."""
         if item is None:
             return ()
         if item.kind == HEAD:
-            return words_page("a accepts, r rejects, s puts off; ctrl+s carries out what is accepted.", width=width)
+            return words_page("a accepts, r rejects, s puts off; ctrl+s carries out what is decided.", width=width)
         if item.vanished is not None:
             root = item.vanished.root
             return words_page(
@@ -461,7 +478,10 @@ only if the memory still is as shown, and u brings it back."""
         """Why an action is off now."""
         item = self.item
         if action.id in DECIDES:
-            return self.decisions.why_not(action.id)
+            outdated = (
+                action.id in ("accept", "reject") and item is not None and item.change is not None and self.outdated
+            )
+            return "It changed again meanwhile; R shows it." if outdated else self.decisions.why_not(action.id)
         if action.id in NEEDS_CHANGE and (item is None or item.change is None):
             return f"{action.label}: put the cursor on a change first."
         if (action.id in ("seen", "take_back", "mark") and not self.targets) or (action.id == "open" and item is None):
@@ -506,6 +526,11 @@ only if the memory still is as shown, and u brings it back."""
                 self.list.go(index)
                 return
             index += step
+
+    def perform(self, action: Action) -> None:
+        """Do it; from now on the cursor stays where it is."""
+        self.acted = True
+        super().perform(action)
 
     def see(self, changes: tuple[Change, ...]) -> None:
         """Say that the user has looked at changes."""

@@ -6,19 +6,21 @@ It is apart from the view as `Rollback` is from its other keys: it knows proposa
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import why_not_text
-from memtui.engine.model import Rename, Write
+from memtui.engine.model import Address, Change, Rename, Write
 from memtui.engine.proposal import Evidence, Proposal
+from memtui.features.changes.view_rows import NO_SIGN, SIGNS, UNDECIDED
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import ProposalView, StepView
 from memtui.safe_text import cell_width, one_line
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
-from memtui.ui.draw.spans import Run
+from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.times import ago, since
 from memtui.ui.draw.words import count_words, fit
@@ -28,10 +30,11 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.features.changes.view_rows import ReviewPlace
 
-SIGNS = {"accepted": ("+", "add"), "later": ("~", "dim"), "stale": ("!", "warning"), "blocked": ("x", "warning")}
-"""What stands before a proposal that is not simply open."""
+_Decided = Sequence[tuple[Proposal | Change, str]]
+"""Proposals and changes, each with what is decided about it."""
 _STATES = {
     "accepted": "It is accepted; ctrl+s carries it out.",
+    "rejected": "It is rejected; r opens it again.",
     "later": "It is put off.",
     "blocked": "Nobody can accept it.",
 }
@@ -53,7 +56,7 @@ class ShownProposal(NamedTuple):
 
 def runs(one: Proposal, width: int, look: Clock) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark."""
-    sign, style = SIGNS.get(one.state, (" ", "dim"))
+    sign, style = SIGNS.get(one.state, NO_SIGN)
     by = fit(one.by.removeprefix("rule:"), 12, plain=look.ascii) + " "
     lead: list[Run] = [(f"{sign} ", style), (f"{ago(one.at, look.now):>4} ", "dim"), (by, "strong")]
     lead.append((f"{one.kind:<8} ", "agent"))
@@ -128,10 +131,12 @@ def _step(view: StepView, look: Look) -> tuple[Page, tuple[int, ...]]:
 
 
 class Decisions:
-    """Accepts, rejects and puts off; only carrying out writes memories, all of them as one step of undo."""
+    """Takes down what the person decides; only carrying out writes memories, all of it as one step of undo."""
 
     def __init__(self, view: ReviewPlace) -> None:
         self._view = view
+        self._before: list[_Decided] = []
+        """What the decisions were before each that is not carried out yet."""
 
     @property
     def targets(self) -> tuple[Proposal, ...]:
@@ -139,17 +144,13 @@ class Decisions:
         found = self._view.rows.targets(self._view.list.cursor)
         return tuple(item.proposal for item in found if item.proposal is not None)
 
-    @property
-    def accepted(self) -> tuple[Proposal, ...]:
-        """What `ctrl+s` carries out."""
-        return tuple(one for one in self._view.rows.proposals if one.state == "accepted")
-
     def why_not(self, action: str) -> str:
         """Why keys that decide are off."""
+        rows = self._view.rows
         if action == "carry_out":
-            return "" if self.accepted else "Nothing is accepted: a accepts a proposal."
+            return "" if any(map(bool, self._decided())) else "Nothing is decided: a accepts, r rejects."
         if action in ("next_undecided", "previous_undecided"):
-            return "" if any(map(_undecided, self._view.rows.proposals)) else "Every proposal is decided."
+            return "" if any(map(rows.undecided, rows.shown)) else "Everything is decided."
         chosen = self.targets
         if not chosen:
             return "" if action != "put_off" and self._view.targets else "Put the cursor on a proposal first."
@@ -158,57 +159,70 @@ class Decisions:
         return ""
 
     def accept(self) -> None:
-        """Accept, or take that back; in the text only the hunk; a change of others is reviewed and seen."""
-        view, chosen = self._view, self.targets
-        if self._hunk(rejected=False):
-            return
-        if chosen:
-            able = [one for one in chosen if one.state not in ("blocked", "stale")]
-            state = "open" if all(one.state == "accepted" for one in able) else "accepted"
-            self._decide(able, state)
-            return
-        changes = view.targets
-        versions = [(one.address, one.after) for one in changes if one.after is not None]
-        view.host.operations.review(versions, lambda: view.see(changes))
+        """Accept; in the text of a proposal only the hunk. Agents may be given a change that is accepted."""
+        if not self._hunk(rejected=False):
+            self._decide("accepted")
 
     def reject(self) -> None:
-        """Reject, after asking why; in the text only the hunk; a change of others is taken back."""
+        """Reject, a proposal after asking why; in its text only the hunk. A change shall be taken back."""
         view, chosen = self._view, self.targets
         if self._hunk(rejected=True):
             return
-        if not chosen:
-            view.take_back(view.targets)
+        if not chosen or all(one.state == "rejected" for one in chosen):
+            self._decide("rejected")
             return
 
         def typed(reason: str) -> None:
             view.close_prompt()
-            self._decide(chosen, "rejected", reason.strip())
+            self._decide("rejected", reason.strip())
 
         what = chosen[0].kind if len(chosen) == 1 else count_words(len(chosen), "proposal")
         view.ask(Question(f"Reject {what}; why (may be empty): ", "", typed, view.close_prompt))
 
     def later(self) -> None:
         """Put off, or take that back."""
-        chosen = self.targets
-        self._decide(chosen, "open" if all(one.state == "later" for one in chosen) else "later")
+        self._decide("later")
 
-    def _decide(self, chosen: Sequence[Proposal], state: str, why: str = "") -> None:
-        view = self._view
-        ids, actor = [one.id for one in chosen], view.jobs.actor
-        name = f"proposal {ids[0]}" if len(ids) == 1 else count_words(len(ids), "proposal")
+    def undo(self) -> None:
+        """Take the last decision away, or where none waits to be carried out, do what undo does everywhere."""
+        if self._before:
+            self._keep(self._before.pop(), "The decision is taken away.", 0)
+        else:
+            self._view.host.shell.run("undo")
 
-        def done(_: object) -> None:
-            said = {"accepted": "Accepted", "rejected": "Rejected", "later": "Put off", "open": "Open again:"}[state]
-            view.say(f"{said} {name}.{' ctrl+s carries it out.' if state == 'accepted' else ''}", "good")
+    def _decide(self, state: str, why: str = "") -> None:
+        """Keep a decision, or take it away where it was made already."""
+        rows = self._view.rows
+        proposals, changes = self.targets, self._view.targets if state != "later" else ()
+        before = [(one, one.state) for one in proposals] + [(one, rows.decision(one)) for one in changes]
+        if all(each == state for _, each in before):
+            state = "open"
+        self._before.append(before)
+        rows.rejected.update(one.id for one in proposals if state == "rejected")
+        said = {"accepted": "Accepted", "rejected": "Rejected", "later": "Put off", "open": "Open again:"}[state]
+        counts = ((len(proposals), "proposal"), (len(changes), "change"))
+        what = " and ".join(count_words(count, word) for count, word in counts if count)
+        words = f"{said} {what}.{' ctrl+s carries it out.' if state in ('accepted', 'rejected') else ''}"
+        self._keep([(one, state) for one, _ in before], words, 1 if state != "open" else 0, why)
+
+    def _keep(self, decided: _Decided, words: str, step: int, why: str = "") -> None:
+        view, actor = self._view, self._view.jobs.actor
+
+        def job(engine: Engine) -> None:
+            for state in dict.fromkeys(state for _, state in decided):
+                chosen = [one for one, each in decided if each == state]
+                ids = [one.id for one in chosen if isinstance(one, Proposal)]
+                known = "open" if state in ("blocked", "stale") else state
+                if ids:
+                    apply.decide(engine, ids, known, actor=actor, note=why, tidy=False)
+                engine.changes.choose([one for one in chosen if isinstance(one, Change)], state)
+
+        def done(_: None) -> None:
+            view.say(words, "good")
             view.rows.marks.clear()
-            view.read_again_after(1 if state != "open" else 0)
+            view.read_again_after(step)
 
-        view.jobs.run(
-            lambda engine: apply.decide(engine, ids, state, actor=actor, note=why),
-            done,
-            what=f"decide about {name}",
-            lane=WRITE,
-        )
+        view.jobs.run(job, done, what="keep a decision", lane=WRITE)
 
     def _hunk(self, *, rejected: bool) -> bool:
         """Decide about the hunk that keys are at, while the cursor is in the text of a proposal."""
@@ -225,48 +239,74 @@ class Decisions:
         )
         return True
 
+    def _decided(self) -> tuple[list[str], list[str], list[Change], list[Change]]:
+        """What is shown and decided: ids of proposals accepted and rejected, changes accepted and to be taken back."""
+        rows = self._view.rows
+        ids = [[one.id for one in rows.proposals if one.state == state] for state in ("accepted", "rejected")]
+        accepted, rejected = ids[0], [number for number in ids[1] if number in rows.rejected]
+        seen, back = (
+            [one for one in rows.passing if rows.decision(one) == state] for state in ("accepted", "rejected")
+        )
+        return accepted, rejected, seen, back
+
     def carry_out(self) -> None:
-        """Do everything that is accepted."""
+        """Do everything that is decided, once the person agrees to what that is."""
         view = self._view
-        ids, actor = [one.id for one in self.accepted], view.jobs.actor
+        decided = self._decided()
+        counts = zip([len(one) for one in decided], ("accepted", "rejected", "seen", "taken back"), strict=True)
+        what = ", ".join(f"{count:,} {word}" for count, word in counts if count)
 
-        def job(engine: Engine) -> tuple[Sequence[Proposal], Callable[[], None]]:
-            done = apply.carry_out(engine, ids, actor=actor)
-            addresses = [one.address for one in done.outcomes if one.ok]
-            return [apply.find(engine, number) for number in ids], lambda: view.jobs.refresh(addresses)
+        def agreed(_: str) -> None:
+            view.close_prompt()
+            self._carry_out(decided, what)
 
-        def done(result: tuple[Sequence[Proposal], Callable[[], None]]) -> None:
-            found, refresh = result
-            refresh()
-            left = [one for one in found if one.state != "applied"]
-            count = count_words(len(found) - len(left), "proposal")
-            if left:
-                view.say(f"Carried out {count}; {left[0].id} is {left[0].state}. {left[0].note}", "warning")
-            else:
-                view.say(f"Carried out {count}. u takes it back.", "good")
+        hint: Line = [("enter does it  esc does not ", "dim")]
+        view.ask(Question(f"Carry out: {what}? ", "", agreed, view.close_prompt, hint=lambda _: hint))
+
+    def _carry_out(self, decided: tuple[list[str], list[str], list[Change], list[Change]], what: str) -> None:
+        view, actor = self._view, self._view.jobs.actor
+        accepted, rejected, seen, back = decided
+
+        def job(engine: Engine) -> tuple[list[Address], list[str]]:
+            done = apply.carry_out(engine, [*accepted, *rejected], actor=actor, back=back)
+            engine.history.review([(one.address, one.after) for one in seen if one.after is not None], actor=actor)
+            joined = bool(done.txn) and engine.undo.next() == done.txn
+            view.host.operations.seen_with(engine, seen, rejected, joined=joined)
+            engine.changes.choose([*seen, *back], "open")
+            left = [one for one in map(partial(apply.find, engine), accepted) if one.state != "applied"]
+            stay = [one.address for one in done.outcomes[: len(back)] if not one.ok]
+            said = [f"{one.id} is {one.state}. {one.note}" for one in left]
+            said += [f"{address} changed again meanwhile and stays." for address in stay]
+            return [one.address for one in (*done.outcomes, *seen)], said
+
+        def done(result: tuple[list[Address], list[str]]) -> None:
+            addresses, left = result
+            view.jobs.refresh(addresses)
+            self._before.clear()
+            view.rows.rejected.clear()
             view.rows.marks.clear()
+            view.rows.let_go(one.address for one in (*seen, *back))
+            if left:
+                view.say(f"Carried out, but for {len(left)}: {left[0]}", "warning")
+            else:
+                view.say(f"Carried out: {what}. u takes it back.", "good")
             view.load_and_read()
 
-        view.jobs.run(job, done, what=f"carry out {count_words(len(ids), 'proposal')}", lane=WRITE)
+        view.jobs.run(job, done, what=f"carry out {what}", lane=WRITE)
 
     def jump(self, step: int) -> None:
-        """Go to the next proposal that nobody decided about, or the one before."""
+        """Go to the next row that nobody decided about, or the one before."""
         view = self._view
         shown = view.rows.shown
         order = [(view.list.cursor + step * (at + 1)) % len(shown) for at in range(len(shown))]
-        for index in order:
-            one = shown[index].proposal
-            if one is not None and _undecided(one):
-                view.list.go(index)
-                return
+        found = next((index for index in order if view.rows.undecided(shown[index])), None)
+        if found is not None:
+            view.list.go(found)
 
 
-def _undecided(one: Proposal) -> bool:
-    return one.state in ("open", "blocked", "stale")
-
-
-def words(proposals: Sequence[Proposal]) -> str:
-    """Say how many wait, and how many are accepted: `4 to decide, 2 accepted`."""
-    waiting, accepted = sum(map(_undecided, proposals)), sum(one.state == "accepted" for one in proposals)
-    parts = [f"{waiting:,} to decide"] * bool(waiting) + [f"{accepted:,} accepted, ctrl+s"] * bool(accepted)
-    return ", ".join(parts)
+def words(states: Sequence[str]) -> str:
+    """Say how many wait, and how many are decided: `4 to decide, 2 accepted, ctrl+s`."""
+    counts = [(sum(state in UNDECIDED for state in states), "to decide")]
+    counts += [(states.count(state), state) for state in ("accepted", "rejected")]
+    said = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+    return f"{said}, ctrl+s" if any(count for count, _ in counts[1:]) else said

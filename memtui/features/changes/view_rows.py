@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.diff.hunks import ByteHunk, hunks, why_not_text
 from memtui.engine.model import Address, Change, Conflict, Done, Draft, Vanished
-from memtui.engine.proposal import Proposal
+from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import KINDS, common_place, who_words
 from memtui.features.changes.bursts import Burst, bursts
 from memtui.features.changes.writers import since_seen
 from memtui.features.proposals.apply import waiting
+from memtui.features.proposals.staged import leavings
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
@@ -36,6 +37,19 @@ if TYPE_CHECKING:
 BURST, CHANGE, VANISHED, PROPOSED, HEAD = "burst", "change", "vanished", "proposed", "head"
 """Kinds of rows."""
 KIND_STYLES = {"modified": "agent", "created": "add", "deleted": "del", "renamed": "agent"}
+NO_SIGN = (" ", "dim")
+SIGNS = {
+    "accepted": ("+", "add"),
+    "rejected": ("-", "del"),
+    "later": ("~", "dim"),
+    "stale": ("!", "warning"),
+    "blocked": ("x", "warning"),
+}
+"""What stands before a row that is not simply open."""
+UNDECIDED = ("open", "blocked", "stale")
+"""States in which a person has yet to decide."""
+REJECTED = "rejected"
+"""The word of the filter that shows proposals which were rejected and carried out, too."""
 COUNTED_BYTES = 262_144
 """Lines of larger texts are not counted for the list."""
 
@@ -57,7 +71,11 @@ class Loaded(NamedTuple):
     kept: Mapping[Address, str | None] = {}
     """What memories hold now that are shown although they are seen."""
     proposals: tuple[Proposal, ...] = ()
-    """What is suggested and waits, the oldest first."""
+    """What is suggested and waits, the oldest first; and what was rejected."""
+    staged: frozenset[str] = frozenset()
+    """Ids of those that were rejected, and are still in an agent's own folder."""
+    decided: Mapping[Change, str] = {}
+    """What is decided about changes, and not carried out."""
 
 
 class Item(NamedTuple):
@@ -114,6 +132,8 @@ class InboxRows(ListRows[Item]):
         """Changes of which the user took a part back: they are shown until they are let go."""
         self.proposals: tuple[Proposal, ...] = ()
         """Those that pass the filter."""
+        self.rejected: set[str] = set()
+        """Ids of those that were rejected, and stay in the list until that is carried out."""
         self._known = Loaded()
         self._open: dict[Key, bool] = {}
         """What the user opened or closed, and what was open when it was first shown."""
@@ -129,6 +149,7 @@ class InboxRows(ListRows[Item]):
                 self.kept[address] = kept._replace(after=sha256)
         there = {change.address for change in loaded.changes}
         more = (kept for address, kept in self.kept.items() if address not in there)
+        self.rejected |= loaded.staged
         proposed = (Item(PROPOSED, at=one.at, proposal=one) for one in loaded.proposals)
         self.load((*proposed, *(Item(CHANGE, change=one) for one in (*loaded.changes, *more))))
 
@@ -144,7 +165,8 @@ class InboxRows(ListRows[Item]):
     def filter(self, words: Iterable[str]) -> None:
         """Show only changes that have all of these words, in any case, below their bursts."""
         super().filter(words)
-        proposed = [item for item in self.shown if item.proposal is not None] if self.below is None else []
+        wanted = [item for item in self.shown if item.proposal is not None and self._shows(item.proposal)]
+        proposed = wanted if self.below is None else []
         self.proposals = tuple(item.proposal for item in proposed if item.proposal is not None)
         found = (item.change for item in self.shown if item.change is not None)
         self.passing = tuple(change for change in found if self.below is None or self.below(change))
@@ -166,10 +188,36 @@ class InboxRows(ListRows[Item]):
             items = [Item(HEAD, alone=True), *proposed, *([Item(HEAD), *items] if items else [])]
         self.shown = tuple(items)
 
+    def _shows(self, one: Proposal) -> bool:
+        return one.state != REJECTED or one.id in self.rejected or REJECTED in self.words
+
     @property
     def of_all(self) -> str:
         """How many changes the filter leaves: `3 of 1,200`."""
-        return f"{len(self.passing) + len(self.proposals):,} of {len(self.all):,}"
+        every = sum(item.proposal is None or self._shows(item.proposal) for item in self.all)
+        return f"{len(self.passing) + len(self.proposals):,} of {every:,}"
+
+    # Decisions
+
+    def decision(self, change: Change) -> str:
+        """What is decided about a change: `accepted`, `rejected` or `open`."""
+        return self._known.decided.get(change, "open")
+
+    def states(self, item: Item) -> tuple[str, ...]:
+        """What is decided about all a row stands for."""
+        if item.proposal is not None:
+            return (item.proposal.state,)
+        return tuple(map(self.decision, item.changes))
+
+    def undecided(self, item: Item) -> bool:
+        """Whether somebody has yet to decide about a row; of an open group about the rows below it."""
+        opened = item.kind == BURST and item.burst is not None and self.is_open(item.burst)
+        return not opened and any(state in UNDECIDED for state in self.states(item))
+
+    def sign(self, item: Item) -> Run:
+        """What stands before a row, and its style."""
+        states = set(self.states(item))
+        return SIGNS.get(states.pop(), NO_SIGN) if len(states) == 1 else NO_SIGN
 
     # Folds
 
@@ -265,12 +313,6 @@ class ReviewPlace(Protocol):
     def close_prompt(self) -> None:
         """Put the line of text away."""
 
-    def see(self, changes: tuple[Change, ...]) -> None:
-        """Say that the user has looked at changes."""
-
-    def take_back(self, changes: tuple[Change, ...]) -> None:
-        """Take back whole changes."""
-
     def load(self) -> None:
         """Read the rows again."""
 
@@ -296,7 +338,7 @@ def _text(item: Item) -> str:
 # What a row says
 
 
-def row_runs(item: Item, width: int, look: Clock, *, opened: bool, counts: Counts) -> list[Run]:
+def row_runs(item: Item, width: int, look: Clock, *, opened: bool, counts: Counts, sign: Run = NO_SIGN) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark.
 
     Args:
@@ -305,19 +347,20 @@ def row_runs(item: Item, width: int, look: Clock, *, opened: bool, counts: Count
         look: the clock, and whether only ASCII is drawn.
         opened: whether the changes of a burst are shown.
         counts: lines that came and went.
+        sign: what is decided about it.
     """
     if item.vanished is not None:
         root = item.vanished.root
         words = f"  folder gone: {root.label or root.id}, {count_words(item.vanished.memories, 'memory')} were in it"
         return [(one_line(words, width, ascii_tokens=look.ascii), "warning")]
     if item.change is None and item.burst is not None:
-        return _burst_runs(item.burst, width, look, opened=opened)
+        return _burst_runs(item.burst, width, look, sign, opened=opened)
     assert item.change is not None
     assert item.burst is not None
-    lead: list[Run] = [("    ", "dim")]
+    lead: list[Run] = [(f"  {sign[0]} ", sign[1])]
     if item.alone:
         who = _who(item.burst, width, look)
-        lead = [("  ", "dim"), (f"{ago(item.at, look.now):>4} ", "dim"), (who, "strong")]
+        lead = [(f"{sign[0]} ", sign[1]), (f"{ago(item.at, look.now):>4} ", "dim"), (who, "strong")]
     return _change_runs(item.change, lead, width, look, counts)
 
 
@@ -331,10 +374,11 @@ def _who(burst: Burst, width: int, look: Clock) -> str:
     return fit(words, _who_width(width), plain=look.ascii) + " "
 
 
-def _burst_runs(burst: Burst, width: int, look: Clock, *, opened: bool) -> list[Run]:
-    arrow = ("v " if opened else "> ") if look.ascii else ("▾ " if opened else "▸ ")
+def _burst_runs(burst: Burst, width: int, look: Clock, sign: Run, *, opened: bool) -> list[Run]:
+    arrow = ("v" if opened else ">") if look.ascii else ("▾" if opened else "▸")
     lead: list[Run] = [
         (arrow, "dim"),
+        sign,
         (f"{ago(burst.end, look.now):>4} ", "dim"),
         (_who(burst, width, look), "strong"),
     ]
@@ -465,13 +509,17 @@ def _lost(width: int) -> Page:
 def load(engine: Engine, kept: Iterable[Address] = ()) -> Loaded:
     """Read everything the inbox lists, and what is in memories that it goes on showing."""
     changes = engine.changes.unseen()
+    proposals = waiting(engine, (*WAITING, "accepted", REJECTED))
+    rejected = [one for one in proposals if one.state == REJECTED]
     return Loaded(
         changes,
         engine.rows.written_at(change.address for change in changes if change.after is not None),
         {root.id: root.agent for root in engine.roots.all()},
         engine.rows.vanished(),
         {address: _now(engine, address) for address in kept},
-        waiting(engine),
+        tuple(one for one in proposals if one.evidence),
+        frozenset(one.id for one in rejected if one.evidence and leavings(engine, [one])),
+        engine.changes.chosen(changes),
     )
 
 

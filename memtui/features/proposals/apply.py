@@ -14,16 +14,18 @@ from uuid import uuid4
 
 from memtui.diff.hunks import ByteHunk, byte_lines, hunks
 from memtui.diff.merge import merged_alone
-from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Rename, Step, Write
+from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Rename, Step, Write
 from memtui.engine.proposal import WAITING, Proposal
-from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
+from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from memtui.features.proposals import staged
-from memtui.features.proposals.boundary import barred
+from memtui.features.proposals.boundary import barred, bounded
 from memtui.features.proposals.value import only_expects, text_of
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
+MOST_NAMED = 3
+"""Proposals that one sentence names."""
 TRIES = 3
 """So often the same proposals are looked at again when somebody writes between the look and the change."""
 _Texts = Mapping[Address, bytes | None]
@@ -119,10 +121,12 @@ def preview(engine: Engine, number: str) -> ProposalView:
 # --- deciding
 
 
-def decide(engine: Engine, ids: Iterable[str], state: str, *, actor: Actor, note: str = "") -> tuple[Proposal, ...]:
-    """Write down what a person decided, all of it or nothing; `carry_out` does what was accepted.
+def decide(
+    engine: Engine, ids: Iterable[str], state: str, *, actor: Actor, note: str = "", tidy: bool = True
+) -> tuple[Proposal, ...]:
+    """Write down what a person decided, all of it or nothing; `carry_out` does it.
 
-    What an agent staged itself is taken out of its folder when it is rejected, as a step of undo.
+    What was rejected and shall be open again is judged anew, and `blocked` where it may not be done.
 
     Args:
         engine: has the proposals.
@@ -130,6 +134,7 @@ def decide(engine: Engine, ids: Iterable[str], state: str, *, actor: Actor, note
         state: `open`, `later`, `accepted` or `rejected`.
         actor: the person.
         note: why, for whoever proposed it.
+        tidy: take what an agent staged itself out of its folder at once when it is rejected, as a step of undo.
 
     Raises:
         RefusedError: `E_PERSON`, an agent runs this process; and as any change.
@@ -137,15 +142,23 @@ def decide(engine: Engine, ids: Iterable[str], state: str, *, actor: Actor, note
         ConflictError: `E_CONFLICT`, one of them cannot come into this state: it is blocked, stale or decided.
     """
     chosen = tuple(find(engine, number) for number in dict.fromkeys(ids))
-    leavings = staged.leavings(engine, chosen) if state == "rejected" else ()
+    leavings = staged.leavings(engine, chosen) if state == "rejected" and tidy else ()
+    again = [one for one in chosen if one.state == "rejected" and state == "open"]
+    forgotten = [one.id for one in again if not one.evidence]
+    if forgotten:
+        raise ConflictError(f"The text of proposal {forgotten[0]} is not kept any more.", hint="It may be made anew.")
 
-    def tidy() -> str:
+    def take_out() -> str:
         done = engine.together.do(leavings, actor=actor, label=_label("reject", chosen))
         if not all(one.ok for one in done.outcomes):
             raise ConflictError("The agent has just written what it staged.", hint="Look at it, and try again.")
         return done.txn
 
-    engine.changes.decide(chosen, state, actor=actor, note=note, first=tidy if leavings else None)
+    others = [one for one in chosen if one not in again]
+    if others:
+        engine.changes.decide(others, state, actor=actor, note=note, first=take_out if leavings else None)
+    for one in bounded(engine, [one._replace(state="open", note="") for one in again]):
+        engine.changes.decide([one], one.state, actor=actor, note=one.note or "You had rejected it.")
     return tuple(find(engine, one.id) for one in chosen)
 
 
@@ -172,58 +185,77 @@ class _Plan(NamedTuple):
     dropped: tuple[Outcome, ...]
 
 
-def carry_out(engine: Engine, ids: Iterable[str], *, actor: Actor, merge: bool = True) -> Done:
-    """Do what accepted proposals say, all of them as one step of undo.
+def carry_out(
+    engine: Engine, ids: Iterable[str], *, actor: Actor, merge: bool = True, back: Sequence[Change] = ()
+) -> Done:
+    """Do what was decided: what accepted proposals say, and before it taking changes back, as one step of undo.
 
-    Those that cannot be done drop out by name: `stale`, `blocked`, `superseded` by another one of them, or `rejected`
-    hunk by hunk.
+    After a kill the proposals are all done or none; each change is taken back or not, and the rest can be done again.
+    Proposals that cannot be done drop out by name: `stale`, `blocked`, `superseded` by another one of them, or
+    `rejected` hunk by hunk. What an agent staged itself and was rejected is taken out of its folder.
 
     Args:
         engine: has the memories.
-        ids: proposals; those that are not accepted are left out.
-        actor: who accepted them.
+        ids: proposals; those that are neither accepted nor rejected are left out.
+        actor: who decided.
         merge: whether a change is merged onto what somebody wrote meanwhile; False for a standing rule and for HTTP.
+        back: changes of others that are taken back, each only if its memory still is as the change left it.
 
     Returns:
-        An outcome for each step, and one with the reason for each proposal that dropped out. The states are in the
-        ledger. `txn` is empty when nothing was to be written.
+        An outcome for each change and step, and one with the reason for each proposal that dropped out. The states are
+        in the ledger. `txn` is empty when nothing was to be written.
 
     Raises:
-        UsageError: none of them is accepted.
-        MemtuiError: the engine refused the whole; nothing is changed, and all of them are still accepted.
+        ConflictError: `E_CONFLICT`, nothing of it is to be carried out any more.
+        MemtuiError: the engine refused what the proposals say; nothing is changed, and they are still accepted.
     """
     wanted = tuple(dict.fromkeys(ids))
     with engine.proposals.alone():
         _recover(engine, actor)
-        for _ in range(TRIES - 1):
-            done = _once(engine, wanted, actor, merge=merge)
-            if not any(isinstance(one.result, Conflict) for one in done.outcomes):
-                return done
-        return _once(engine, wanted, actor, merge=merge)
+        cause, before = f"proposals-{uuid4().hex}", Done("", "save", ())
+        if back:
+            what = [f"take back {len(back)} changes"] + [f"decide about {len(wanted)} proposals"] * bool(wanted)
+            label = " and ".join(what) if len(back) > 1 or wanted else ""
+            before = engine.undo.take_back(back, actor=actor, label=label, cause=cause)
+        done = before
+        for _ in range(TRIES if wanted else 0):
+            try:
+                done = _once(engine, wanted, actor, cause if back else f"proposals-{uuid4().hex}", before, merge=merge)
+            except MemtuiError:
+                engine.together.take_back(cause, actor=actor)
+                raise
+            if not any(isinstance(one.result, Conflict) for one in done.outcomes[len(before.outcomes) :]):
+                break
+        return done
 
 
-def _once(engine: Engine, wanted: Sequence[str], actor: Actor, *, merge: bool) -> Done:
-    """Look at what was accepted and do it; a `Conflict` says that somebody wrote between the two."""
+def _once(engine: Engine, wanted: Sequence[str], actor: Actor, cause: str, before: Done, *, merge: bool) -> Done:
+    """Look at what was decided and do it, as a part of `before`; a `Conflict`: somebody wrote between the two."""
     table = engine.proposals
-    accepted = tuple(one for one in (find(engine, number) for number in wanted) if one.state == "accepted")
-    if not accepted:
-        raise UsageError("None of these proposals is accepted.", hint="`memtui review` shows what waits.")
-    plan = _planned(engine, accepted, merge=merge)
+    known = [find(engine, number) for number in wanted]
+    accepted = tuple(one for one in known if one.state == "accepted")
+    rejected = tuple(one for one in known if one.state == "rejected")
+    if not accepted and not rejected and not before.txn:
+        said = " ".join(f"Proposal {one.id} is {one.state} by now." for one in known[:MOST_NAMED])
+        raise ConflictError(f"There is nothing left to carry out. {said}", hint="`memtui review` shows what waits.")
+    plan = _planned(engine, accepted, rejected, merge=merge)
     table.settle({number: end for number, end in plan.ends.items() if end[0] != "superseded"})
-    label = _label("accept", [one for one in accepted if one.id in plan.doable])
-    cause = f"proposals-{uuid4().hex}"
+    doable = [one for one in accepted if one.id in plan.doable]
+    label = _label("accept", doable) if doable else _label("reject", rejected)
     claimed = table.claim(plan.doable, cause)
     if claimed != set(plan.doable):
         table.settle(dict.fromkeys(claimed, ("accepted", "")))
         raise ConflictError("Somebody else decides about the same proposals.", hint="Look at them, and try again.")
-    done = Done("", "save", (), label)  # where they only say something
+    done = before._replace(label=before.label or label)  # where they only say something
     try:
         if plan.steps:
-            done = engine.together.do(plan.steps, actor=actor, label=label, cause=cause)
+            joins = before.txn or None
+            done = engine.together.do(plan.steps, actor=actor, label=label, joins=joins, cause=cause)
+            done = done._replace(outcomes=(*before.outcomes, *done.outcomes))
     except MemtuiError:
         table.settle(dict.fromkeys(plan.doable, ("accepted", "")))
         raise
-    if all(one.ok for one in done.outcomes):
+    if all(one.ok for one in done.outcomes[len(before.outcomes) :]):
         table.settle({**plan.ends, **dict.fromkeys(plan.doable, ("applied", ""))}, done.txn)
     else:
         table.settle(dict.fromkeys(plan.doable, ("accepted", "")))
@@ -246,7 +278,7 @@ def _recover(engine: Engine, actor: Actor) -> None:
             engine.proposals.settle(dict.fromkeys(numbers, ("accepted", "")))
 
 
-def _planned(engine: Engine, accepted: Sequence[Proposal], *, merge: bool) -> _Plan:
+def _planned(engine: Engine, accepted: Sequence[Proposal], rejected: Sequence[Proposal], *, merge: bool) -> _Plan:
     texts: _Texts = {}
     steps: list[Step] = []
     doable: list[Proposal] = []
@@ -270,7 +302,9 @@ def _planned(engine: Engine, accepted: Sequence[Proposal], *, merge: bool) -> _P
         ends[one.id] = state, why
         error = ConflictError(f"Proposal {one.id} is {state}. {why}", hint="`memtui review` shows it.")
         dropped.append(Outcome(one.steps[0].address, None, error))
-    return _Plan((*steps, *staged.leavings(engine, doable)), tuple(one.id for one in doable), ends, tuple(dropped))
+    return _Plan(
+        (*steps, *staged.leavings(engine, [*doable, *rejected])), tuple(one.id for one in doable), ends, tuple(dropped)
+    )
 
 
 def _step(view: StepView) -> Step:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from memtui.ui.action import Action, View
     from memtui.ui.draw.spans import Line
     from memtui.ui.keys.palette import Command
-    from memtui.workbench.bridge import Bridge
+    from memtui.workbench.bridge import Bridge, Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
 
@@ -149,6 +149,9 @@ class _Operations(Operations):
 
     def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
         self._screen.accepting.review(versions, then)
+
+    def seen_with(self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str], *, joined: bool) -> None:
+        self._screen.verbs.seeing.steps.mark(engine, changes, rejected, joined=joined)
 
     def accept(self, root: str, then: Callable[[], None]) -> None:
         self._screen.accepting.accept(root, then)

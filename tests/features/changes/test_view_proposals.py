@@ -15,7 +15,7 @@ from memtui.features.proposals import apply
 from memtui.features.proposals.boundary import bounded
 from memtui.features.proposals.value import proposal
 from memtui.ui.draw.difference import Look
-from tests.workbench.shown import Shown, shown
+from tests.workbench.shown import Shown, engine_with, shown
 
 NOTES = Address("memtui:project", "notes.md")
 RETRY = Address("memtui:project", "decisions/retry.md")
@@ -95,7 +95,10 @@ async def test_what_is_accepted_is_carried_out_as_one_step_and_u_takes_it_back()
         await screen.until_text("2 accepted")
         assert [engine.read(one).bytes for one in (RETRY, NOTES)] == before, "only carrying out writes"
         await screen.press("ctrl+s")
-        await screen.until_text("Carried out 2 proposals")
+        await screen.until_text("Carry out: 2 accepted?")
+        assert [engine.read(one).bytes for one in (RETRY, NOTES)] == before, "only agreeing to it does"
+        await screen.press("enter")
+        await screen.until_text("Carried out: 2 accepted. u takes it back.")
         assert b"four times" in engine.read(RETRY).bytes
         assert engine.read(NOTES).bytes.startswith(b"My notes")
         await screen.press("u")
@@ -109,14 +112,21 @@ async def test_what_is_rejected_goes_with_its_reason_and_what_is_put_off_stays()
         await screen.press("r")
         await screen.type("no, three")
         await screen.press("enter")
-        await screen.until_text("Rejected proposal")
+        await screen.until_text("Rejected 1 proposal")
         found = apply.find(engine, first.id)
         assert (found.state, found.note) == ("rejected", "no, three")
-        await screen.until_text("1 to decide")
+        await screen.until_text("1 to decide, 1 rejected, ctrl+s")
         await screen.press("n", "s")
         await screen.until(lambda: apply.find(engine, second.id).state == "later")
+        await screen.press("ctrl+s", "enter")
+        await screen.until_text("Carried out: 1 rejected.")
+        await screen.until(lambda: "no, three" not in screen.text)
         await screen.press("ctrl+s")
-        await screen.until_text("Nothing is accepted")
+        await screen.until_text("Nothing is decided")
+        await screen.press("u")
+        await screen.until_text("Undid: 1 proposal rejected.")
+        await screen.until_text("1 to decide")
+        assert apply.find(engine, first.id).state == "open"
 
 
 async def test_one_hunk_is_rejected_in_the_text_and_the_rest_is_done() -> None:
@@ -138,6 +148,119 @@ async def test_one_hunk_is_rejected_in_the_text_and_the_rest_is_done() -> None:
         await screen.until_text("1 hunk rejected")
         await screen.press("tab", "a")
         await screen.until_text("1 accepted")
-        await screen.press("ctrl+s")
+        await screen.press("ctrl+s", "enter")
         await screen.until(lambda: apply.find(engine, stored.id).state == "applied")
         assert engine.read(address).text == text.replace("one", "ONE")
+
+
+async def test_what_is_decided_about_changes_waits_for_ctrl_s_over_a_restart_and_is_one_step_with_proposals() -> None:
+    engine = engine_with()
+    texts = {str(NOTES): "an agent's notes\n", str(RETRY): "an agent's retry\n"}
+    for name, text in texts.items():
+        engine.outside(name, text)
+    engine.engine.watch.reconcile()
+    now = dict(engine.data)
+    async with shown(engine) as screen:
+        await opened(screen)
+        await screen.until_text("2 changed")
+        await screen.press("g", "g", "j", "a")
+        await screen.until_text("1 accepted, ctrl+s")
+        await screen.press("r")
+        await screen.until_text("1 accepted, 1 rejected, ctrl+s")
+        assert engine.data == now, "deciding writes nothing"
+        assert len(engine.unseen) == 2
+    one = propose(
+        engine.engine, Address.parse("memtui:project/decisions/auth.md"), old="tokens", new="cookies", why="Cookies."
+    )
+    async with shown(engine) as screen:
+        top = await opened(screen)
+        await screen.until_text("Changed since you looked: 2, 1 accepted, 1 rejected, ctrl+s")
+        await screen.until(lambda: top.item is not None and top.item.proposal is not None)
+        await screen.press("a")
+        await screen.until_text("Accepted 1 proposal")
+        await screen.press("ctrl+s", "escape")
+        assert engine.data == now, "esc leaves everything decided"
+        await screen.press("ctrl+s")
+        await screen.until_text("Carry out: 1 accepted, 1 seen, 1 taken back?")
+        await screen.press("enter")
+        await screen.until_text("Carried out: 1 accepted, 1 seen, 1 taken back. u takes it back.")
+        assert apply.find(engine.engine, one.id).state == "applied"
+        assert engine.unseen == ()
+        assert engine.steps("restored", "modified") == 1
+        assert sum(engine.data[Address.parse(name)].decode() == text for name, text in texts.items()) == 1
+        await screen.press("u")
+        await screen.until(lambda: len(engine.unseen) == 2)
+        assert engine.data == now
+        assert apply.find(engine.engine, one.id).state == "open"
+
+
+async def test_a_decision_is_taken_away_by_the_same_key_and_by_u() -> None:
+    async with shown() as screen:
+        engine = screen.engine
+        engine.outside(str(RETRY), "an agent's retry\n")
+        await screen.until_text("A1 agent")
+        await opened(screen)
+        await screen.until_text("retry.md")
+        for first, again in (("r", "r"), ("a", "u")):
+            await screen.press(first)
+            await screen.until_text(", ctrl+s")
+            await screen.press(again)
+            await screen.until(lambda: ", ctrl+s" not in screen.text)
+        assert len(engine.unseen) == 1
+        await screen.press("ctrl+s")
+        await screen.until_text("Nothing is decided")
+
+
+async def test_a_decision_is_about_the_version_that_was_shown() -> None:
+    async with shown() as screen:
+        screen.engine.outside(str(RETRY), "an agent's retry\n")
+        await screen.until_text("A1 agent")
+        top = await opened(screen)
+        await screen.until(lambda: top.shown is not None)
+        await screen.press("r")
+        await screen.until_text("1 rejected, ctrl+s")
+        screen.engine.outside(str(RETRY), "and once more\n")
+        await screen.until_text("changed again, R shows it")
+        await screen.until(lambda: "rejected" not in screen.text)
+        await screen.press("a")
+        await screen.until_text("It changed again meanwhile; R shows it.")
+
+
+async def test_the_first_proposal_has_the_cursor_until_somebody_moves_it() -> None:
+    async with shown() as screen:
+        engine = screen.engine
+        for name in (RETRY, NOTES):
+            engine.outside(str(name), "an agent's\n")
+        await screen.until_text("A2 agent")
+        top = await opened(screen)
+        await screen.until_text("2 changed")
+        auth = Address.parse("memtui:project/decisions/auth.md")
+        one = propose(engine.engine, auth, old="tokens", new="cookies", why="Cookies.")
+        top.news()
+        await screen.until(lambda: top.item is not None and top.item.proposal is not None)
+        engine.engine.proposals.decide([one.id], "rejected", by="tui")
+        top.news()
+        await screen.until(lambda: not top.rows.proposals)
+        await screen.press("G")
+        here = top.item
+        assert here is not None
+        propose(engine.engine, auth, old="tokens", new="keys", why="Keys.")
+        top.news()
+        await screen.until_text("Proposed:")
+        assert top.item is not None
+        assert top.item.change == here.change
+
+
+async def test_rejected_ones_are_shown_by_the_filter_and_opened_again() -> None:
+    async with shown() as screen:
+        engine = screen.engine.engine
+        one = propose(engine, RETRY, old="three", new="four", why="You said four.")
+        apply.decide(engine, [one.id], "rejected", actor=ME, note="no")
+        top = await opened(screen)
+        await screen.until_text("You have seen everything.")
+        await screen.press("slash")
+        await screen.type("rejected")
+        await screen.press("enter")
+        await screen.until(lambda: top.item is not None and top.item.kind == "head")
+        await screen.press("j", "r")
+        await screen.until(lambda: apply.find(engine, one.id).state == "open")
