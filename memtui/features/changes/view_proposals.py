@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, Change, Rename, Write
@@ -28,7 +28,9 @@ from memtui.ui.widgets.prompts import Question
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.features.changes.view_rows import ReviewPlace
+    from memtui.features.changes.view_rows import InboxRows, Item, Shown
+    from memtui.features.host import Host, Jobs
+    from memtui.ui.list_view import ViewList
 
 _Decided = Sequence[tuple[Proposal | Change, str]]
 """Proposals and changes, each with what is decided about it."""
@@ -128,6 +130,51 @@ def _step(view: StepView, look: Look) -> tuple[Page, tuple[int, ...]]:
         page += [PageLine(()), *words_page("What is there now:", style="heading", width=look.width)]
         page += text_page(view.current, look.width, plain=look.plain)
     return tuple(page), starts
+
+
+class ReviewPlace(Protocol):
+    """The view, to what decides in it: where the cursor is, and what it shows afterwards."""
+
+    host: Host
+    jobs: Jobs
+    list: ViewList
+    rows: InboxRows
+    hunk: int
+    """Which place of what is beside the list keys work on."""
+
+    @property
+    def item(self) -> Item | None:
+        """The row under the cursor."""
+
+    @property
+    def shown(self) -> Shown | None:
+        """The change beside the list."""
+
+    @property
+    def targets(self) -> tuple[Change, ...]:
+        """The changes that an operation works on."""
+
+    @property
+    def place_in_proposal(self) -> tuple[str, int, int] | None:
+        """While the cursor is in the text of a proposal: its id, the step and the hunk that keys are at."""
+
+    def say(self, text: str, level: str = "name") -> None:
+        """Show one line to the user."""
+
+    def ask(self, question: Question) -> None:
+        """Ask for one line of text."""
+
+    def close_prompt(self) -> None:
+        """Put the line of text away."""
+
+    def load(self) -> None:
+        """Read the rows again."""
+
+    def load_and_read(self) -> None:
+        """Read the rows again, and what is beside them."""
+
+    def read_again_after(self, step: int) -> None:
+        """Read again after a decision, and go on to what is undecided."""
 
 
 class Decisions:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import ByteHunk, hunks, why_not_text
 from memtui.engine.model import Address, Change, Conflict, Done, Draft, Vanished
@@ -30,9 +30,6 @@ from memtui.ui.rows import ListRows
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.features.host import Host, Jobs
-    from memtui.ui.list_view import ViewList
-    from memtui.ui.widgets.prompts import Question
 
 BURST, CHANGE, VANISHED, PROPOSED, HEAD = "burst", "change", "vanished", "proposed", "head"
 """Kinds of rows."""
@@ -276,51 +273,6 @@ class InboxRows(ListRows[Item]):
         if item.proposal is not None:
             return item.key in self.marks
         return bool(self.marks) and bool(item.changes) and _keys(item.changes) <= self.marks
-
-
-class ReviewPlace(Protocol):
-    """The view, to what decides in it: where the cursor is, and what it shows afterwards."""
-
-    host: Host
-    jobs: Jobs
-    list: ViewList
-    rows: InboxRows
-    hunk: int
-    """Which place of what is beside the list keys work on."""
-
-    @property
-    def item(self) -> Item | None:
-        """The row under the cursor."""
-
-    @property
-    def shown(self) -> Shown | None:
-        """The change beside the list."""
-
-    @property
-    def targets(self) -> tuple[Change, ...]:
-        """The changes that an operation works on."""
-
-    @property
-    def place_in_proposal(self) -> tuple[str, int, int] | None:
-        """While the cursor is in the text of a proposal: its id, the step and the hunk that keys are at."""
-
-    def say(self, text: str, level: str = "name") -> None:
-        """Show one line to the user."""
-
-    def ask(self, question: Question) -> None:
-        """Ask for one line of text."""
-
-    def close_prompt(self) -> None:
-        """Put the line of text away."""
-
-    def load(self) -> None:
-        """Read the rows again."""
-
-    def load_and_read(self) -> None:
-        """Read the rows again, and what is beside them."""
-
-    def read_again_after(self, step: int) -> None:
-        """Read again after a decision, and go on to what is undecided."""
 
 
 def _keys(changes: Iterable[Change]) -> set[Hashable]:
