@@ -324,7 +324,7 @@ class Decisions:
             stay = [one.address for one in done.outcomes[: len(back)] if not one.ok]
             said = [f"{one.id} is {one.state}. {one.note}" for one in left]
             said += [f"{address} changed again meanwhile and stays." for address in stay]
-            return [one.address for one in (*done.outcomes, *seen)], said
+            return [*(one.address for one in done.outcomes), *(one.address for one in seen)], said
 
         def done(result: tuple[list[Address], list[str]]) -> None:
             addresses, left = result

@@ -185,7 +185,7 @@ async def test_what_is_decided_about_changes_waits_for_ctrl_s_over_a_restart_and
         await screen.press("enter")
         await screen.until_text("Carried out: 1 accepted, 1 seen, 1 taken back. u takes it back.")
         assert apply.find(engine.engine, one.id).state == "applied"
-        assert engine.unseen == ()
+        assert not any(engine.unseen)
         assert engine.steps("restored", "modified") == 1
         assert sum(engine.data[Address.parse(name)].decode() == text for name, text in texts.items()) == 1
         await screen.press("u")
