@@ -63,6 +63,8 @@ class Policy(NamedTuple):
     fields: tuple[str, ...] = ()
     """The fields of front matter the agent reads, in its order; empty where it has no rule. What comes from another
     agent is brought into this shape."""
+    nests_type: bool = False
+    """Whether the agent lately writes `type` below `metadata`; its memories, where there are any, say it better."""
     only_fields: bool = False
     """Whether the agent takes no other field than those."""
     suffix: str = ""

@@ -6,12 +6,17 @@ and stands whatever becomes of the rest: a file that cannot follow is left as it
 
 from __future__ import annotations
 
+import posixpath
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import paths
-from memtui.engine.model import Actor, Address, Conflict, Done, Root, Write
-from memtui.errors import MemtuiError
+from memtui.engine.frontmatter import BOM
+from memtui.engine.frontmatter import read as frontmatter
+from memtui.engine.frontmatter.edit import set_fields
+from memtui.engine.model import TYPES, Actor, Address, Conflict, Done, FieldEdit, Root, Write
+from memtui.errors import MemtuiError, RefusedError
 from memtui.pointers.links import may_link
 from memtui.pointers.rest import index_of
 from memtui.pointers.rewrite import Rewritten, rewrite
@@ -27,6 +32,8 @@ _FEW = 50
 """Up to so many names are looked for before a text is read as Markdown."""
 TRIES = 3
 """So often a text that changes in that moment is looked at again."""
+_BREAKS = re.compile(r"[\s_-]+")
+"""What stands between the words of a name."""
 NO_TEXT = ("E_NOT_FOUND", "E_ROOT_MISSING", "E_NOT_REGULAR", "E_SYMLINK", "E_TOO_BIG")
 """Nothing can be read under such a name, so nothing names anything there; any other failure is told."""
 
@@ -47,6 +54,8 @@ class Carried(NamedTuple):
 
     address: Address
     links: int
+    name: str = ""
+    """What `name` in its front matter says now, when that followed the name of the file."""
 
 
 class CarryPlan(NamedTuple):
@@ -62,8 +71,11 @@ class CarryPlan(NamedTuple):
     @property
     def also(self) -> str:
         """What followed, for people: `2 pointers carried along`; empty for nothing."""
-        count = sum(one.links for one in self.carried)
-        return f"{count} pointer{'s' * (count != 1)} carried along" if count else ""
+        count, names = sum(one.links for one in self.carried), [one.name for one in self.carried if one.name]
+        parts = [f"{count} pointer{'s' * (count != 1)} carried along"] if count else []
+        if names:
+            parts.append(f"name: is {names[0]} now" if len(names) == 1 else f"{len(names)} fields name: follow")
+        return ", ".join(parts)
 
     @property
     def rest(self) -> str:
@@ -159,9 +171,8 @@ def carry(engine: Engine, done: Done, *, actor: Actor, folders: Iterable[tuple[A
         chosen, skipped = _chosen(task)
         unread += skipped
         for path in chosen:
-            count, rest = _carry_into(engine, task, path, done, actor)
-            if count:
-                carried.append(Carried(Address(task.root.id, path), count))
+            followed, rest = _carry_into(engine, task, path, done, actor)
+            carried += followed
             left += rest
     what = CarryPlan((), tuple(carried), tuple(left), unread)
     return done._replace(also=what.also, left=" ".join(part for part in (done.left, what.rest) if part))
@@ -194,29 +205,62 @@ def trash(
     return carry(engine, engine.memories.delete(addresses, actor=actor, expected=expected), actor=actor)
 
 
-def _carry_into(engine: Engine, task: _Task, path: str, done: Done, actor: Actor) -> tuple[int, list[Left]]:
-    """Rewrite one memory, from what it is now; returns how many names follow, and what is left in it."""
+def _carry_into(engine: Engine, task: _Task, path: str, done: Done, actor: Actor) -> tuple[list[Carried], list[Left]]:
+    """Rewrite one memory, from what it is now; returns what follows in it, and what is left."""
     address = Address(task.root.id, path)
     found = Rewritten(b"")
     for _ in range(TRIES):
         text = _read(engine, task, path)
         if not isinstance(text, tuple):
-            return 0, text
+            return [], text
         data, sha = text
         found = _rewritten(task, task.before(path), data)
-        if not found.carried:
-            return 0, _left(address, found, "")
+        after, name = renamed(found.data, task.before(path), path)
+        if not found.carried and not name:
+            return [], _left(address, found, "")
         why = untouchable(task.root, path)
         if why:
-            return 0, _left(address, found, why)
+            return [], _left(address, found, why)
         try:
-            step = Write(address, found.data, sha)
+            step = Write(address, after, sha)
             written = engine.together.do((step,), actor=actor, label=done.label, joins=done.txn)
         except MemtuiError as error:
-            return 0, _left(address, found, reason_of(error))
+            return [], _left(address, found, reason_of(error))
         if not isinstance(written.outcomes[0].result, Conflict):
-            return found.carried, _left(address, found, "")
-    return 0, _left(address, found, "it was changed meanwhile")
+            return [Carried(address, found.carried, name)], _left(address, found, "")
+    return [], _left(address, found, "it was changed meanwhile")
+
+
+def renamed(data: bytes, old: str, new: str) -> tuple[bytes, str]:
+    """Let `name` in the front matter of a memory follow the name of its file, where it says the same in its own way.
+
+    Args:
+        data: the memory.
+        old: its path before.
+        new: its path now.
+
+    Returns:
+        The text and the new name: `build-steps`, `Build steps` where it was written like this; the text as it is and
+        nothing where the two say different things, or the block cannot be edited.
+    """
+    if old.rpartition("/")[2] == new.rpartition("/")[2] or not data.startswith((b"---", BOM)):
+        return data, ""
+    found = frontmatter.split(data).fields.get("name")
+    before, after = (posixpath.splitext(path.rpartition("/")[2])[0] for path in (old, new))
+    if not isinstance(found, str) or not found:
+        return data, ""
+    was, now, said = (_BREAKS.split(text) for text in (before.casefold(), after, found.casefold()))
+    if was[0] in TYPES and said == was[1:]:
+        was, now = was[1:], now[1:] if now[0] in TYPES and now[1:] else now
+    if said != was:
+        return data, ""
+    sign = _BREAKS.search(found)
+    text = after if found == before else (sign[0] if sign else " " if found[:1].isupper() else "-").join(now)
+    text = text[:1].upper() + text[1:] if found[:1].isupper() else text
+    try:
+        return set_fields(data, [FieldEdit(("name",), text)]), text
+    except RefusedError:
+        return data, ""  # its lines are written in a way that cannot be changed without changing more
 
 
 def _tasks(
@@ -287,7 +331,10 @@ def _read(reader: Engine, task: _Task, path: str) -> tuple[bytes, str] | list[Le
     old = task.before(path)
     try:
         data = reader.read_bytes(address)
-        if not may_link(data) or (task.to(old) == old and not _may_name(data, task.changed)):
+        stays = task.to(old) == old
+        if (stays or renamed(data, old, path)[0] == data) and not may_link(data):
+            return []
+        if stays and not _may_name(data, task.changed):
             return []
         snapshot = reader.read(address)
     except MemtuiError as error:

@@ -150,8 +150,12 @@ class PlanScreen(KeyedScreen[Given]):
         if self._said:
             return [self._said]
         line, column = self.prompt.line(width, plain=self._plain)
-        self.app.cursor_position = Offset(column, self.size.height - 1)
+        self._put_caret(column, self.size.height - 1)
         return [line]
+
+    def _put_caret(self, column: int, row: int) -> None:
+        """Say which cell is typed in, for what the terminal shows there while a letter is composed."""
+        self.app.cursor_position = Offset(column, row)
 
     def say(self, text: str, level: str = "name") -> None:
         """Show one line until the next key."""

@@ -13,7 +13,7 @@ from memtui.engine import Engine
 from memtui.engine.disk.paths import translate
 from memtui.engine.model import Actor, Address, Done, Policy, Remove, Rename, Root, Snapshot, Step
 from memtui.pointers import carry as carrying
-from memtui.pointers.carry import carry, plan
+from memtui.pointers.carry import carry, plan, renamed
 from tests.pointers.folder import INDEXED, at, disk
 
 ME = Actor("cli")
@@ -285,5 +285,34 @@ def test_the_entries_of_what_is_trashed_go_from_the_rest_of_an_index_as_well(not
     before = disk(notes)
     trash(engine, "a.md")
     assert disk(notes)["MEMORY-more.md"] == b"- [B](b.md)\n"
+    engine.undo.undo(actor=ME)
+    assert disk(notes) == before
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "after"),
+    [
+        ("build", "build.md", "deep/Deploy_it.md", "Deploy_it"),
+        ("Build steps", "project_build-steps.md", "project_deploy_it.md", "Deploy it"),
+        ("build-steps", "build_steps.md", "deploy_it.md", "deploy-it"),
+        ("Build", "build.md", "more-builds.md", "More builds"),
+        ("Else", "build.md", "deploy.md", ""),
+        ("build", "build.md", "deep/build.md", ""),
+        ("[build]", "build.md", "deploy.md", ""),
+    ],
+)
+def test_a_name_that_says_what_the_file_is_called_follows_it(name: str, old: str, new: str, after: str) -> None:
+    data = f"---\nname: {name} # kept\n---\nname: {name}\n".encode()
+    text, said = renamed(data, old, new)
+    assert said == after
+    assert text == (data.replace(f"name: {name} #".encode(), f"name: {after} #".encode()) if after else data)
+
+
+def test_the_name_in_front_matter_follows_in_the_same_step_and_it_is_said(notes: Path, engine: Engine) -> None:
+    (notes / "build.md").write_bytes(b"---\r\nname: build\r\n---\r\nText")
+    before = disk(notes)
+    done = rename(engine, "build.md", "deploy.md")
+    assert (done.also, done.left) == ("name: is deploy now", "")
+    assert disk(notes)["deploy.md"] == b"---\r\nname: deploy\r\n---\r\nText"
     engine.undo.undo(actor=ME)
     assert disk(notes) == before

@@ -46,10 +46,12 @@ AUTO = Policy(
     ignore=BOOKKEEPING,
     types=TYPES,
     fields=("name", "description", "type"),
+    nests_type=True,
     suffix=".md",
     whole=("MEMORY.md",),
 )
-"""One topic per file; of the index, 200 lines or 25,000 UTF-16 units are loaded, and a line of it should stay short."""
+"""One topic per file; of the index, 200 lines or 25,000 UTF-16 units are loaded, and a line of it should stay short.
+Version 2.1.330 writes the type below `metadata`, and reads it in either place."""
 SUBAGENTS = AUTO._replace(index_file="*/MEMORY.md", whole=("*/MEMORY.md",))
 """A folder for each subagent, each with an index of its own."""
 PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=BOOKKEEPING, whole=("CLAUDE.md",))

@@ -6,17 +6,17 @@ The types, and the lines `Why:` and `How to apply:`, are those that Claude Code 
 
 import re
 from typing import NamedTuple
-from unicodedata import category, normalize
+from unicodedata import normalize
 
 from memtui import markers, mask
-from memtui.engine.disk import paths
 from memtui.errors import RefusedError, UsageError
+from memtui.features.transfer.names import slug_of
 from memtui.transcripts import phrases
 
 USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
 LIMIT = 65_536
 """Bytes of a text to remember, without blanks at its ends: the limit of Qwen Code's daemon."""
-_NAME, _SLUG, _DESCRIPTION = 60, 48, 150
+_NAME, _DESCRIPTION = 60, 150
 """Characters."""
 _REASON = re.compile(r"(?:[-*+] )?(?:\*\*)?(why|how[ _]to[ _]apply)(?:\*\*)?: ?(?:\*\*)?(.+)", re.IGNORECASE)
 _INLINE = re.compile(r"(?<=[.!?;])[ \t]+(?=(?:Why|How to apply): )")
@@ -203,16 +203,6 @@ def first_sentence(text: str) -> str:
 def same(text: str) -> str:
     """Bring a text into the form in which two that say the same are equal: no case, no blanks, no final stop."""
     return " ".join(normalize("NFKC", text).casefold().split()).rstrip(".!?;:,。！？；，、… ")
-
-
-def slug_of(name: str) -> str:
-    """Make a name fit for a path: letters and digits of any alphabet, and dashes between words."""
-    plain = normalize("NFKC", name).casefold().replace("'", "").replace("’", "")
-    words = "".join(sign if sign.isalnum() or category(sign)[0] == "M" else " " for sign in plain).split()
-    slug = "-".join(words)
-    if len(slug) > _SLUG:
-        slug = slug[: _SLUG + 1].rpartition("-")[0] or slug[:_SLUG]
-    return f"note-{slug}".rstrip("-") if not slug or paths.name_problem(slug) else slug
 
 
 def _shortened(text: str, most: int) -> str:

@@ -11,18 +11,15 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.known.memtui_native import ID as OWN
 from memtui.engine.frontmatter import read as frontmatter
-from memtui.engine.frontmatter.edit import set_fields
-from memtui.engine.model import BROUGHT, TYPES, Address, FieldEdit, Memory, Root, Step, Write
+from memtui.engine.model import BROUGHT, Address, Memory, Root, Step, Write
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.entries import change, guarded
 from memtui.features.entries.formats import FORMATS
 from memtui.features.entries.parse import parse
 from memtui.features.remember.classify import USER, Fact, classify, same, scope_of, split_reasons
-from memtui.features.transfer.fields import Hints, translate
-from memtui.features.transfer.index_lines import Mention, added
-from memtui.features.transfer.model import IndexChange, Item
-from memtui.features.transfer.names import TakenNames, fitted, refusal
-from memtui.features.transfer.remarks import habit
+from memtui.features.transfer.model import IndexChange
+from memtui.features.transfer.names import TakenNames, fitted
+from memtui.features.transfer.new_memory import Sheet, shaped, usual_path
 from memtui.matching import holds_all
 from memtui.pointers.lines import is_text
 
@@ -184,40 +181,14 @@ def planned(engine: Engine, root: Root, fact: Fact) -> RememberPlan:
     rows = {row.address.path: row for row in engine.rows.list([root.id]).items}
     if root.policy.entries:
         return _as_entry(engine, root, fact, rows)
-    path = _path(root, fact, rows)
-    address = Address(root.id, path)
-    why = refusal(address, root)
-    if why:
-        raise RefusedError(
-            f"It cannot become {address}: {why}.", hint="Choose another root with --to, or write it with memtui create."
-        )
-    edits = (("name", fact.name), ("description", fact.description), ("type", fact.type))
-    data = set_fields(f"\n{fact.body}".encode(), [FieldEdit((key,), value) for key, value in edits])
-    data = translate(data, root, path, Hints(nested=habit(engine, rows.values()))).data
-    made = IndexChange(address, b"", data, None, "")
-    item = Item(address, address, b"", data)
-    index = added(engine, root, [item], {address: Mention(hook=fact.description)}, rows, {})
-    return RememberPlan(fact, address, (made, *index))
-
-
-def _path(root: Root, fact: Fact, rows: Mapping[str, Memory]) -> str:
-    """The path of a new memory, beside the others as they are named there."""
-    names = [path for path in rows if not root.policy.is_index(path) and path.endswith(root.policy.suffix or ".md")]
-    folders = any(path.partition("/")[0] in TYPES for path in names if "/" in path)
-    flat = [path for path in names if "/" not in path]
-    stem = f"{fact.type}/{fact.slug}"
-    if root.policy.include is not None:
-        stem = next((one for one in root.policy.include if one.endswith("/")), "") + fact.slug
-    elif root.agent != OWN and flat and not folders:
-        prefixed = sum(path.partition("_")[0] in TYPES for path in flat)
-        stem = f"{fact.type}_{fact.slug}" if prefixed * 2 > len(flat) else fact.slug
     taken = TakenNames(rows)
-    path = fitted(f"{stem}.md", root)
+    path = usual_path(root, fact.slug, fact.type, rows)
     number = 1
     while taken.clash(path) or path in rows:
         number += 1
-        path = fitted(f"{stem}-{number}.md", root)
-    return path
+        path = usual_path(root, f"{fact.slug}-{number}", fact.type, rows)
+    sheet = Sheet(fact.name, fact.description, fact.type, fact.body)
+    return RememberPlan(fact, Address(root.id, path), shaped(engine, root, path, sheet, rows))
 
 
 def _as_entry(engine: Engine, root: Root, fact: Fact, rows: Mapping[str, Memory]) -> RememberPlan:

@@ -80,7 +80,7 @@ def translate(data: bytes, target: Root, path: str, hints: Hints = Hints()) -> T
         text = f"The front matter cannot be read, so it stays as it is: {_problem(front.problem)}"
         return Translation(data, (Note(SAID, text),))
     if takes_none(target, path):
-        return _without(data, front, title)
+        return _without(data, front, target, path, title)
     work = _Mapping(data, front.fields, target, hints, title)
     try:
         found = work.done()
@@ -100,16 +100,23 @@ def _problem(problem: object) -> str:
     return getattr(problem, "text", "").rstrip(".") or "it is no list of fields"
 
 
-def _without(data: bytes, front: frontmatter.FrontMatter, title: str) -> Translation:
-    """The text alone."""
+def _without(data: bytes, front: frontmatter.FrontMatter, target: Root, path: str, title: str) -> Translation:
+    """The text alone, below what described it; in a file of entries a heading would be an entry, or a list of tags."""
     if front.status == NONE:
         return Translation(data)
     mark = BOM if data.startswith(BOM) else b""
+    body, found = data[front.body :], front.fields.get(DESCRIPTION)
+    said = " ".join(found.split()) if isinstance(found, str) and target.policy.format_of(path) is None else ""
+    if said and not body.lstrip(b"\r\n# ").startswith(said.encode()):
+        end = b"\r\n" if b"\r\n" in data else b"\n"
+        body = f"# {said}".encode() + end + end + body.lstrip(b"\r\n")
     notes = [
-        Note(LOST, f"{field}: {_shown(value)} ({title} takes front matter for text)")
+        Note(MAPPED, f"description: {_shown(value)} (its heading there)")
+        if said and field == DESCRIPTION
+        else Note(LOST, f"{field}: {_shown(value)} ({title} takes front matter for text)")
         for field, value in front.fields.items()
     ]
-    return Translation(mark + data[front.body :], tuple(notes))
+    return Translation(mark + body, tuple(notes))
 
 
 class _Mapping:

@@ -5,6 +5,7 @@ A name that a person typed is never changed: then only what is wrong with it is 
 
 import posixpath
 from collections.abc import Iterable, Iterator
+from unicodedata import category, normalize
 
 from memtui.agents.table import title_of
 from memtui.engine.disk import paths
@@ -13,6 +14,8 @@ from memtui.errors import MemtuiError
 
 _ENDINGS = (".mdc", ".markdown", ".md", ".txt")
 """Endings of text that give way to the one an agent reads."""
+_SLUG = 48
+"""Characters."""
 
 
 def fitted(path: str, root: Root) -> str:
@@ -22,6 +25,16 @@ def fitted(path: str, root: Root) -> str:
         return path
     stem, ending = posixpath.splitext(path)
     return (stem if ending.lower() in _ENDINGS else path) + suffix
+
+
+def slug_of(name: str) -> str:
+    """Make a name fit for a path: letters and digits of any alphabet, and dashes between words."""
+    plain = normalize("NFKC", name).casefold().replace("'", "").replace("’", "")
+    words = "".join(sign if sign.isalnum() or category(sign)[0] == "M" else " " for sign in plain).split()
+    slug = "-".join(words)
+    if len(slug) > _SLUG:
+        slug = slug[: _SLUG + 1].rpartition("-")[0] or slug[:_SLUG]
+    return f"note-{slug}".rstrip("-") if not slug or paths.name_problem(slug) else slug
 
 
 def refusal(address: Address, root: Root) -> str:

@@ -228,7 +228,13 @@ cursor. Shift with up and down scrolls it."""
             self.details.show([[(" working out what is mapped", "dim")]] if self._mapped else [], top=0)
             return
         look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
-        self.details.show(details(found, found.items[at] if at < len(found.items) else None, look), top=0)
+        lines = details(found, found.items[at] if at < len(found.items) else None, look)
+        self.details.show([*note_lines(self._root, look), *lines], top=0)
+
+    @property
+    def _root(self) -> Root | None:
+        """Where they go."""
+        return self._there.roots().get(self._target.address.root)
 
     def _complete(self, step: int) -> None:
         """Go through the folders that may be meant."""
@@ -249,7 +255,7 @@ cursor. Shift with up and down scrolls it."""
         self._show(found[at])
 
     def _folders(self, *, long: bool = False) -> tuple[str, ...]:
-        """Every root, the project's own first; then every folder: those of the own root also without it in front.
+        """Every root, the project's own first, then every folder; what its agent does not load comes last.
 
         Args:
             long: by the roots' whole ids, where they have shorter names too.
@@ -258,6 +264,7 @@ cursor. Shift with up and down scrolls it."""
         roots = [root for root in there.roots().values() if not root.read_only]
         # What people write for agents comes last: such a root mostly takes files of certain names alone.
         roots.sort(key=lambda root: (root.kind != "memories", there.others(root.id), root.scope != "project", root.id))
+        roots.sort(key=lambda root: bool(root.switched_off))
         names = {root.id: root.id if long else min((root.id, *root.aliases), key=len) for root in roots}
         for address in there.memories():
             parts = address.path.split("/")[:-1]
@@ -276,7 +283,14 @@ cursor. Shift with up and down scrolls it."""
         if self._target.problem:
             return [(self._target.problem, "warning")]
         keys: Line = [("  tab ", "key"), ("places  ", "dim"), ("esc ", "key"), ("back ", "dim")]
-        return [("enter ", "key"), (self._words, "dim"), *keys]
+        off: Line = [("switched off  ", "warning")] if self._off else []
+        return [*off, ("enter ", "key"), (self._words, "dim"), *keys]
+
+    @property
+    def _off(self) -> str:
+        """Where the agent they go to is told to read none of it; empty when it is not."""
+        root = self._root
+        return root.switched_off if root is not None and root.id != self._start.address.root else ""
 
     @property
     def _words(self) -> str:
@@ -308,6 +322,9 @@ cursor. Shift with up and down scrolls it."""
             self._sure = True
             name = count_words(len(every) - len(able), "memory")
             self.prompt.refuse(f"{name} cannot go there and stays; enter again does the other {len(able)}")
+        elif self._off and not self._sure:
+            self._sure = True
+            self.prompt.refuse(f"it is not read there: switched off {self._off}; enter again does it")
         else:
             self.dismiss(self.plan or tuple((row.old, row.new) for row in every if not row.problem))
 
@@ -327,6 +344,14 @@ def reader_words(pairs: Iterable[tuple[Address, Address]], roots: Mapping[str, R
     """Whose shape they get: `in the shape of Serena`."""
     titles = dict.fromkeys(title_of(roots[new.root].agent) for _, new in pairs if new.root in roots)
     return f"in the shape of {' and '.join(titles)}"
+
+
+def note_lines(root: Root | None, look: Look) -> list[Line]:
+    """Draw what is known of a root: who writes there, and that its agent reads none of it."""
+    if root is None or not root.note:
+        return []
+    style = "warning" if root.switched_off else "dim"
+    return [list(line.runs) for line in words_page(root.note, style=style, width=look.width)]
 
 
 def details(wanted: Plan, item: Item | None, look: Look) -> list[Line]:

@@ -323,6 +323,8 @@ class BrowserScreen(KeyedScreen[None]):
         if self._awaited is not None:
             self._awaited.hold.end()
         self._awaited = Awaited(address, then, hold, self._left_view())
+        if address.root not in self.forest.roots:
+            self.bridge.refresh(everything=True)  # a root that held nothing has no rows that could be added to
         self.take(Effect(rebuilt=False, touched=frozenset()))
 
     def _left_view(self) -> tuple[ViewScreen, ...]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import BROUGHT, SCOPES, Address, Conflict, Done, PassedOver, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
+from memtui.features.transfer.new_memory import has_shape
 from memtui.features.transfer.plan import translates
 from memtui.features.typed_address import Target, rename_target
 from memtui.pointers import carry
@@ -25,6 +26,7 @@ from memtui.workbench.undo import SeenChanges, Step
 
 if TYPE_CHECKING:
     from memtui.features.transfer.model import Plan
+    from memtui.features.transfer.new_memory import NewPlan
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
@@ -47,6 +49,12 @@ class MemoryOperations:
         self.seeing = SeenChanges(screen.bridge, screen.say)
         self._told: tuple[str, int, float] = ("", 0, 0.0)
         """What was done last, with how many memories in a row, and when that was told."""
+
+    @property
+    def _roots(self) -> Mapping[str, Root]:
+        """Where memories may go: also where there is none yet, which has no row."""
+        screen = self._screen
+        return {**{root.id: root for root in screen.facts.roots}, **screen.forest.roots}
 
     def _targets(self) -> tuple[Address, ...]:
         return self._screen.memories.targets()
@@ -177,15 +185,18 @@ class MemoryOperations:
     # Operations that ask for a name
 
     def new(self) -> None:
-        """Ask for a name and create a memory."""
+        """Ask for a name and create a memory; where its agent looks for more than a name, ask for all of that."""
         node = self._screen.memories.current
         start = new_target(node, self._screen.forest.roots)
         if start is None:
             self._screen.say("There is no root to create a memory in.", "warning")
             return
+        if has_shape(self._roots[start.address.root]):
+            self._new_shaped(start.address)
+            return
 
         def hint(text: str) -> Line:
-            target = start.read(text, self._screen.forest.roots)
+            target = start.read(text, self._roots)
             if target.problem:
                 return [(target.problem, "warning")]
             return [(f"creates {target.address}", "dim")]
@@ -213,17 +224,17 @@ class MemoryOperations:
             return
 
         def hint(text: str) -> Line:
-            target = start.read(text, self._screen.forest.roots)
+            target = start.read(text, self._roots)
             if target.problem:
                 return [(target.problem, "warning")]
             where = str(target.address) if folder is None else f"{target.address}/"
-            if translates(target.pairs(targets, folder), self._screen.forest.roots):
+            if translates(target.pairs(targets, folder), self._roots):
                 return [(f"enter shows what {where.partition('/')[0]} makes of it", "dim")]
             return [(f"moves {self.name(targets) if len(targets) > 1 else 'it'} to {where}", "dim")]
 
         def entered(target: Target) -> None:
             pairs = target.pairs(targets, folder)
-            if translates(pairs, self._screen.forest.roots):
+            if translates(pairs, self._roots):
                 self._screen.close_prompt()
                 self._land("move", targets, start, folder=folder, typed=target.text)
             else:
@@ -249,7 +260,7 @@ class MemoryOperations:
                 (self._move if verb == "move" else self._copy)(found)
 
         screen, forest = self._screen, self._screen.forest
-        there = Inventory(lambda: forest.roots, lambda: forest.nodes, forest.others.__contains__)
+        there = Inventory(lambda: self._roots, lambda: forest.nodes, forest.others.__contains__)
         landing = CopyScreen(
             *(screen.table, screen.bridge, there, verb, targets, start),
             folder=folder,
@@ -282,7 +293,7 @@ class MemoryOperations:
         from memtui.ui.widgets.prompts import Question
 
         def entered(text: str) -> None:
-            target = start.read(text, self._screen.forest.roots)
+            target = start.read(text, self._roots)
             if target.problem:
                 self._screen.refuse_prompt(target.problem)
             else:
@@ -292,11 +303,42 @@ class MemoryOperations:
             Question(label, start.text, entered, self._screen.close_prompt, hint=hint, cursor=start.cursor)
         )
 
+    def _new_shaped(self, place: Address, name: str = "") -> None:
+        """Ask for a memory in the shape of the agent whose root it is."""
+        from memtui.features.transfer.view_new import NewScreen
+
+        screen = self._screen
+        if self._is_gone(place.root):
+            return
+
+        def made(plan: NewPlan | None) -> None:
+            if plan is not None:
+                indexes = ", ".join(one.address.name for one in plan.changes[1:] if one.what)
+                also = f", with a line in {indexes}. u takes both back." if indexes else ". u takes it back."
+                screen.say(f"Created {plan.address}{also}", "good")
+                lines = plan.changes[0].after.count(b"\n")
+                screen.open_when_there(plan.address, then=f"line {lines + 1}:1")
+
+        root = self._roots[place.root]
+        form = NewScreen(screen.table, screen.bridge, root, place.path, name, plain=screen.facts.ascii)
+        screen.app.push_screen(form, made)
+
+    def _is_gone(self, root: str) -> bool:
+        """Whether the folder of a root is gone, which is said."""
+        gone = root in self._screen.forest.losses.vanished
+        if gone:
+            self._screen.say(f"{self._screen.root_problem(root)} Bring it back first.", "warning")
+        return gone
+
     def _create(self, target: Target) -> None:
         address, actor = target.address, self._screen.bridge.actor
-        if address.root in self._screen.forest.losses.vanished:
+        if has_shape(self._roots[address.root]):
+            folder, _, name = address.path.rpartition("/")
             self._screen.close_prompt()
-            self._screen.say(f"{self._screen.root_problem(address.root)} Bring it back first.", "warning")
+            self._new_shaped(Address(address.root, folder), name)
+            return
+        if self._is_gone(address.root):
+            self._screen.close_prompt()
             return
 
         def created(result: Saved | Unchanged) -> None:

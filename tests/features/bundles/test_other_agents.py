@@ -26,6 +26,7 @@ from tests.features.transfer.agents import ME, POLICIES, Agents
 FRONT = "---\nname: Testing\ndescription: How tests are wanted\nmetadata:\n  type: feedback\n---\n"
 MAPPED = "---\nname: Testing\ndescription: How tests are wanted\ntype: feedback\n---\n"
 BODY = "\none\ntwo\nthree\nfour\n"
+HEADED = "# How tests are wanted\n" + BODY
 BARE = "SQL.\n"
 INDEX = "# Index\n\n- [Testing](testing.md) — no mocks\n- [Role](role.md) — knows SQL\n"
 QWEN = "qwen-code:project"
@@ -106,7 +107,7 @@ def test_a_second_import_changes_nothing(tmp_path: Path, history: bool) -> None:
             assert take(engine, data, root).done is None
             assert (here.everything(), engine.undo.next()) == before
     assert here.held("memtui")["testing.md"] == (FRONT + BODY).encode()
-    assert here.held("serena")["testing.md"] == BODY.encode()
+    assert here.held("serena")["testing.md"] == HEADED.encode()
 
 
 def test_front_matter_that_may_not_be_there_is_left_out_and_said_and_history_has_it(tmp_path: Path) -> None:
@@ -117,14 +118,13 @@ def test_front_matter_that_may_not_be_there_is_left_out_and_said_and_history_has
         (testing,) = (one for one in found.arrivals if one.packed.path == "testing.md")
         assert [note.text.split(":")[0] for note in testing.notes if note.kind == LOST] == [
             "name",
-            "description",
             "metadata",
         ]
         carry_out.apply(engine, found, actor=ME, now=NOW)
         address = Address("serena:project", "testing.md")
         texts = [engine.history.read(address, one.sha256) for one in engine.history.of(address)]
-        assert texts == [BODY.encode(), (FRONT + BODY).encode()]
-    assert here.held("serena") == {"role.md": BARE.encode(), "testing.md": BODY.encode()}
+        assert texts == [HEADED.encode(), (FRONT + BODY).encode()]
+    assert here.held("serena") == {"role.md": BARE.encode(), "testing.md": HEADED.encode()}
 
 
 def diverged(tmp_path: Path, mine: str, theirs: str) -> tuple[Agents, bytes]:

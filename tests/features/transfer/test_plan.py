@@ -87,9 +87,9 @@ def test_what_is_left_behind_is_said_and_stays_in_history(tmp_path: Path) -> Non
         engine.watch.reconcile()
         wanted = plan(engine, [new], Wish(moving=True))
         lost = [text for text in notes(wanted) if text.startswith("left behind")]
-        assert [text.split()[2] for text in lost] == ["name:", "description:", "type:"]
+        assert [text.split()[2] for text in lost] == ["name:", "type:"]
         apply(engine, wanted, actor=ME)
-        assert agents.held("serena") == {"role.md": b"\nSQL.\n"}
+        assert agents.held("serena") == {"role.md": b"# What the user does\n\nSQL.\n"}
         kept = [engine.history.read(new[1], version.sha256) for version in engine.history.of(new[1])]
         assert ROLE.encode() in kept
 

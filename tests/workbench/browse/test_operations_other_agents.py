@@ -4,8 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import Engine
 from memtui.features.transfer.view import CopyScreen
-from tests.features.transfer.agents import Agents
+from tests.features.transfer.agents import Agents, root
 from tests.workbench.browse.agents_shown import opened, put_cursor, until_said
 from tests.workbench.shown import Shown
 
@@ -75,7 +76,7 @@ async def test_enter_before_it_is_worked_out_waits_for_what_it_does(tmp_path: Pa
     async with opened(agents) as screen:
         await landing(screen, "C", "serena:project/t.md")
         await screen.press("enter")
-        await screen.until(lambda: agents.held("serena").get("t.md") == b"\nNo mocks.\n")
+        await screen.until(lambda: agents.held("serena").get("t.md") == b"# How\n\nNo mocks.\n")
 
 
 async def test_renaming_to_another_agent_shows_it_first_too(tmp_path: Path) -> None:
@@ -140,3 +141,29 @@ async def test_what_changed_meanwhile_stops_it(tmp_path: Path) -> None:
         await screen.press("enter")
         await until_said(screen, "changed meanwhile")
         assert agents.everything() == before
+
+
+async def test_a_root_that_its_agent_does_not_read_says_so_before_anything_goes_there(tmp_path: Path) -> None:
+    class SwitchedOff(Agents):
+        def engine(self, state: str = "state") -> Engine:
+            """An engine on all of them, of which one is not read."""
+            roots = [root(agent, str(self.base / agent)) for agent in self.agents]
+            off = roots[1]._replace(switched_off="in ~/.qwen/settings.json", note="They are switched off in a file.")
+            return Engine.open([roots[0], off, roots[2]], state_dir=str(self.base / state))
+
+    agents = SwitchedOff(tmp_path, "claude-code", "qwen-code", "serena")
+    agents.lay("claude-code", {"MEMORY.md": "- [Testing](testing.md)\n", "testing.md": TESTING})
+    before = agents.everything()
+    async with opened(agents) as screen:
+        found = await landing(screen, "C", "")
+        assert found._folders()[:3] == ("claude-code:project/", "serena:project/", "qwen-code:project/")
+        await screen.type("qwen-code:project/")
+        await screen.until(lambda: found.plan is not None)
+        assert "They are switched off in a file." in found.details.text
+        assert "switched off  enter copies 1" in screen.footer
+        await screen.press("enter")
+        assert "it is not read there: switched off in ~/.qwen/settings.json; enter again does it" in screen.footer
+        assert agents.everything() == before
+        await screen.press("enter")
+        await screen.until(lambda: "testing.md" in agents.held("qwen-code"))
+        await screen.until(lambda: screen.here == "qwen-code:project/testing.md")
