@@ -54,13 +54,18 @@ class Background:
         self._bridge.stream(self._follow, self._take, what="look at the tasks", group="tasks-look")
 
     def _follow(self, engine: Engine, stop: Callable[[], bool], tell: Callable[[LaneNews], None]) -> LaneNews:
+        from memtui.features.proposals.apply import to_decide  # in this thread: no start waits for it
+
         seen = LaneNews(0)
-        first = True
+        counter: tuple[int, int] | None = None
         while not stop():
-            now = glance(engine.tasks, self._lane.id, None if first else seen)
+            now = glance(engine.tasks, self._lane.id, None if counter is None else seen)
+            known, counter = counter, engine.proposals.counter()
+            count = seen.proposed if known == counter else to_decide(engine)
+            now = now._replace(proposed=count, changed=now.changed or count != seen.proposed)
             if now.changed or now.due or now.dreaming is not seen.dreaming or time.monotonic() >= self._begin_at:
                 tell(now)
-            seen, first = now, False
+            seen = now
             self._pause.wait(LOOK_S)
         return seen
 

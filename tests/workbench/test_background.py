@@ -11,6 +11,10 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
+from memtui.engine.model import Actor, Address, Write
+from memtui.engine.proposal import Evidence
+from memtui.features.proposals.apply import decide, to_decide
+from memtui.features.proposals.value import proposal
 from memtui.features.tasks import lanes
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Options, Session
@@ -118,3 +122,23 @@ async def test_read_only_works_nothing_off(world: World) -> None:
                 other.tasks.enqueue("remember", lane, "cli", {"files": {"a.md": "a"}}, trigger="manual")
                 await screen.until_text(f"0 Tasks({count})")
             assert {task.state for task in other.tasks.all()} == {"queued"}
+
+
+async def test_what_is_proposed_is_counted_in_the_header_and_at_the_tab_as_the_status_counts_it(world: World) -> None:
+    async with working(world) as (screen, _):
+        root = screen.real.roots.all()[0]
+        with world.engine() as other:
+            steps = [Write(Address(root.id, f"{name}.md"), b"new\n", None) for name in ("one", "two")]
+            shows = [Evidence("request", "somebody")]
+            made = [
+                proposal(other, kind="add", steps=[step], by="claude", why="because", evidence=shows) for step in steps
+            ]
+            stored = other.proposals.add(made)
+            await screen.until_text("  R2")
+            await screen.until_text("Review(2)")
+            assert to_decide(other) == 2
+            decide(other, [stored[0].id], "later", actor=Actor("tui"))
+            await screen.until_text("Review(1)")
+            assert to_decide(other) == 1
+            decide(other, [stored[1].id], "rejected", actor=Actor("tui"))
+            await screen.until(lambda: "Review(" not in screen.text and "  R1" not in screen.text)

@@ -139,6 +139,10 @@ class ProposalTable:
                 undone.add(what)
         return frozenset(number for number, txn in applied.items() if txn in undone)
 
+    def counter(self) -> tuple[int, int]:
+        """What the answers are as new as: while it is the same, so are they."""
+        return self._database.change_counter()
+
     # --- what is decided
 
     def decide(self, ids: Iterable[str], state: str, *, by: str, note: str = "", txn: str = "") -> None:

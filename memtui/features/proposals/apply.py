@@ -79,6 +79,11 @@ def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) ->
     return tuple(one for each in engine.proposals.all(states) if (one := _here(engine, each)) is not None)
 
 
+def to_decide(engine: Engine) -> int:
+    """Count the proposals that wait for a person, to be decided or carried out: all but what they put off."""
+    return sum(one.state != "later" for one in waiting(engine))
+
+
 def find(engine: Engine, number: str) -> Proposal:
     """Return one proposal, with the ids its roots have here.
 

@@ -236,5 +236,5 @@ def status(session: Session) -> Json:
 
 def short(session: Session) -> str:
     """Say how many proposals wait: `R4`; nothing when none does."""
-    count = sum(one.state != "later" for one in apply.waiting(session.engine))
+    count = apply.to_decide(session.engine)
     return f"R{count}" if count else ""

@@ -31,6 +31,8 @@ class LaneNews(NamedTuple):
     """What ended in it since the glance before, oldest first."""
     progress: tuple[str, ...] = ()
     """How far what runs in it is."""
+    proposed: int = 0
+    """Proposals that a person has to do with, as `to_decide` counts them."""
     changed: bool = True
     """Something happened in any lane since, or what runs in this one is further."""
 

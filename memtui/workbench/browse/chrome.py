@@ -222,6 +222,8 @@ class Chrome:
         """How much waits in each view, by its id, where only the view knows it."""
         self.dreaming = False
         """A dream runs somewhere."""
+        self.proposed = 0
+        """Proposals that wait for a person."""
         self.loading = True
         self.progress = ""
         """How far a change of many memories is."""
@@ -264,8 +266,8 @@ class Chrome:
 
     def take_tasks(self, news: LaneNews) -> None:
         """Show how much waits in the background, tell the views of it and of what it proposes, and say what ended."""
-        if (self.waiting.get("tasks", 0), self.dreaming) != (news.waiting, news.dreaming):
-            self.waiting["tasks"], self.dreaming = news.waiting, news.dreaming
+        if (self.waiting.get("tasks", 0), self.dreaming, self.proposed) != (news.waiting, news.dreaming, news.proposed):
+            self.waiting["tasks"], self.dreaming, self.proposed = news.waiting, news.dreaming, news.proposed
             self.update("header")
         views = self._screen.opened_views
         if views is not None and news.changed:
@@ -277,7 +279,7 @@ class Chrome:
 
     def counts(self) -> dict[str, int]:
         """How much waits in each view, for the tabs."""
-        return {"changes": self.unseen, **self.waiting}
+        return {"changes": self.unseen + self.proposed, **self.waiting}
 
     @property
     def unseen(self) -> int:
@@ -302,6 +304,7 @@ class Chrome:
             self._needed_size(),
             0 if screen.is_current and screen.panes.layout.left else len(screen.memories.marks),
             self.dreaming,
+            self.proposed,
         )
         return [cells.header(state, width)]
 

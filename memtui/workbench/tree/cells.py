@@ -202,6 +202,8 @@ class State(NamedTuple):
     marked: int = 0
     """Marks whose count no title in view tells."""
     dreaming: bool = False
+    proposed: int = 0
+    """Proposals that wait for a person."""
 
 
 def header(state: State, width: int) -> Line:
@@ -218,6 +220,8 @@ def header(state: State, width: int) -> Line:
     if state.totals.conflict:
         word = "conflict" if state.totals.conflict == 1 else "conflicts"
         right.append((f"!{state.totals.conflict} {word}  ", "conflict"))
+    if state.proposed:
+        right.append((f"R{state.proposed}  ", "agent"))
     edits = len(right)
     if state.unseen:
         right.append((f"A{state.unseen} agent edits  ", "agent"))
