@@ -18,12 +18,13 @@ from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome,
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from memtui.features.proposals import staged
-from memtui.features.proposals.boundary import barred, bounded
+from memtui.features.proposals.boundary import PASSING, barred, bounded
 from memtui.features.proposals.value import only_expects, text_of
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
+FREED = "It was blocked, and what blocked it is gone."
 MOST_NAMED = 3
 """Proposals that one sentence names."""
 TRIES = 3
@@ -76,6 +77,11 @@ def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) ->
                 if held:
                     _recover(engine, Actor("recovery"))
         staged.look(engine)
+        freed = [one for one in engine.proposals.all(("blocked",)) if one.note.endswith(PASSING)]
+        judged = bounded(
+            engine, [one._replace(state="open", note="") for each in freed if (one := _here(engine, each))]
+        )
+        engine.proposals.settle({one.id: ("open", one.note or FREED) for one in judged if one.state == "open"})
     return tuple(one for each in engine.proposals.all(states) if (one := _here(engine, each)) is not None)
 
 

@@ -26,6 +26,8 @@ from memtui.safe_text import has_hidden
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
+PASSING = (" is pinned.", " is read-only.")
+"""How sentences end that say why a proposal is blocked as long as that is so."""
 LOST = 0.2
 """The share of a memory's words above which a proposal is said to lose text."""
 _ORDERS = re.compile(

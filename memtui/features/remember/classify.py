@@ -9,8 +9,10 @@ from typing import NamedTuple
 from unicodedata import normalize
 
 from memtui import markers, mask
+from memtui.engine.frontmatter.read import split
 from memtui.errors import RefusedError, UsageError
 from memtui.features.transfer.names import slug_of
+from memtui.safe_text import has_hidden, pieces
 from memtui.transcripts import phrases
 
 USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
@@ -18,6 +20,8 @@ LIMIT = 65_536
 """Bytes of a text to remember, without blanks at its ends: the limit of Qwen Code's daemon."""
 _NAME, _DESCRIPTION = 60, 150
 """Characters."""
+_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
+"""Colours, links and titles that a terminal's text was copied with."""
 _REASON = re.compile(r"(?:[-*+] )?(?:\*\*)?(why|how[ _]to[ _]apply)(?:\*\*)?: ?(?:\*\*)?(.+)", re.IGNORECASE)
 _INLINE = re.compile(r"(?<=[.!?;])[ \t]+(?=(?:Why|How to apply): )")
 """Where one stands in the line of what it is the reason for."""
@@ -47,6 +51,8 @@ class CheckedText(NamedTuple):
     text: str
     cut: int = 0
     """How many parts of it were marked as private and left out."""
+    headed: bool = False
+    """It came with front matter, which is left out."""
 
 
 class Fact(NamedTuple):
@@ -85,7 +91,8 @@ def checked(text: str, *, secrets: bool = False) -> CheckedText:
         secrets: a person looked at it and keeps it, whatever it looks like.
 
     Returns:
-        The text without blanks at its ends and without what is marked as private.
+        The text without blanks at its ends, front matter, escape sequences of terminals and what nobody sees, and
+        without what is marked as private.
 
     Raises:
         UsageError: there is nothing in it, or it says that nothing of it is to be kept.
@@ -106,6 +113,9 @@ def checked(text: str, *, secrets: bool = False) -> CheckedText:
             hint="Write it as a memory: memtui create.",
             details={"limit": LIMIT},
         )
+    text = _without_hidden(text)
+    head = split(text.encode()).body
+    text = text.encode()[head:].decode().strip() if head else text
     found = markers.cut(text)
     pieces, end = [], 0
     for start, stop in (*found.spans, (len(text), len(text))):
@@ -124,7 +134,14 @@ def checked(text: str, *, secrets: bool = False) -> CheckedText:
             hint="Agents read memories: say where the secret is kept, not what it is.",
             details={"kind": secret[0].kind},
         )
-    return CheckedText(kept, len(found.spans))
+    return CheckedText(kept, len(found.spans), bool(head))
+
+
+def _without_hidden(text: str) -> str:
+    if not has_hidden(text):
+        return text
+    shown = pieces(_ESCAPES.sub("", text), keep_newlines=True, keep_tabs=True)
+    return "".join(piece for piece, hidden in shown if not hidden).strip()
 
 
 def classify(text: str, wanted: str = "") -> Fact:

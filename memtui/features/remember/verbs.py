@@ -29,6 +29,8 @@ def remember(call: Call) -> int:
     refuse_off(call.settings, KIND)
     if asked.cut:
         call.out.say(f"Left out: {asked.cut} part{'s' * (asked.cut > 1)} marked as private.")
+    if asked.headed:
+        call.out.say("Left out: its front matter. Name, type and description are found anew.")
     if wanted.to:
         call.engine.roots.find(wanted.to)  # a root that is not there is refused before anything is queued
     task = enqueue(call.session, wanted, client=call.actor.name)

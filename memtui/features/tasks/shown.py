@@ -45,9 +45,18 @@ def came_of(result: Mapping[str, object]) -> str:
     said = [str(result["summary"])] if result.get("summary") else []
     if isinstance(addresses, list) and addresses and (not said or result.get("outcome") == "saved"):
         said = [", ".join(map(str, addresses))]
-    if isinstance(proposals, list) and proposals:
+    if isinstance(proposals, list) and proposals and not any("proposed" in one for one in said):
         said.append(f"{len(proposals)} proposed")
     return "  ".join(said) or "nothing to do"
+
+
+def value_words(value: object) -> str:
+    """Write a value of a result for people: counts by their name, lists with commas; empty where it is nothing."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {words}" for name, one in value.items() if (words := value_words(one)))
+    if isinstance(value, (list, tuple)):
+        return ", ".join(map(value_words, value))
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else "" if value is None else str(value)
 
 
 def task_json(task: Task) -> Json:

@@ -10,7 +10,7 @@ from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.feature import Feature, load
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.settings import noted
-from memtui.features.tasks.shown import run_json, state_word, task_json, what_words
+from memtui.features.tasks.shown import run_json, state_word, task_json, value_words, what_words
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
@@ -114,13 +114,7 @@ def _cancelled(task: Task) -> str:
 
 
 def _words(value: object) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{name} {_words(one)}" for name, one in value.items())
-    if isinstance(value, (list, tuple)):
-        return ", ".join(map(_words, value)) or "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return "-" if value is None else str(value)
+    return value_words(value) or ("none" if isinstance(value, (list, tuple)) else "-" if value is None else "")
 
 
 # --- status

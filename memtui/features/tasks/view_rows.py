@@ -12,7 +12,7 @@ from memtui.diff.hunks import why_not_text
 from memtui.engine.model import AuditRecord, is_person
 from memtui.engine.task import COMPLETED, FAILED, RUNNING, Run, Task
 from memtui.errors import MemtuiError
-from memtui.features.tasks.shown import asked_words, state_word, what_words
+from memtui.features.tasks.shown import asked_words, state_word, value_words, what_words
 from memtui.safe_text import cell_width
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, fields_page, text_page, words_page
@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 _STYLES = {RUNNING: "agent", FAILED: "problem", COMPLETED: "good"}
-_SAID = ("summary", "changes", "addresses", "filesTouched", "touchedScopes", "outcome")
+_SAID = (
+    *("summary", "changes", "addresses", "filesTouched", "touchedScopes", "outcome"),
+    *("turns", "proposed", "applied", "left"),
+)
 _WIDE = 76
 """Cells from which on a row says who asked."""
 
@@ -95,13 +98,12 @@ def _result_fields(task: Task, look: Look) -> Iterator[tuple[str, str]]:
         if isinstance(one, dict):
             yield str(one.get("what", ""))[:10] or "changed", look.named(str(one.get("address", "")))
     for name, value in result.items():
-        if name not in _SAID and value not in (None, "", []):
-            words = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+        if name not in _SAID and (words := value_words(value)):
             yield name[:10], look.named(words)
 
 
 def _run_page(run: Run, look: Look) -> Iterator[PageLine]:
-    counts = ", ".join(f"{name} {value}" for name, value in run.counts.items())
+    counts = value_words(run.counts)
     said = f"Run: {run.outcome}, worker {run.worker}, {(run.ended - run.at) / 1_000:.1f} s"
     yield from _titled(said, words_page(counts, width=look.width) if counts else ())
     for name, text in (("Sent", run.sent), ("Replied", run.reply)):

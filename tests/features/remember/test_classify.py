@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.disk import paths
 from memtui.engine.frontmatter import read
-from memtui.errors import MemtuiError, RefusedError
+from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.remember.classify import LIMIT, checked, classify, same, scope_of, split_reasons
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -83,7 +83,7 @@ def test_texts_that_say_the_same_are_equal(one: str, other: str) -> None:
 
 
 def test_what_may_not_be_stored_is_refused_and_no_secret_is_repeated() -> None:
-    assert checked("x" * LIMIT + "\n") == ("x" * LIMIT, 0)
+    assert checked("x" * LIMIT + "\n") == ("x" * LIMIT, 0, False)
     for text, code in (
         ("", "E_USAGE"),
         (" !\n", "E_USAGE"),
@@ -103,8 +103,17 @@ def test_what_may_not_be_stored_is_refused_and_no_secret_is_repeated() -> None:
     assert checked(f"The token is {TOKEN}", secrets=True).text.endswith(TOKEN)
 
 
+def test_front_matter_escape_sequences_and_what_nobody_sees_are_no_part_of_the_text() -> None:
+    memory = "---\nname: retry\n---\n\n\x1b[1;31mRetry\x1b[0m four\u200b times.\r\n\tWith jitter.\x1b]8;;x\x07"
+    assert checked(memory) == ("Retry four times.\n\tWith jitter.", 0, True)
+    assert checked("\ufeffa \u202eb").text == "a b"
+    assert checked("👩\u200d💻 writes\n---\nno head").text == "👩\u200d💻 writes\n---\nno head"
+    with pytest.raises(UsageError, match="nothing in it"):
+        checked("---\nname: retry\n---\n")
+
+
 def test_private_parts_are_cut_and_counted_and_a_secret_in_one_does_no_harm() -> None:
-    assert checked(f"Deploys use <private>{TOKEN}</private>the vault") == ("Deploys use the vault", 1)
+    assert checked(f"Deploys use <private>{TOKEN}</private>the vault") == ("Deploys use the vault", 1, False)
 
 
 @given(st.text(max_size=300))

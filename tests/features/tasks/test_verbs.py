@@ -8,6 +8,7 @@ import pytest
 
 from memtui.engine.task import Run
 from memtui.features.tasks import lanes
+from memtui.features.tasks.shown import came_of, value_words
 from memtui.wire.session import Session
 from tests.cli.conftest import Cli, Result
 from tests.features.tasks.test_lanes import WORKS, ask, lane, opened, work
@@ -130,3 +131,10 @@ def test_status_says_since_when_a_worker_is_sent_texts(cli: Cli, config: Path) -
     assert sorted(noted) == ["lifecycle.apply = exact", "lifecycle.worker = claude"]
     config.write_text("")
     assert json.loads(cli("status", "--json").raw)["tasks"]["lifecycle.worker"].startswith("none since 20")
+
+
+def test_what_came_of_a_task_is_said_once_and_in_words() -> None:
+    assert came_of({"summary": "4 proposed, 0 applied.", "proposals": ["1", "2", "3", "4"]}) == "4 proposed, 0 applied."
+    assert came_of({"summary": "Saved.", "proposals": ["1"]}) == "Saved.  1 proposed"
+    assert value_words({"found": {"exact": 2, "near": 1}, "left": 0, "skipped": {}}) == "found exact 2, near 1, left 0"
+    assert [value_words(one) for one in ([], None, True, ["a", "b"])] == ["", "", "yes", "a, b"]
