@@ -9,6 +9,7 @@ import importlib.util
 import json
 import os
 import shutil
+from collections.abc import Iterable
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -82,6 +83,15 @@ class FileChange(NamedTuple):
         """Whether an entry that runs memtui is there afterwards: after an uninstallation, one older than memtui's."""
         text = (self.after or b"").decode()
         return any(entries.state(self.target, text, entry) in _OURS for entry in self.target.entries)
+
+
+class CarriedOut(NamedTuple):
+    """What came of several plans."""
+
+    removed: tuple[str, ...]
+    """Files that killed processes had left, and that are gone."""
+    backups: tuple[str | None, ...]
+    """For each plan where a copy of what the file held is kept; None when it held nothing, or stayed as it was."""
 
 
 class _Record(NamedTuple):
@@ -177,6 +187,28 @@ def carry_out(step: FileChange, state_dir: str, *, installing: bool) -> str | No
         if not installing:
             _forget(key, step, record)
     return backup
+
+
+def plan_for(client: Client, place: Surroundings, settings: Settings) -> tuple[FileChange, ...]:
+    """Plan what `memtui install CLIENT` makes of the user's own configuration; what the client may do stays as it is.
+
+    Raises:
+        MemtuiError: as `plan_install`.
+    """
+    access = look_at(client, USER, place, settings).access
+    return tuple(map(plan_install, wanted(client, place, USER, settings, access=access)))
+
+
+def carry_out_all(steps: Iterable[FileChange], state_dir: str, *, installing: bool) -> CarriedOut:
+    """Make the changes of plans, after removing what killed processes left beside the files.
+
+    Raises:
+        ConflictError: a file changed since the plan. And as `plan_install`.
+    """
+    plans = tuple(steps)
+    folders = [own_folder(state_dir), *(os.path.dirname(step.target.path) for step in plans)]
+    removed = tuple(disk.sweep(folders, state_dir))
+    return CarriedOut(removed, tuple(carry_out(step, state_dir, installing=installing) for step in plans))
 
 
 def _followed(target: ClientFile) -> ClientFile:

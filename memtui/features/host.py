@@ -142,7 +142,13 @@ class Operations(Protocol):
     """What views and the tree do in the same way, with the same words."""
 
     def pin(self, addresses: tuple[Address, ...], pinned: bool, then: Callable[[], None]) -> None:
-        """Pin or unpin, and go on when it is done."""
+        """Pin or unpin, say who is given it, and go on when it is done."""
+
+    def install_hook(self, agent: str, then: Callable[[], None]) -> None:
+        """Ask once, put memtui into an agent, by its id, and go on when it is done."""
+
+    def lift_line(self, address: Address) -> None:
+        """Move the index line of a memory above the cut."""
 
     def see(self, changes: Iterable[Change], then: Callable[[], None]) -> None:
         """Say that the user has looked at changes as they were shown."""

@@ -78,6 +78,17 @@ def end_of_text(data: bytes) -> int:
     return data.find(b"\n", len(data.rstrip())) + 1 or len(data)
 
 
+def end_of_index(data: bytes, policy: Policy) -> tuple[int | None, int]:
+    """Find the byte at which an agent stops loading an index (None: it loads all of it), and the end of its text."""
+    line, end = measure(data, policy).cut, end_of_text(data)
+    if line is None:
+        return None, end
+    at = 0
+    for _ in range(line):
+        at = data.find(b"\n", at) + 1
+    return at, end
+
+
 def _over(lines: int, size: int, units: int, policy: Policy) -> str:
     """Which limit a line is over that brings the sums to these."""
     if policy.index_lines is not None and lines > policy.index_lines:

@@ -162,10 +162,27 @@ MAIN: tuple[Action, ...] = (
         "pin",
         "p",
         "pin",
-        "Pin or unpin: pinned memories are always given to agents; asks when several are meant.",
+        "Pin or unpin: memtui gives the text to agents at their start, an agent's own to that agent; says so when it "
+        "cannot. Asks when several are meant.",
         "memory",
         writes=True,
         footer=4,
+    ),
+    action(
+        "install_hook",
+        "g h",
+        "hook",
+        "Put memtui into the agent of this memory, as memtui install does: its hook gives the agent what is pinned.",
+        "memory",
+        writes=True,
+    ),
+    action(
+        "lift_line",
+        "g l",
+        "lift line",
+        "Move the line that names this memory above the cut of its index, so that the agent loads it; u takes it back.",
+        "memory",
+        writes=True,
     ),
     action("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
     action(
@@ -393,7 +410,7 @@ TEXT_ROOMS = ("editor", "entry", "form", "conflict", *CASE_ROOMS)
 """Rooms whose own keys come before those of `everywhere`."""
 
 SIGNS: tuple[tuple[str, str], ...] = (
-    ("P", "pinned; agents get those in memtui's own folders"),
+    ("P", "pinned: given to agents at their start, an agent's own to that agent; 4 shows who is not given it"),
     (
         "A",
         "changed by others since you last looked: stay a second with its text shown, open it, or press w or x",

@@ -14,10 +14,10 @@ from memtui.agents.agent import SKIPPED, KnownAgent, Loads
 from memtui.agents.session_start import LoadedFile, gather, in_use
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
-from memtui.engine.model import Address, Policy
+from memtui.engine.model import Address
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.given.tokens import Counter, counter
-from memtui.pointers.cutline import end_of_text, measure
+from memtui.pointers.cutline import end_of_index
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -206,7 +206,7 @@ def work_out(
 
 def look(engine: Engine, surroundings: Surroundings, agent: KnownAgent) -> tuple[LoadedFile, ...]:
     """Find what an agent would load, without counting it: enough to see whether anything changed."""
-    found = gather(agent, surroundings, engine.roots.all(), _end_of_index)
+    found = gather(agent, surroundings, engine.roots.all(), end_of_index)
     return with_made(engine, agent.id, found)
 
 
@@ -216,18 +216,6 @@ def short(path: str, surroundings: Surroundings) -> str:
         if folder and path.startswith(folder.rstrip("/") + "/"):
             return sign + path[len(folder.rstrip("/")) :]
     return path
-
-
-def _end_of_index(data: bytes, policy: Policy) -> tuple[int | None, int]:
-    """Where an agent stops loading an index, and where its text ends: where the health of the index says so."""
-    line = measure(data, policy).cut
-    end = end_of_text(data)
-    if line is None:
-        return None, end
-    at = 0
-    for _ in range(line):
-        at = data.find(b"\n", at) + 1
-    return at, end
 
 
 def _item(engine: Engine, loaded: LoadedFile, count: Counter, known: set[str]) -> Item:

@@ -37,6 +37,7 @@ def build(
     parts: Iterable[str] = PARTS,
     budgets: Budgets = Budgets(),  # noqa: B008
     scopes: frozenset[str] | None = None,
+    own: tuple[reach.ScopeListing, ...] = (),
     stop: Callable[[], bool] = lambda: False,
 ) -> Context:
     """Build what an agent is given from the memories this engine shows; nothing is recorded, and no use is counted.
@@ -48,6 +49,7 @@ def build(
         parts: which blocks: `index`, `hot`. The choice is the same whichever is asked for.
         budgets: how much at most.
         scopes: only these; None: all the engine shows.
+        own: what is pinned among the agent's own memories, from `own.py`: it has a claim, and no line in the index.
         stop: says whether nobody wants the result any more; asked often.
 
     Raises:
@@ -60,9 +62,9 @@ def build(
     kept = _kept_of(engine)
     with kept.guard:
         shelves = reach.look(engine, scopes)
-        inputs = (shelves, wanted, budgets)
+        inputs = (shelves, wanted, budgets, own)
         if kept.context is None or kept.inputs != inputs:
-            kept.context, kept.inputs = _build(engine, shelves, wanted, budgets, kept, stop), inputs
+            kept.context, kept.inputs = _build(engine, shelves, own, wanted, budgets, kept, stop), inputs
         return kept.context
 
 
@@ -92,13 +94,14 @@ def _kept_of(engine: Engine) -> _Kept:
 def _build(
     engine: Engine,
     shelves: tuple[reach.ScopeListing, ...],
+    own: tuple[reach.ScopeListing, ...],
     wanted: frozenset[str],
     budgets: Budgets,
     kept: _Kept,
     stop: Callable[[], bool],
 ) -> Context:
     listed = index.render(shelves, budgets, kept.lines, stop)
-    chosen = texts.choose(engine, shelves, budgets, kept.texts, stop)
+    chosen = texts.choose(engine, (*shelves, *own), budgets, kept.texts, stop)
     if len(kept.lines) > 2 * listed.memories + 100:
         kept.lines.clear()  # mostly of memories that are gone
     return Context(

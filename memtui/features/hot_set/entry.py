@@ -39,24 +39,24 @@ FEATURE = Feature(
         "hot",
         "4",
         "Hot set",
-        "Show what an agent would be given now, and what just fails to fit.",
+        "Show what each agent is given, by itself and by memtui, and what is pinned or used and is not.",
         "memtui.features.hot_set.view:HotSetView",
         (
             *("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "copy_contents", "reload", "zoom"),
-            *("versions", "describe_memory"),
+            *("versions", "describe_memory", "install_hook", "lift_line"),
         ),
-        ("pin", "hot_jump", "edit", "hot_client", "hot_door", "accept_root", "zoom"),
+        ("pin", "hot_jump", "hot_client", "install_hook", "edit", "hot_door", "accept_root", "zoom"),
     ),
     actions=(
         action(
             "hot_jump",
             "enter",
             "in tree",
-            "Go to the memory in the tree; from what is no memory, to the text.",
+            "Go to the memory in the tree; of another agent, show its share; else go to the text.",
             "hot_set",
         ),
         action(
-            "hot_client", "c", "client", "See it with the eyes of the next client of the [access] table.", "hot_set"
+            "hot_client", "c", "agent", "Show the share of the next agent, or client of the [access] table.", "hot_set"
         ),
         action(
             "hot_door",

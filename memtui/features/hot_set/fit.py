@@ -10,6 +10,7 @@ from collections.abc import Callable
 from memtui.engine import Engine
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.model import Budgets, Context
+from memtui.given.reach import ScopeListing
 
 HOOK = 10_000
 """Characters (UTF-16) that Claude Code takes of what a hook prints; of more it shows the first two thousand."""
@@ -23,6 +24,7 @@ def fitted(
     limit: int,
     *,
     scopes: frozenset[str] | None = None,
+    own: tuple[ScopeListing, ...] = (),
     stop: Callable[[], bool] = lambda: False,
 ) -> Context:
     """Build the largest context that fits: the hot set takes up to half, the index what is left.
@@ -32,12 +34,13 @@ def fitted(
         measure: how large a context is as the door wants it, in the door's own measure.
         limit: the largest that may come out.
         scopes: as for `build`.
+        own: as for `build`.
         stop: as for `build`.
     """
     items, hot, index = 8, limit // 2, limit
     while True:
         budgets = Budgets(index_bytes=index, hot_items=items, item_bytes=max(1, limit // 4), hot_bytes=hot)
-        found = build(engine, budgets=budgets, scopes=scopes, stop=stop)
+        found = build(engine, budgets=budgets, scopes=scopes, own=own, stop=stop)
         over = measure(found) - limit
         if over <= 0 or not (items or index > _LEAST):
             return found

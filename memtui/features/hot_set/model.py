@@ -15,8 +15,12 @@ REASONS = {
     "over-tokens": "it has more tokens than are left",
     "no-place": "all places are taken",
     "not-tried": "too many were tried before it",
+    "no-hook": "memtui's hook, which would give it, is not installed in the agent",
+    "no-client": "memtui cannot be installed in the agent",
+    "not-pinned": "of an agent's own memories memtui gives those that are pinned, and this one is only used",
+    "off": "it is switched off for the agent",
 }
-"""Why a memory is not in the hot set although it is pinned or used."""
+"""Why a memory is not given although it is pinned or used."""
 
 
 class AbandonedError(Exception):

@@ -212,7 +212,9 @@ def _rendered(data: bytes, path: str, limit: int) -> Rendered | None:
     if text and not text.endswith("\n"):
         lines.append("\n")
     if cut:
-        lines.append(f"[truncated: view {name} with the memory tool for the rest]\n")
+        way = "view" if path.startswith("/memories/") else "read"
+        tool = " with the memory tool" if way == "view" else ""
+        lines.append(f"[truncated: {way} {name}{tool} for the rest]\n")
     whole = "".join((*lines, _END))
     shown_masks = min(len(masked.secrets), text.count(BEGIN))
     return Rendered(whole, len(text.encode()), estimate(whole), cut, shown_masks)

@@ -55,10 +55,13 @@ def _hook(call: Call) -> int:
 def _fitting(call: Call) -> str:
     """Make the answer with as much as an agent takes."""
     from memtui.features.hot_set.fit import HOOK, fitted, hook, hook_characters
+    from memtui.features.hot_set.own import pinned
 
-    session = open_door(call.settings, call.options, client=call.args.text("client") or "", lock_wait=LOCK_WAIT)
+    client = call.args.text("client") or ""
+    session = open_door(call.settings, call.options, client=client, lock_wait=LOCK_WAIT)
     try:
-        return hook(fitted(session.engine, hook_characters, HOOK))
+        own = pinned(session.engine, session.surroundings, client)
+        return hook(fitted(session.engine, hook_characters, HOOK, own=own))
     finally:
         session.engine.close()
 

@@ -16,19 +16,22 @@ from memtui.engine.model import Address
 from memtui.features.host import Host
 from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.model import Context
+from memtui.features.hot_set.shares import BY_HOOK, BY_SERVER, NOT_INSTALLED, Door, Given, doors, load
 from memtui.features.hot_set.view_rows import (
+    AGENT,
     ALL,
     INDEX,
     ITEM,
+    ITSELF,
     LEFT,
+    REST,
     ROOT,
-    Door,
-    Given,
     Look,
     Row,
     budget_lines,
     row_runs,
     rows_of,
+    shown_path,
 )
 from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.highlight import fitted
@@ -53,21 +56,28 @@ class HotSetView(ListView[Row]):
     ID = "hot"
     QUIET = 0.6
     DEFAULT_CSS = "HotSetView #hot-summary { height: 3; }"
-    HELP = """What an agent that connects now would be given without asking: the index of its memories and the texts of
-the hot set, pinned ones first, then those used most. Below the line is what just fails to fit, with the reason. Beside
-the list is the very text, with secrets masked. A session that runs keeps what it was given at its start."""
+    HELP = """What an agent that starts now is given without asking: by itself, as files it loads; by memtui, as the
+index of its memories and the texts of the hot set, pinned ones first, then those used most. Pins among an agent's own
+memories go to that agent, through memtui's hook. Below the line is what is pinned or used and not given, with the
+reason; below that the other agents. Beside the list is the very text, with secrets masked. A session that runs keeps
+what it was given at its start."""
 
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(lambda row: row.key))
         self.host, self.jobs = host, host.jobs
-        self.given: Given | None = None
-        """What was worked out last."""
-        self.door = Door()
-        self.clients = ("", *view_rows.clients(self.host.settings))
+        self.shares: tuple[Given, ...] = ()
+        """What was worked out last, for each agent."""
+        self.chosen: tuple[str, str] | None = None
+        """Agent and client of the one that is shown; None: whom memtui gives something, or the first."""
+        self.way = ""
+        """The door that it is shown through; empty: the one it has."""
         keys = {one.id: shown_keys(one) for one in self.table}
-        self.look = Look(self.ascii, keys["accept_root"], keys["pin"])
+        home = host.surroundings.home if host.surroundings is not None else None
+        self.look = Look(self.ascii, keys["accept_root"], keys["pin"], keys["install_hook"], home or "")
         self._does |= {
             "hot_jump": self._jump,
+            "install_hook": lambda: host.operations.install_hook(self.door.agent, self.load),
+            "lift_line": lambda: self._at_memory(host.operations.lift_line),
             "pin": self._pin,
             "edit": lambda: self._at_memory(host.places.edit),
             "hot_client": self._next_client,
@@ -89,10 +99,14 @@ the list is the very text, with secrets masked. A session that runs keeps what i
     def off(self, action: Action) -> str:
         """Say why an action is off."""
         row = self.item
-        if action.id in ("pin", "edit", "versions", "describe_memory") and (row is None or row.memory is None):
+        if action.id in ("pin", "edit", "versions", "describe_memory", "lift_line") and (
+            row is None or row.memory is None
+        ):
             return f"{action.label}: put the cursor on a memory first."
-        if action.id == "hot_client" and len(self.clients) == 1:
-            return "No client has an entry in the [access] table, so every agent is given the same."
+        if action.id == "install_hook" and self.door.way != NOT_INSTALLED:
+            return f"{action.label}: it cannot be installed here, or is installed."
+        if action.id == "hot_client" and len(self.shares) < 2:
+            return "No agent is in use here and none is in the [access] table, so every agent is given the same."
         if action.id == "accept_root" and not self._unreviewed():
             return "No root waits for a review here."
         if action.id == "copy_contents" and (
@@ -102,6 +116,21 @@ the list is the very text, with secrets masked. A session that runs keeps what i
         return ""
 
     # What is known
+
+    @property
+    def given(self) -> Given | None:
+        """The share that is shown."""
+        wanted = next((one for one in self.shares if (one.door.agent, one.door.client) == self.chosen), None)
+        return (
+            wanted
+            or next((one for one in self.shares if one.context is not None and one.door.agent), None)
+            or next(iter(self.shares), None)
+        )
+
+    @property
+    def door(self) -> Door:
+        """Whose share is shown."""
+        return self.given.door if self.given is not None else Door()
 
     @property
     def context(self) -> Context | None:
@@ -120,26 +149,43 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
     def read_rows(self, *, awaited: bool) -> None:
         """Work out what is given now."""
-        door, settings = self.door, self.host.settings
+        chosen, way, settings, around = self.chosen, self.way, self.host.settings, self.host.surroundings
+        roots = tuple(self.host.projects.own_roots.values())
 
-        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Given], None]) -> Given:
+        def job(
+            engine: Engine, stop: Callable[[], bool], tell: Callable[[tuple[Given, ...]], None]
+        ) -> tuple[Given, ...]:
             del tell
-            return view_rows.load(engine, settings, door, stop)
+            found = []
+            for door in doors(settings, around, roots):
+                through = door._replace(way=way) if way and (door.agent, door.client) == chosen else door
+                found.append(load(engine, settings, through, around, roots, stop))
+            return tuple(found)
 
         self.jobs.stream(job, self._loaded, what="work out what agents are given", group=GROUP, awaited=awaited)
 
-    def _loaded(self, given: Given) -> None:
-        if given == self.given:
+    def _loaded(self, shares: tuple[Given, ...]) -> None:
+        if shares == self.shares:
             return
-        first, self.loaded = self.given is None, True
+        first, self.loaded = not self.shares, True
+        self._take(shares, first=first)
+
+    def _take(self, shares: tuple[Given, ...], *, first: bool) -> None:
+        """Show a share; at first the cursor stands on its first memory."""
 
         def change() -> None:
-            self.given = given
-            self.rows.load(rows_of(given.context) if given.context is not None else ())
+            self.shares = shares
+            named = {one.address for each in shares for one in each.left_out}
+            named |= {one.address for each in shares if each.context is not None for one in each.context.items}
+            self.look = self.look._replace(names={address: self.host.shown(address) for address in named})
+            given = self.given
+            others = [one for one in shares if one is not given] if given is not None else []
+            self.rows.load(rows_of(given, others) if given is not None else ())
 
         back = self.list.change_rows(change)
-        if first and not back and len(self.rows.shown) > 2:
-            self.list.go(1)
+        at = next((at for at, row in enumerate(self.rows.shown) if row.memory is not None), 0)
+        if first and not back and at:
+            self.list.go(at)
         self.update("#hot-summary")
         self.rows_changed()
 
@@ -147,8 +193,8 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
     def draw(self, item: Row, width: int) -> Sequence[Run]:
         """How a row looks."""
-        assert self.context is not None
-        return row_runs(item, self.context, width, self.look)
+        assert self.given is not None
+        return row_runs(item, self.given, width, self.look)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is said where nothing is given."""
@@ -159,12 +205,16 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
     def list_words(self) -> tuple[str, Line]:
         """The title of the list."""
-        found = self.context
-        if found is None:
+        given = self.given
+        if given is None:
             return "Hot set", []
-        notes: Line = [(f"{len(found.items)} given", "title")]
-        if found.left_out:
-            notes.append((f" | {len(found.left_out):,} not", "warning"))
+        notes: Line = [(f"{count_words(len(given.itself), 'file')} by itself | ", "title")] if given.door.agent else []
+        if given.context is not None:
+            notes.append((f"{len(given.context.items)} {'by memtui' if notes else 'given'}", "title"))
+        else:
+            notes.append(("none by memtui", "warning"))
+        if given.left_out:
+            notes.append((f" | {len(given.left_out):,} not", "warning"))
         return "Hot set", notes
 
     def page_words(self) -> tuple[str, Line]:
@@ -174,25 +224,34 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             return "Text", []
         if row.item is not None:
             notes: Line = [(f"{count_words(row.item.masked, 'secret')} masked", "warning")] if row.item.masked else []
-            return row.item.path, [*notes, (" as it is given" if notes else "as it is given", "title")]
+            return shown_path(row.item, self.look), [
+                *notes,
+                (" as it is given" if notes else "as it is given", "title"),
+            ]
         if row.left is not None:
-            return row.left.path, [("not given", "warning")]
-        return {ALL: "Everything that is given", INDEX: "The index", ROOT: row.root}.get(row.kind, "Not given"), []
+            return shown_path(row.left, self.look), [("not given", "warning")]
+        if row.other is not None:
+            return row.other.door.title, []
+        names = {ALL: "Everything that memtui gives", ITSELF: f"{self.door.title} by itself", REST: "Other agents"}
+        return (names | {INDEX: "The index", ROOT: row.root}).get(row.kind, "Not given"), []
 
     def _summary(self, width: int) -> list[Line]:
-        given = self.given
-        who = f"to {self.door.client}" if self.door.client else "to every agent"
-        if len(self.clients) > 1 and not self.door.client:
-            who += " without an entry in [access]"
-        words: Line = [(" Given ", "dim"), (who, "strong")]
-        if self.door.hook:
-            words += [(" by a hook", "strong"), (", which takes 10,000 characters", "dim")]
+        given, door = self.given, self.door
+        who = f"to {door.title}"
+        if not door.agent and not door.client:
+            who = "to every other agent" if len(self.shares) > 1 else "to every agent"
+        words: Line = [(" Would be given " if self.way else " Given ", "dim"), (who, "strong")]
+        if door.way == BY_HOOK:
+            words += [(" by memtui's hook", "strong"), (", which takes 10,000 characters", "dim")]
         else:
             words.append((" by the MCP server", "strong"))
         if given is not None and given.hidden:
             words.append((f"; off for it: {', '.join(given.hidden)}", "warning"))
         if given is not None and given.context is None:
-            return [[(" Nothing is given: ", "warning"), (who, "strong")], [], []]
+            install = [(f" {self.look.install}", "key"), (" installs it.", "dim")] if door.way == NOT_INSTALLED else []
+            why: Line = [(f" {given.off}", "dim"), *install]
+            lines: list[Line] = [[(" Nothing is given by memtui ", "warning"), (who, "strong")], why, []]
+            return [fitted(line, width, plain=self.ascii) for line in lines]
         if given is None or given.context is None:
             return [words, [], []]
         return [fitted(words, width, plain=self.ascii), *budget_lines(given.context, width, plain=self.ascii)]
@@ -225,6 +284,9 @@ the list is the very text, with secrets masked. A session that runs keeps what i
 
     def _jump(self) -> None:
         row = self.item
+        if row is not None and row.kind == AGENT and row.other is not None:
+            self._show(row.other)
+            return
         if row is None or row.kind not in (ITEM, LEFT, ROOT):
             self.other_pane()
             return
@@ -239,15 +301,21 @@ the list is the very text, with secrets masked. A session that runs keeps what i
             go(self.item.memory.address)
 
     def _next_client(self) -> None:
-        at = (self.clients.index(self.door.client) + 1) % len(self.clients)
-        self._through(self.door._replace(client=self.clients[at]))
+        if self.given is not None:
+            self._show(self.shares[(self.shares.index(self.given) + 1) % len(self.shares)])
+
+    def _show(self, given: Given) -> None:
+        """Show the share of another agent, through the door it has."""
+        turned, self.way, self._shown = bool(self.way), "", None
+        self.chosen = given.door.agent, given.door.client
+        self._take(self.shares, first=True)
+        self.update("#view-footer")
+        if turned:
+            self.load()
 
     def _other_door(self) -> None:
-        self._through(self.door._replace(hook=not self.door.hook))
-
-    def _through(self, door: Door) -> None:
-        self.door, self._shown = door, None
-        self.update("#hot-summary", "#view-footer")
+        self.chosen = self.door.agent, self.door.client
+        self.way, self._shown = BY_SERVER if self.door.way == BY_HOOK else BY_HOOK, None
         self.load()
 
     def _accept(self) -> None:

@@ -6,17 +6,16 @@ What is given stands above a line, what just fails below it, each with the numbe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents.table import canonical
-from memtui.config.settings import Settings
-from memtui.engine.model import BROUGHT
+from memtui.agents.session_start import LoadedFile
+from memtui.engine.model import BROUGHT, Address
 from memtui.errors import MemtuiError
-from memtui.features.hot_set import fit
-from memtui.features.hot_set.assemble import build, would_be
-from memtui.features.hot_set.fit import HOOK, hook_characters
+from memtui.features.hot_set.assemble import would_be
 from memtui.features.hot_set.model import REASONS, Context, Item, LeftOut
+from memtui.features.hot_set.shares import NOT_INSTALLED, Given
 from memtui.mask import BEGIN
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw import bars
@@ -24,14 +23,14 @@ from memtui.ui.draw.highlight import by_line, fitted
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import count_words, end_of_line, size_words
-from memtui.wire.doors import OTHERS, door_access
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
-ALL, ITEM, CUT, LEFT, ROOT, INDEX = "all", "item", "cut", "left", "root", "index"
-"""What a row is: everything that is given; a memory that is; the line below them; a memory that is not; a root that
-waits for its review; the index."""
+ALL, ITSELF, ITEM, CUT, LEFT, ROOT, INDEX = "all", "itself", "item", "cut", "left", "root", "index"
+REST, AGENT = "rest", "agent"
+"""What a row is: everything that memtui gives; what the agent begins with without it; a memory that is given; the line
+below them; a memory that is not; a root that waits for its review; the index; the line above the other agents; one."""
 
 
 class Look(NamedTuple):
@@ -43,6 +42,12 @@ class Look(NamedTuple):
     """The key that reviews."""
     pin: str = "p"
     """The key that pins."""
+    install: str = "g h"
+    """The key that puts memtui into an agent."""
+    home: str = ""
+    """The user's home folder, which is written as `~`."""
+    names: Mapping[Address, str] = MappingProxyType({})
+    """What memories are called here that have no path for every agent."""
 
 
 class Row(NamedTuple):
@@ -54,6 +59,8 @@ class Row(NamedTuple):
     root: str = ""
     waiting: int = 0
     """Of a root: its memories that would have a claim."""
+    other: Given | None = None
+    """Of another agent: its share."""
 
     @property
     def memory(self) -> Item | LeftOut | None:
@@ -63,18 +70,25 @@ class Row(NamedTuple):
     @property
     def key(self) -> Hashable:
         """What it is, wherever it stands: a memory that comes in or falls out is the same row."""
-        return self.memory.address if self.memory is not None else (self.kind, self.root)
+        if self.memory is not None:
+            return self.memory.address
+        return (self.kind, self.root if self.other is None else (self.other.door.agent, self.other.door.client))
 
 
-def rows_of(found: Context) -> tuple[Row, ...]:
-    """Arrange what is given, what is not, and what waits."""
-    rows = [Row(ALL), *(Row(ITEM, item=item) for item in found.items)]
-    if found.left_out:
-        rows += [Row(CUT), *(Row(LEFT, left=one) for one in found.left_out)]
-    for root in found.unreviewed:
-        waiting = sum(one.address.root == root for one in found.left_out)
-        rows.append(Row(ROOT, root=root, waiting=waiting))
-    return (*rows, Row(INDEX))
+def rows_of(given: Given, others: Sequence[Given] = ()) -> tuple[Row, ...]:
+    """Arrange one share: what is given, what is not, and what waits; below it the others, each in a row."""
+    found = given.context
+    rows = [] if found is None else [Row(ALL)]
+    rows += [Row(ITSELF)] if given.door.agent else []
+    rows += [Row(ITEM, item=item) for item in found.items] if found is not None else []
+    if given.left_out:
+        rows += [Row(CUT), *(Row(LEFT, left=one) for one in given.left_out)]
+    if found is not None:
+        for root in found.unreviewed:
+            waiting = sum(one.address.root == root for one in found.left_out)
+            rows.append(Row(ROOT, root=root, waiting=waiting))
+        rows.append(Row(INDEX))
+    return (*rows, *([Row(REST)] if others else []), *(Row(AGENT, other=one) for one in others))
 
 
 def kib(size: int) -> str:
@@ -130,30 +144,39 @@ def _meter(name: str, used: int, limit: int, words: str, cells: int) -> list[Run
     return [(f" {name} ", "dim"), (bar(part, cells), style), (f" {words}", "name")]
 
 
-def row_runs(row: Row, found: Context, width: int, look: Look) -> Sequence[Run]:
+def row_runs(row: Row, given: Given, width: int, look: Look) -> Sequence[Run]:
     """Draw a row.
 
     Args:
         row: which.
-        found: what it is a row of.
+        given: the share it is a row of.
         width: cells there are.
         look: how things are drawn here.
     """
-    return fitted(_runs(row, found, width, look), width, plain=look.plain)
+    return fitted(_runs(row, given, width, look), width, plain=look.plain)
 
 
-def _runs(row: Row, found: Context, width: int, look: Look) -> Sequence[Run]:
+def _runs(row: Row, given: Given, width: int, look: Look) -> Sequence[Run]:
     plain = look.plain
     if row.item is not None:
-        return _item_runs(row.item, width, plain=plain)
+        return _item_runs(row.item, width, look)
     if row.left is not None:
         return _left_runs(row.left, width, look)
-    if row.kind == CUT:
+    if row.kind in (CUT, REST):
         rule = "-" if plain else "─"
-        words = f" {rule * 2} not given: {len(found.left_out):,} that are pinned or used "
+        said = "other agents" if row.kind == REST else _not_given(len(given.left_out))
+        words = f" {rule * 2} {said} "
         return [(words + rule * max(width - cell_width(words) - 1, 0), "rule")]
     if row.kind == ROOT:
         return _root_runs(row, width, look)
+    if row.other is not None:
+        return bars.spread([(f" {row.other.door.title}", "name")], [(f"{share_words(row.other)} ", "dim")], width)
+    if row.kind == ITSELF:
+        size = sum(one.size for one in given.itself)
+        notes = f"{count_words(len(given.itself), 'file')}, {size_words(size)}" if given.itself else "no file"
+        return _named("By itself", "scope", notes, width, plain=plain)
+    found = given.context
+    assert found is not None
     if row.kind == INDEX:
         notes = f"{count_words(found.listed, 'line')}, {size_words(found.index_block.bytes)}"
         return _named("Index", "scope", notes, width, plain=plain)
@@ -168,29 +191,27 @@ def _named(name: str, style: str, notes: str, width: int, *, plain: bool) -> Seq
     return bars.spread([(f" {name}", style)], [(one_line(notes, max(width - 14, 1), ascii_tokens=plain), "dim")], width)
 
 
-def _item_runs(item: Item, width: int, *, plain: bool) -> Sequence[Run]:
+def _item_runs(item: Item, width: int, look: Look) -> Sequence[Run]:
     notes = [word for word, on in (("cut", item.truncated), ("masked", bool(item.masked))) if on]
     tail: Line = [(f" {' '.join(notes)}", "warning")] if notes else []
     tail += [(f" {size_words(item.bytes):>7} {f'{item.tokens:,}':>6} tok", "description")]
     lead: Line = [(f"{item.place:>2} ", "number")]
-    return _memory_runs(item, lead, tail, "name", width, plain=plain)
+    return _memory_runs(item, lead, tail, "name", width, look)
 
 
 def _left_runs(left: LeftOut, width: int, look: Look) -> Sequence[Run]:
     why = short_reason(left, look.accept)
-    return _memory_runs(left, [("-- ", "dim")], [(f" {why}", "problem")], "description", width, plain=look.plain)
+    return _memory_runs(left, [("-- ", "dim")], [(f" {why}", "problem")], "description", width, look)
 
 
-def _memory_runs(
-    memory: Item | LeftOut, lead: Line, tail: Line, style: str, width: int, *, plain: bool
-) -> Sequence[Run]:
+def _memory_runs(memory: Item | LeftOut, lead: Line, tail: Line, style: str, width: int, look: Look) -> Sequence[Run]:
     """Rank, sign, path, uses and heat, and what is at the end; the path gives way, but not below its name."""
     claim = f" x{memory.uses:<4}" if memory.uses else "      "
     heat = f"{memory.heat:>5.1f}" if memory.heat else "     "
     numbers: Line = [(claim, "description"), (heat, "description")] if width >= 52 else []
     used = sum(cell_width(text) for text, _ in (*lead, *numbers, *tail)) + 3
     room = max(width - used, 12)
-    path = end_of_line(memory.path.removeprefix("/memories/"), room, plain=plain)
+    path = end_of_line(shown_path(memory, look).removeprefix("/memories/"), room, plain=look.plain)
     sign: Run = ("P " if memory.pinned else "  ", "pin")
     name: Run = (path + " " * (room - cell_width(path)), style)
     return [*lead, sign, name, *numbers, *tail]
@@ -214,6 +235,14 @@ def short_reason(left: LeftOut, accept: str) -> str:
             return "no text"
         case "no-place":
             return "no place left"
+        case "no-hook":
+            return "no hook"
+        case "no-client":
+            return "no way to give it"
+        case "not-pinned":
+            return "not pinned"
+        case "off":
+            return "switched off"
         case _:
             return "not tried"
 
@@ -225,55 +254,24 @@ def _root_runs(row: Row, width: int, look: Look) -> Sequence[Run]:
     return bars.spread([(" ? ", "warning"), (words, "warning")], notes, width)
 
 
-class Door(NamedTuple):
-    """Whose eyes the set is seen with."""
-
-    client: str = ""
-    """A client of the `[access]` table; empty for every client without an entry."""
-    hook: bool = False
-    """As a session-start hook gives it, which takes less."""
+def shown_path(memory: Item | LeftOut, look: Look) -> str:
+    """Name a memory: as every agent does, or as it is called in the tree where it is one agent's own."""
+    shared = memory.path.startswith("/memories/")
+    return memory.path if shared else look.names.get(memory.address, str(memory.address))
 
 
-class Given(NamedTuple):
-    """What comes through a door."""
-
-    door: Door
-    context: Context | None
-    """None when the door is shut."""
-    off: str = ""
-    """Why it is shut."""
-    hidden: tuple[str, ...] = ()
-    """Scopes that are off for the client."""
-    used: int = 0
-    """Of a hook: characters of its answer."""
+def _not_given(count: int) -> str:
+    return f"not given: {count:,} that {'is' if count == 1 else 'are'} pinned or used"
 
 
-def clients(settings: Settings) -> tuple[str, ...]:
-    """The clients that have an entry of their own in the `[access]` table, in its order."""
-    named = (canonical(rule.client) for rule in settings.access if rule.client != OTHERS)
-    return tuple(dict.fromkeys(name for name in named if name))
-
-
-def load(engine: Engine, settings: Settings, door: Door, stop: Callable[[], bool]) -> Given:
-    """Work out what comes through a door now; no use is counted, and nothing is recorded.
-
-    Args:
-        engine: on memtui's own roots, among others.
-        settings: hold the `[access]` table.
-        door: whose.
-        stop: says whether nobody wants the answer any more.
-    """
-    try:
-        access = door_access(settings, door.client)
-    except MemtuiError as error:
-        return Given(door, None, f"{error.message} {error.hint}".strip())
-    shown = {root.scope for root in engine.roots.all() if root.id == f"memtui:{root.scope}"}
-    scopes = frozenset(root.scope for root in engine.roots.all() if root.scope in shown and access.shows(root))
-    hidden = tuple(sorted(shown - scopes))
-    if not door.hook:
-        return Given(door, build(engine, scopes=scopes, stop=stop), hidden=hidden)
-    found = fit.fitted(engine, hook_characters, HOOK, scopes=scopes, stop=stop)
-    return Given(door, found, hidden=hidden, used=hook_characters(found))
+def share_words(given: Given) -> str:
+    """Say a share in a few words: `3 by itself, 2 by memtui, 1 not`."""
+    parts = [f"{count_words(len(given.itself), 'file')} by itself"] if given.door.agent else []
+    if given.context is not None:
+        parts.append(f"{len(given.context.items):,} by memtui")
+    elif given.door.way == NOT_INSTALLED:
+        parts.append("no memtui")
+    return ", ".join([*parts, *([f"{len(given.left_out):,} not given"] if given.left_out else [])]) or "nothing"
 
 
 def page(engine: Engine, given: Given, row: Row, width: int, look: Look) -> Page:
@@ -287,14 +285,18 @@ def page(engine: Engine, given: Given, row: Row, width: int, look: Look) -> Page
         look: how things are drawn here.
     """
     found, plain = given.context, look.plain
+    if row.other is not None:
+        return _share_page(row.other, width, look)
+    if row.kind == LEFT and row.left is not None:
+        return _left_page(engine, given, row.left, width, look)
+    if row.kind == CUT:
+        return _cut_page(given, width)
+    if row.kind == ITSELF:
+        return _itself_page(given.itself, width, look)
     if found is None:
         return words_page(given.off, style="problem", width=width)
     if row.kind == ITEM and row.item is not None:
         return _text(found.hot_block.text[row.item.start : row.item.end], width, plain=plain)
-    if row.kind == LEFT and row.left is not None:
-        return _left_page(engine, found, row.left, width, look)
-    if row.kind == CUT:
-        return _cut_page(found, width)
     if row.kind == ROOT:
         return _root_page(engine, row.root, width, look)
     if row.kind == INDEX:
@@ -308,7 +310,10 @@ def _first_words(found: Context, width: int, look: Look) -> Page:
     if found.items or found.left_out:
         return ()
     said = f"No memory is pinned or used yet, so agents are given the index only. {look.pin} in the tree pins one: its "
-    return (*words_page(f"{said}text is then given to every agent at its start.", "", width=width),)
+    after = (
+        "text is then given to agents that memtui is installed in, at their start; an agent's own goes to that agent."
+    )
+    return (*words_page(f"{said}{after}", "", width=width),)
 
 
 def _text(text: str, width: int, *, plain: bool) -> Page:
@@ -324,10 +329,34 @@ def _text(text: str, width: int, *, plain: bool) -> Page:
     return text_page(text.encode(), width, plain=plain, places=by_line(text, spans))
 
 
-def _left_page(engine: Engine, found: Context, left: LeftOut, width: int, look: Look) -> Page:
-    why = words_page(f"Not given: {reason_words(left, look.accept)}.", style="problem", width=width)
+def _share_page(given: Given, width: int, look: Look) -> Page:
+    """One agent's share, in words."""
+    title = given.door.title
+    lines = [f"{title}: {share_words(given)}."]
+    if given.off:
+        install = f" {look.install} installs it." if given.door.way == NOT_INSTALLED else ""
+        lines.append(f"{given.off}{install}")
+    lines += [f"{shown_path(one, look)}: {reason_words(one, look.accept)}." for one in given.left_out]
+    return (*words_page(*lines, width=width), PageLine(()), *_itself_page(given.itself, width, look))
+
+
+def _itself_page(files: Sequence[LoadedFile], width: int, look: Look) -> Page:
+    """What an agent begins with without memtui."""
+    if not files:
+        return words_page("Nothing is known here that it begins with by itself.", style="dim", width=width)
+    said = []
+    for one in files:
+        path = f"~{one.path[len(look.home) :]}" if look.home and one.path.startswith(f"{look.home}/") else one.path
+        said.append(f"{size_words(one.size):>8}  {path}  {', '.join(filter(None, (one.label, one.mark)))}")
+    head = words_page("It begins with these by itself; 8 shows what is loaded of each:", style="dim", width=width)
+    return (*head, *words_page(*said, style="name", width=width))
+
+
+def _left_page(engine: Engine, given: Given, left: LeftOut, width: int, look: Look) -> Page:
+    install = f"; {look.install} installs it" if given.door.way == NOT_INSTALLED and left.reason == "no-hook" else ""
+    why = words_page(f"Not given: {reason_words(left, look.accept)}{install}.", style="problem", width=width)
     try:
-        text = would_be(engine, left, budgets=found.budgets)
+        text = would_be(engine, left, budgets=given.budgets)
     except MemtuiError as error:
         return (*why, *words_page(error.message, width=width))
     if text is None:
@@ -346,10 +375,10 @@ def reason_words(left: LeftOut, accept: str) -> str:
     return f"{why}; {accept} reviews it" if left.reason == "unreviewed" else why
 
 
-def _cut_page(found: Context, width: int) -> Page:
-    limits = found.budgets
+def _cut_page(given: Given, width: int) -> Page:
+    limits = given.budgets
     return words_page(
-        f"Pinned and used memories that are not given: {len(found.left_out):,}.",
+        f"Pinned and used memories that are not given: {len(given.left_out):,}.",
         "",
         "The first ones by rank are given as long as they fit; one that is too large keeps no smaller one out.",
         f"Places: {limits.hot_items}. Text of all: {kib(limits.hot_bytes)} KiB. The whole block: {limits.hot_tokens:,} "

@@ -4,11 +4,10 @@ import os
 from hashlib import sha256
 
 from memtui.agents.agent import MORE_HOOKS, USER, Client, ClientFile
-from memtui.clients.disk import own_folder, sweep
 from memtui.clients.install import (
     ClientState,
     FileChange,
-    carry_out,
+    carry_out_all,
     has_hook,
     plan_install,
     plan_uninstall,
@@ -89,9 +88,9 @@ def _answer(call: Call, client: Client, level: str, steps: list[FileChange], *, 
         for step, lines in zip(steps, diffs, strict=True):
             _show(out, step, lines)
         out.flush()
-    folders = [own_folder(call.settings.state_dir), *(os.path.dirname(step.target.path) for step in steps)]
-    removed = sweep(folders, call.settings.state_dir) if write else []
-    backups = [carry_out(step, call.settings.state_dir, installing=installing) if write else None for step in steps]
+    removed, backups = (
+        carry_out_all(steps, call.settings.state_dir, installing=installing) if write else ((), (None,) * len(steps))
+    )
     if out.json:
         changes: list[Json] = [
             {"path": step.target.path, "action": step.action, "diff": values.text_of(lines)} | {"backup": kept}

@@ -9,6 +9,7 @@ from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
+from memtui.wire.session import own_roots
 
 PIN, SET, COUNT, SAME = "pin", "pinned", "count", "same"
 _WORDS = {PIN: "would be pinned", SET: "pinned already", COUNT: "not pinned there", SAME: "nothing new"}
@@ -146,4 +147,29 @@ def _set_pinned(call: Call, *, pinned: bool) -> int:
         call.out.say(
             f"Agents are given no text before you review it: g a in the workbench, or memtui roots --accept {root}"
         )
+    typed = dict(zip(addresses, call.args.texts("addresses"), strict=True))
+    foreign = {address: text for address, text in typed.items() if not address.root.startswith("memtui:")}
+    if pinned and foreign:
+        _tell_fates(call, foreign)
     return status
+
+
+def _tell_fates(call: Call, typed: dict[Address, str]) -> None:
+    """Say of pins among agents' own memories whether the agent is given them, and what would help.
+
+    Args:
+        call: where to say it.
+        typed: the memories, each with what it was called.
+    """
+    from memtui.features.pins.fate import fates
+
+    session = call.session
+    for one in fates(call.engine, session.settings, session.surroundings, own_roots(session), typed):
+        name = typed[one.address]
+        words = [f"{name}: {one.words}." if one.given else f"{name} is not given: {one.words}."]
+        words += [f"memtui install {one.client} --write"] if one.client else []
+        call.out.say(" ".join(words))
+        if one.below is not None:
+            root = call.engine.roots.find(one.address.root)
+            line = f"memtui health {min((root.id, *root.aliases), key=len)} --fix below --line {one.below.line}"
+            call.out.say(f"The line for it in {one.below.address.path} is not loaded. To move it up: {line}")

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from memtui.workbench.browse.health import Checkup
     from memtui.workbench.browse.operations import Clipboard, MemoryOperations
     from memtui.workbench.browse.projects import ProjectMoves, Projects
-    from memtui.workbench.browse.reviews import Reviews
+    from memtui.workbench.browse.reviews import PinKeys, Reviews
     from memtui.workbench.edit.host import EditorHost
     from memtui.workbench.views.switching import Views
 
@@ -137,6 +137,7 @@ class BrowserScreen(KeyedScreen[None]):
     views: LatePart[Views] = LatePart("views.switching:Views")
     host: LatePart[EditorHost] = LatePart("edit.host:EditorHost")
     bundling: LatePart[Bundles] = LatePart("browse.bundles:Bundles")
+    pinning: LatePart[PinKeys] = LatePart("browse.reviews:PinKeys")
     repointing: LatePart[ProjectMoves] = LatePart("browse.projects:ProjectMoves")
     projects: LatePart[Projects] = LatePart("browse.projects:Projects")
 

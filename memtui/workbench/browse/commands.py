@@ -26,7 +26,17 @@ if TYPE_CHECKING:
     from memtui.workbench.views.picker import Content, PickScreen
 
 NEEDS_MEMORY = frozenset(
-    {"edit", "edit_outside", "describe_memory", "versions", "copy_contents", "copy_description", "copy_sha", "resolve"}
+    {
+        "edit",
+        "edit_outside",
+        "describe_memory",
+        "versions",
+        "copy_contents",
+        "copy_description",
+        "copy_sha",
+        "resolve",
+        "lift_line",
+    }
 )
 """Actions that work on the memory under the cursor only."""
 NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_to", "copy_path", "seen", "export", "export_history"})
@@ -43,7 +53,9 @@ ELSEWHERE = {
     "filter": "filtering.start",
     "new": "verbs.new",
     "rename": "verbs.rename",
-    "pin": "verbs.pin",
+    "pin": "pinning.pin",
+    "install_hook": "pinning.install_hook",
+    "lift_line": "pinning.lift_line",
     "trash": "verbs.trash",
     "copy_to": "verbs.copy_to",
     "export": "bundling.export",

@@ -11,7 +11,7 @@ from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import BROUGHT, SCOPES, Address, Conflict, Done, PassedOver, Root, Saved, Unchanged
+from memtui.engine.model import Address, Conflict, Done, PassedOver, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.features.transfer.new_memory import has_shape
 from memtui.features.transfer.plan import translates
@@ -31,12 +31,6 @@ if TYPE_CHECKING:
     from memtui.workbench.browse.browser import BrowserScreen
 
 
-SURE = "!"
-"""The second key of what is asked first; it means nothing by itself."""
-GIVEN = frozenset(f"memtui:{scope}" for scope in SCOPES)
-"""The roots of which agents are given what is pinned."""
-NOT_GIVEN = "; agents are given the pins of memtui's own folders only"
-NOT_YET = "; agents are given no text before g a reviews it"
 TOGETHER = 3.0
 """Seconds between two operations of one kind that are told together, because nobody has read the first."""
 
@@ -70,49 +64,6 @@ class MemoryOperations:
         bridge.run(job, done, what=what, lane=WRITE, doing=doing)
 
     # One-key operations
-
-    def pin(self) -> None:
-        """Pin, or unpin when all are pinned; what is meant is asked first when that is more than one memory."""
-        targets = self._targets()
-        rows = [self._screen.forest.nodes[address].memory for address in targets]
-        pinned = not all(row is not None and row.pinned for row in rows)
-        if len(targets) == 1:
-            self.set_pinned(targets, pinned)
-            return
-        verb = "pins" if pinned else "unpins"
-        line: Line = [
-            (" ", "dim"),
-            (SURE, "key"),
-            (f" {verb} {self.name(targets)}", "strong"),
-            ("; any other key cancels   ", "dim"),
-        ]
-
-        def answered(key: str) -> None:
-            if key == SURE:
-                self.set_pinned(targets, pinned)
-            else:
-                self._screen.say("Cancelled; nothing was changed.")
-
-        self._screen.letters.ask(line, answered)
-
-    def set_pinned(self, targets: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
-        """Pin or unpin, and go on when it is done."""
-        actor = self._screen.bridge.actor
-
-        def report(done: Done) -> None:
-            outside = any(address.root not in GIVEN for address in targets)
-            nodes = (self._screen.forest.nodes.get(address) for address in targets)
-            waits = any(node.memory is not None and node.memory.trust == BROUGHT for node in nodes if node is not None)
-            after = NOT_GIVEN if outside else NOT_YET if waits else ""
-            self.report(done, "pinned" if pinned else "unpinned", after=after if pinned else "")
-            then()
-
-        self._run(
-            lambda engine: engine.pins.set(targets, pinned, actor=actor),
-            f"{'pin' if pinned else 'unpin'} {self.name(targets)}",
-            report,
-            f"{'Pinning' if pinned else 'Unpinning'} {self.name(targets)}",
-        )
 
     def trash(self) -> None:
         """Move to the trash what is listed; a memory that somebody changed since stays, and is asked about."""

@@ -1,29 +1,37 @@
-"""Reviewing what a checkout brought along: until the user did so here, agents are given none of it unasked.
+"""What agents are given: reviewing what a checkout brought, pins, memtui's hook, a line above the cut of its index.
 
 A review is of the very version that is shown; what comes later under the same name waits again. Of a root or folder,
-each version that waits is listed first, with how it differs from what agents were given so far.
+each version that waits is listed first, with how it differs from what agents were given so far. A pin is a mark of
+memtui's own and changes no file; what would has a key of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import why_not_text
-from memtui.engine.model import BROUGHT, Address, Memory
-from memtui.errors import MemtuiError
+from memtui.engine.model import BROUGHT, Address, Done, Memory
+from memtui.errors import MemtuiError, how_to_add
 from memtui.safe_text import cell_width
+from memtui.ui.action import shown_keys
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words, size_words
+from memtui.ui.keys.fence import MOMENT
+from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.tree.nodes import MEMORY
 
 if TYPE_CHECKING:
+    from memtui.agents.agent import KnownAgent
+    from memtui.clients.install import CarriedOut, FileChange
+    from memtui.features.pins.fate import Fate
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
@@ -189,3 +197,174 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
         count = len(self._found)
         notes: Line = [(f"{count_words(count, 'memory')} {'waits' if count == 1 else 'wait'}", "description")]
         return [bars.title("Review", notes, width, focused=True, plain=self._plain)]
+
+
+SURE = "!"
+"""The second key of what is asked first; it means nothing by itself."""
+
+
+class Pinned(NamedTuple):
+    """What was done, and what becomes of it."""
+
+    done: Done
+    fates: tuple[Fate, ...]
+
+
+class PinKeys:
+    """Pins, and what they need to be given."""
+
+    def __init__(self, screen: BrowserScreen) -> None:
+        self._screen = screen
+        self._keys = {one.id: shown_keys(one) for one in screen.table if one.id in ("install_hook", "lift_line")}
+
+    def pin(self) -> None:
+        """Pin, or unpin when all are pinned; what is meant is asked first when that is more than one memory."""
+        screen = self._screen
+        targets = screen.memories.targets()
+        rows = [screen.forest.nodes[address].memory for address in targets]
+        pinned = not all(row is not None and row.pinned for row in rows)
+        if len(targets) == 1:
+            self.set_pinned(targets, pinned)
+            return
+        name = screen.verbs.name(targets)
+        self._ask(f"{'pins' if pinned else 'unpins'} {name}", lambda: self.set_pinned(targets, pinned))
+
+    def set_pinned(self, targets: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
+        """Pin or unpin, say who is given what is pinned, and go on when it is done."""
+        screen = self._screen
+        actor, facts = screen.bridge.actor, screen.facts
+
+        def job(engine: Engine) -> Pinned:
+            from memtui.features.pins.fate import fates  # what it knows takes long to load
+
+            done = engine.pins.set(targets, pinned, actor=actor)
+            good = [one.address for one in done.outcomes if one.ok] if pinned else []
+            return Pinned(done, fates(engine, facts.settings, facts.surroundings, facts.roots, good))
+
+        def report(found: Pinned) -> None:
+            screen.bridge.refresh(shows=screen.bridge.hold("pin", MOMENT))
+            if len(targets) == 1 and found.fates and (words := self._words(found.fates[0])):
+                screen.say(words, "name" if found.fates[0].given else "warning")
+            else:
+                after = self._of_many(found.fates)
+                screen.verbs.report(found.done, "pinned" if pinned else "unpinned", after=after)
+            then()
+
+        name = screen.verbs.name(targets)
+        screen.bridge.run(
+            job,
+            report,
+            what=f"{'pin' if pinned else 'unpin'} {name}",
+            lane=WRITE,
+            doing=f"{'Pinning' if pinned else 'Unpinning'} {name}",
+        )
+
+    def _words(self, found: Fate) -> str:
+        """Say what becomes of one pin, with the keys that help; nothing where nothing is to be said."""
+        if not found.words:
+            return ""
+        parts = [f"Pinned: {found.words}." if found.given else f"Pinned, not given: {found.words}."]
+        parts += [f"{self._keys['install_hook']} installs it."] if found.client else []
+        parts += [f"{self._keys['lift_line']} lifts its line."] if found.below is not None else []
+        return " ".join(parts)
+
+    def _of_many(self, fates: tuple[Fate, ...]) -> str:
+        kept = [one for one in fates if not one.given]
+        if not kept:
+            return ""
+        first = next((one for one in kept if one.client), kept[0])
+        if len(fates) == 1:
+            return f"; {first.words}"
+        help_ = f"; {self._keys['install_hook']} installs it" if first.client else ""
+        return f"; {len(kept):,} not given: {first.words}{help_}"
+
+    def install_hook(self, agent: str = "", then: Callable[[], None] = lambda: None) -> None:
+        """Ask once, then put memtui into an agent, as `memtui install` does; without an agent, that of the row."""
+        screen, facts = self._screen, self._screen.facts
+        node = screen.memories.current
+        root = screen.forest.roots.get(node.root) if node is not None else None
+        around = facts.surroundings
+        if around is None or (not agent and root is None):
+            screen.say("Put the cursor on a memory of an agent first.", "warning")
+            return
+
+        def job(engine: Engine) -> tuple[KnownAgent | None, tuple[FileChange, ...]]:
+            from memtui.agents.table import agent_of
+            from memtui.clients.install import plan_for
+            from memtui.features.hot_set.shares import BY_HOOK, door_of
+            from memtui.features.pins.fate import agent_of_root
+
+            del engine
+            found = agent_of(agent) if agent else agent_of_root(root) if root is not None else None
+            if found is None or found.client is None or door_of(found, facts.settings, around).way == BY_HOOK:
+                return found, ()
+            return found, plan_for(found.client, around, facts.settings)
+
+        def planned(found: tuple[KnownAgent | None, tuple[FileChange, ...]]) -> None:
+            known, steps = found
+            if known is None:
+                screen.say("Put the cursor on a memory of an agent first.", "warning")
+            elif known.client is None:
+                screen.say(f"memtui cannot be installed in {known.title}.", "warning")
+            elif not steps:
+                screen.say(f"memtui's hook is in {known.title} already.")
+            else:
+                files = ", ".join(screen.side.short(step.target.path) for step in steps if step.action != "none")
+                self._ask(f"puts memtui into {known.title}: {files}", partial(self._install, known, steps, then))
+
+        screen.bridge.run(job, planned, what="look at the agent's configuration", awaited=True)
+
+    def _install(self, agent: KnownAgent, steps: tuple[FileChange, ...], then: Callable[[], None]) -> None:
+        from memtui.clients.install import carry_out_all, server_runs_here
+
+        screen = self._screen
+        state_dir = screen.facts.settings.state_dir
+
+        def done(_: CarriedOut) -> None:
+            notes = [note.text for note in agent.client.notes if note.when != "before"] if agent.client else []
+            notes += [] if server_runs_here() else [f"Its server needs memtui[mcp]: {how_to_add('mcp')}"]
+            words = f"memtui is in {agent.title}, from its next session on."
+            screen.say(" ".join((words, *notes)), "good")
+            then()
+
+        screen.bridge.run(
+            lambda _: carry_out_all(steps, state_dir, installing=True),
+            done,
+            what=f"install memtui in {agent.title}",
+            lane=WRITE,
+        )
+
+    def lift_line(self, address: Address | None = None) -> None:
+        """Move the index line of a memory, or of the row's, above the cut."""
+        screen = self._screen
+        node, actor = screen.memories.current, screen.bridge.actor
+        if address is None and node is not None and node.memory is not None:
+            address = node.memory.address
+        if address is None:
+            screen.say("Put the cursor on a memory first.", "warning")
+            return
+        wanted = address
+
+        def job(engine: Engine) -> str:
+            from memtui.features.pins.fate import lift
+
+            return lift(engine, wanted, actor=actor)
+
+        def done(words: str) -> None:
+            screen.bridge.refresh(shows=screen.bridge.hold("lift", MOMENT))
+            screen.say(words)
+
+        screen.bridge.run(job, done, what=f"lift the line of {wanted}", lane=WRITE)
+
+    def _ask(self, does: str, sure: Callable[[], None]) -> None:
+        """Ask for one key; any other cancels."""
+        line: Line = [(" ", "dim"), (SURE, "key"), (f" {does}", "strong"), ("; any other key cancels   ", "dim")]
+
+        def answered(key: str) -> None:
+            if key == SURE:
+                sure()
+            else:
+                self._screen.say("Cancelled; nothing was changed.")
+
+        top = self._screen.app.screen
+        (top if isinstance(top, KeyedScreen) else self._screen).letters.ask(line, answered)

@@ -142,7 +142,13 @@ class _Operations(Operations):
         self._screen = screen
 
     def pin(self, addresses: tuple[Address, ...], pinned: bool, then: Callable[[], None]) -> None:
-        self._screen.verbs.set_pinned(addresses, pinned, then)
+        self._screen.pinning.set_pinned(addresses, pinned, then)
+
+    def install_hook(self, agent: str, then: Callable[[], None]) -> None:
+        self._screen.pinning.install_hook(agent, then)
+
+    def lift_line(self, address: Address) -> None:
+        self._screen.pinning.lift_line(address)
 
     def see(self, changes: Iterable[Change], then: Callable[[], None]) -> None:
         self._screen.verbs.seeing.changes(changes, then)

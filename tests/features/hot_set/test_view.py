@@ -10,7 +10,7 @@ import pytest
 from memtui.config.settings import AccessRule
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, REVIEWED, Address
-from memtui.features.hot_set import view_rows
+from memtui.features.hot_set import shares
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.model import Context
 from memtui.features.hot_set.view import HotSetView
@@ -185,8 +185,8 @@ async def test_what_waits_for_its_review_is_reviewed_there() -> None:
 async def test_another_client_sees_what_its_scopes_allow() -> None:
     async with shown(hot_engine(), settings={"access": RULES}) as screen:
         view = await hot(screen)
-        assert view.clients == ("", "codex", "gemini", "other")
-        assert "without an entry in [access]" in screen.text
+        assert [one.door.client for one in view.shares] == ["", "codex", "gemini", "other"]
+        assert "Given to every other agent" in screen.text
         await screen.press("c")
         await screen.until_text("Given to codex")
         assert order(view) == [PREFS, RETRY, TODO]
@@ -194,9 +194,9 @@ async def test_another_client_sees_what_its_scopes_allow() -> None:
         await screen.until_text("off for it: project, workspace")
         assert order(view) == [PREFS]
         await screen.press("c")
-        await screen.until_text("Nothing is given: to other")
+        await screen.until_text("Nothing is given by memtui to other")
         assert "Access to memories is switched off for other." in screen.text
-        assert view.rows.shown == ()
+        assert order(view) == []
         await screen.press("c")
         await screen.until(lambda: order(view) == [PREFS, RETRY, TODO])
 
@@ -204,10 +204,10 @@ async def test_another_client_sees_what_its_scopes_allow() -> None:
 async def test_without_a_table_there_is_one_client_and_the_key_says_so() -> None:
     async with shown(hot_engine()) as screen:
         view = await hot(screen)
-        assert "client" not in screen.footer
+        assert "c agent" not in screen.footer
         await screen.press("c")
-        await screen.until_text("No client has an entry in the [access] table")
-        assert view.clients == ("",)
+        await screen.until_text("No agent is in use here and none is in the [access] table")
+        assert len(view.shares) == 1
 
 
 async def test_a_hook_gives_less() -> None:
@@ -216,8 +216,7 @@ async def test_a_hook_gives_less() -> None:
         view = await hot(screen)
         assert view.given is not None
         await screen.press("b")
-        await screen.until_text("by a hook, which takes 10,000 characters")
-        await screen.until(lambda: view.given is not None and view.given.door.hook)
+        await screen.until_text("Would be given to every agent by memtui's hook, which takes 10,000 characters")
         assert view.given is not None
         assert 0 < view.given.used <= 10_000
         assert "of 4.9 KiB" in screen.text
@@ -279,7 +278,7 @@ async def test_work_that_is_not_wanted_any_more_is_given_up(monkeypatch: pytest.
         stops.append(rest["stop"])
         return real(engine, **rest)
 
-    monkeypatch.setattr(view_rows, "build", watched)
+    monkeypatch.setattr(shares, "build", watched)
     async with shown(hot_engine()) as screen:
         view = await hot(screen)
         assert not stops[-1]()

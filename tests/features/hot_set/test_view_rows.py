@@ -8,9 +8,11 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address
 from memtui.features.hot_set.model import NOTHING, Block, Budgets, Context, Item, LeftOut, Unlisted
+from memtui.features.hot_set.shares import Door, Given
 from memtui.features.hot_set.view_rows import (
     CUT,
     INDEX,
+    ITSELF,
     ROOT,
     Look,
     Row,
@@ -42,14 +44,18 @@ def context(*items: Item, left_out: tuple[LeftOut, ...] = (), **changes: object)
     return made._replace(**changes)  # type: ignore[arg-type]
 
 
+def share(found: Context) -> Given:
+    return Given(Door(), found, left_out=found.left_out)
+
+
 def words(runs: object) -> str:
     return "".join(text for text, _ in runs)  # type: ignore[attr-defined]
 
 
 def test_what_is_given_stands_above_the_line_and_the_index_last() -> None:
     found = context(item(), left_out=(left("no-place"),), unreviewed=("memtui:project",))
-    assert [row.kind for row in rows_of(found)] == ["all", "item", CUT, "left", ROOT, INDEX]
-    assert [row.kind for row in rows_of(context())] == ["all", INDEX]
+    assert [row.kind for row in rows_of(share(found))] == ["all", "item", CUT, "left", ROOT, INDEX]
+    assert [row.kind for row in rows_of(share(context()))] == ["all", INDEX]
     assert Row("item", item=item()).key == Row("left", left=left("no-place")._replace(address=ADDRESS)).key
 
 
@@ -93,9 +99,10 @@ PATHS = st.text(st.characters(codec="utf-8"), max_size=60)
 def test_a_row_never_runs_over_whatever_its_path(path: str, width: int, plain: bool) -> None:
     look = Look(plain)
     found = context(item(f"/memories/{path}", truncated=True, masked=2), left_out=(left("no-place"),))
-    rows = (*rows_of(found), Row(ROOT, root=f"memtui:{path}"))
+    shown = share(found)
+    rows = (*rows_of(shown, [shown]), Row(ROOT, root=f"memtui:{path}"), Row(ITSELF))
     for row in rows:
-        drawn: list[Run] = list(row_runs(row, found, width, look))
+        drawn: list[Run] = list(row_runs(row, shown, width, look))
         assert cell_width(words(drawn)) <= width
         assert not plain or words(drawn).isascii() or not path.isascii()
-    assert "cut masked" in words(row_runs(rows[1], found, max(width, 60), look))
+    assert "cut masked" in words(row_runs(rows[1], shown, max(width, 60), look))

@@ -10,7 +10,8 @@ from memtui.config.settings import AccessRule, Settings
 from memtui.engine.model import Actor
 from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.assemble import build
-from memtui.features.hot_set.view_rows import Door, Given, Look, rows_of
+from memtui.features.hot_set.shares import BY_HOOK, Door, doors, load
+from memtui.features.hot_set.view_rows import Look, rows_of
 from tests.conftest import Clock
 from tests.given.world import World
 from tests.workbench.shown import DIRECTORIES
@@ -22,10 +23,6 @@ def settings(*rules: AccessRule, enabled: bool = True) -> Settings:
     return Settings(DIRECTORIES, "/home/ann", access=rules, agents_enabled=enabled)
 
 
-def never() -> bool:
-    return False
-
-
 @pytest.fixture
 def world(tmp_path: Path, clock: Clock) -> World:
     """Two pinned memories in scopes of their own, and an unreviewed one."""
@@ -35,8 +32,8 @@ def world(tmp_path: Path, clock: Clock) -> World:
 
 def test_the_clients_are_those_of_the_table_by_their_canonical_names() -> None:
     rules = [AccessRule(name, "*", "ro") for name in ("*", "Codex-MCP-client", "codex", "Visual Studio Code")]
-    assert view_rows.clients(settings(*rules)) == ("codex", "vscode")
-    assert view_rows.clients(settings()) == ()
+    assert doors(settings(*rules), None, ()) == (Door(), Door("codex"), Door("vscode"))
+    assert doors(settings(), None, ()) == (Door(),)
 
 
 def test_every_row_has_the_text_that_is_given(world: World) -> None:
@@ -48,9 +45,9 @@ def test_every_row_has_the_text_that_is_given(world: World) -> None:
     (world.checkout / ".git").mkdir(parents=True, exist_ok=True)
     with world.engine() as engine:
         engine.pins.set([first, second, waiting], pinned=True, actor=Actor("tui"))
-        given = view_rows.load(engine, settings(), Door(), never)
+        given = load(engine, settings(), Door())
         assert given.context == build(engine)
-        rows = rows_of(given.context)
+        rows = rows_of(given)
         pages = {row.kind: _text(view_rows.page(engine, given, row, 300, LOOK)) for row in rows}
         items = [row for row in rows if row.item is not None]
         assert "mine" in _text(view_rows.page(engine, given, items[0], 300, LOOK))
@@ -73,28 +70,27 @@ def test_a_memory_that_went_meanwhile_says_so(world: World) -> None:
     (world.checkout / ".git").mkdir(parents=True, exist_ok=True)
     with world.engine() as engine:
         engine.pins.set([first], pinned=True, actor=Actor("tui"))
-        given = view_rows.load(engine, settings(), Door(), never)
+        given = load(engine, settings(), Door())
         assert given.context is not None
         world.path("project", "a.md").unlink()
         engine.watch.reconcile()
-        row = next(row for row in rows_of(given.context) if row.left is not None)
+        row = next(row for row in rows_of(given) if row.left is not None)
         assert "Not given" in _text(view_rows.page(engine, given, row, 300, LOOK))
 
 
 def test_a_door_that_is_shut_gives_nothing_and_says_why(world: World) -> None:
     with world.engine() as engine:
-        shut = view_rows.load(engine, settings(AccessRule("codex", "*", "off")), Door("codex"), never)
+        shut = load(engine, settings(AccessRule("codex", "*", "off")), Door("codex"))
         assert shut.context is None
         assert "switched off for codex" in shut.off
-        assert "agents.enabled" in view_rows.load(engine, settings(enabled=False), Door(), never).off
+        assert "agents.enabled" in load(engine, settings(enabled=False), Door()).off
 
 
 def test_a_hook_takes_less(world: World) -> None:
     big = world.write("global", "big.md", "words and words\n" * 1000)
     with world.engine() as engine:
         engine.pins.set([big], pinned=True, actor=Actor("tui"))
-        given = view_rows.load(engine, settings(), Door(hook=True), never)
-        assert isinstance(given, Given)
+        given = load(engine, settings(), Door(way=BY_HOOK))
         assert given.context is not None
         assert 0 < given.used <= 10_000
         assert given.context.items[0].truncated

@@ -467,7 +467,7 @@ async def test_a_pin_outside_of_memtuis_folders_says_that_agents_are_not_given_i
     async with shown(engine) as screen:
         await screen.go("notes/a.md")
         await screen.press("p")
-        await screen.until_text("a.md pinned; agents are given the pins of memtui's own folders only.")
+        await screen.until_text("Pinned, not given: it lies in no folder of an agent that memtui knows.")
         await screen.press("p")
         await screen.until_text("a.md unpinned.")
 
@@ -478,4 +478,4 @@ async def test_a_pin_of_what_nobody_reviewed_says_that_its_text_is_not_given_yet
     async with shown(engine) as screen:
         await screen.go(str(RETRY))
         await screen.press("p")
-        await screen.until_text("retry.md pinned; agents are given no text before g a reviews it.")
+        await screen.until_text("Pinned, not given: nobody reviewed it yet; g a reviews it.")

@@ -1,0 +1,171 @@
+"""Each agent's share: what it begins with by itself, what memtui gives it, and what is pinned or used and not given.
+
+Whether memtui gives anything is what the agent's own configuration says now: through the hook, which alone gives an
+agent its own pinned memories, through the server, or not at all. Nothing here counts a use or records anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents.agent import LEVELS, Client
+from memtui.agents.session_start import LoadedFile, in_use
+from memtui.agents.table import agents, canonical, title_of
+from memtui.clients.install import INSTALLED, OUTDATED, look_at
+from memtui.errors import MemtuiError
+from memtui.features.hot_set import fit, own
+from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.fit import HOOK, hook_characters
+from memtui.features.hot_set.model import Budgets, Context, LeftOut
+from memtui.wire.doors import OTHERS, door_access
+
+if TYPE_CHECKING:
+    from memtui.agents.agent import KnownAgent
+    from memtui.config.settings import Settings
+    from memtui.config.surroundings import Surroundings
+    from memtui.engine import Engine
+    from memtui.engine.model import Memory, Root
+
+BY_HOOK, BY_SERVER, NOT_INSTALLED, IMPOSSIBLE = "hook", "server", "none", "impossible"
+"""How memtui gives something to an agent; `IMPOSSIBLE`: it cannot be installed there."""
+
+
+class Door(NamedTuple):
+    """Whose share it is."""
+
+    client: str = ""
+    """As the `[access]` table names it; empty for every client without an entry, and where there is no client."""
+    agent: str = ""
+    """The id of the agent; empty for a client of which no agent in use here is known."""
+    way: str = BY_SERVER
+
+    @property
+    def title(self) -> str:
+        """Its name, for people."""
+        return title_of(self.agent) if self.agent else self.client or "any other agent"
+
+
+class Given(NamedTuple):
+    """One share."""
+
+    door: Door
+    context: Context | None
+    """What memtui gives; None: nothing."""
+    off: str = ""
+    """Why it gives nothing."""
+    hidden: tuple[str, ...] = ()
+    """Scopes that are off for the client."""
+    used: int = 0
+    """Of a hook: characters of its answer."""
+    itself: tuple[LoadedFile, ...] = ()
+    """What the agent begins with without memtui."""
+    left_out: tuple[LeftOut, ...] = ()
+    """What is pinned or used, memtui's and the agent's own, and not given."""
+
+    @property
+    def budgets(self) -> Budgets:
+        """What limits it."""
+        return self.context.budgets if self.context is not None else Budgets()
+
+
+def doors(settings: Settings, around: Surroundings | None, roots: Iterable[Root]) -> tuple[Door, ...]:
+    """Find whose shares there are: agents in use here, other clients, then those that the `[access]` table names.
+
+    Args:
+        settings: hold the table, and where memtui's own files live.
+        around: where sessions would start; None: not known, so that no agent is.
+        roots: those in reach there.
+    """
+    found = []
+    if around is not None:
+        here = tuple(roots)
+        holding = {root.agent for root in here if root.kind == "memories"}
+        used = {agent.id for agent in in_use(around, here)}
+        for agent in agents():
+            if agent.id in used or not holding.isdisjoint((agent.id, *agent.also)):
+                found.append(door_of(agent, settings, around))
+    named = (canonical(rule.client) for rule in settings.access if rule.client != OTHERS)
+    clients = [name for name in dict.fromkeys(named) if name and name not in {door.client for door in found}]
+    return (*found, Door(), *map(Door, clients))
+
+
+def door_of(agent: KnownAgent, settings: Settings, around: Surroundings) -> Door:
+    """Look how memtui is installed in an agent: by the user, or by the project."""
+    if agent.client is None:
+        return Door("", agent.id, IMPOSSIBLE)
+    return Door(agent.client.name, agent.id, _way(agent.client, settings, around))
+
+
+def _way(client: Client, settings: Settings, around: Surroundings) -> str:
+    try:
+        found = [look_at(client, level, around, settings) for level in LEVELS]
+    except MemtuiError:  # without a home folder there is no configuration
+        return NOT_INSTALLED
+    if any(one.hook for one in found):
+        return BY_HOOK
+    gives = any(one.context and one.state in (INSTALLED, OUTDATED) for one in found)
+    return BY_SERVER if gives else NOT_INSTALLED
+
+
+def load(
+    engine: Engine,
+    settings: Settings,
+    door: Door,
+    around: Surroundings | None = None,
+    roots: Iterable[Root] = (),
+    stop: Callable[[], bool] = lambda: False,
+) -> Given:
+    """Work out one share.
+
+    Args:
+        engine: on memtui's own roots, among others.
+        settings: hold the `[access]` table.
+        door: whose.
+        around: where the session would start; None: not known.
+        roots: those in reach there.
+        stop: says whether nobody wants the answer any more.
+
+    Raises:
+        AbandonedError: `stop` said so.
+    """
+    mine = own.OwnMemories((), (), ())
+    if door.agent and around is not None:
+        agent = next(one for one in agents() if one.id == door.agent)
+        mine = own.look(engine, around, agent, roots)
+    used = tuple(_left(row, engine, "not-pinned") for row in mine.used)
+    rest = tuple(_left(row, engine, "no-hook") for shelf in mine.pinned for row in shelf.rows)
+    try:
+        access = door_access(settings, door.client)
+    except MemtuiError as error:
+        said = f"{error.message} {error.hint}".strip()
+        return Given(door, None, said, itself=mine.itself, left_out=_because("off", (*rest, *used)))
+    shown = {root.scope for root in engine.roots.all() if root.id == f"memtui:{root.scope}"}
+    scopes = frozenset(root.scope for root in engine.roots.all() if root.scope in shown and access.shows(root))
+    hidden = tuple(sorted(shown - scopes))
+    if door.way == BY_HOOK:
+        given = tuple(shelf for shelf in mine.pinned if access.shows(shelf.status.root))
+        rest = _because("off", (one for one in rest if one.address.root not in {each.status.root.id for each in given}))
+        found = fit.fitted(engine, hook_characters, HOOK, scopes=scopes, own=given, stop=stop)
+        left = (*found.left_out, *rest, *used)
+        return Given(door, found, "", hidden, hook_characters(found), mine.itself, left)
+    found = build(engine, scopes=scopes, stop=stop)
+    if door.way == BY_SERVER:
+        return Given(door, found, "", hidden, 0, mine.itself, (*found.left_out, *rest, *used))
+    reason, off = "no-hook", f"memtui is not installed in {door.title}."
+    if door.way == IMPOSSIBLE:
+        reason, off = "no-client", f"memtui cannot be installed in {door.title}."
+    items = [engine.rows.get(item.address) for item in found.items]
+    left = (*(_left(row, engine, reason) for row in items), *found.left_out)
+    return Given(door, None, off, hidden, 0, mine.itself, _because(reason, (*left, *rest, *used)))
+
+
+def _left(row: Memory, engine: Engine, reason: str) -> LeftOut:
+    path = engine.roots.virtual_path(row.address) or engine.roots.file_path(row.address)
+    return LeftOut(row.address, path, reason, row.pinned, row.heat, row.uses, row.bytes, sha256=row.sha256)
+
+
+def _because(reason: str, left: Iterable[LeftOut]) -> tuple[LeftOut, ...]:
+    """Give one reason for all, but for those that would not be given in any case."""
+    stays = ("unreviewed", "unreadable", "not-pinned")
+    return tuple(one if one.reason in stays else one._replace(reason=reason) for one in left)

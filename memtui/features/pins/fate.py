@@ -1,0 +1,153 @@
+"""What becomes of a pin: whether the agent that a memory is of is given it, by what, and what stands in the way.
+
+It says what view 4 shows, worked out by the same function, so that a key and a view cannot tell two different things.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents.agent import WHOLE
+from memtui.agents.table import agents
+from memtui.engine.model import BROUGHT, Address
+from memtui.features.health.apply import Chosen, apply, prepare
+from memtui.features.health.model import BELOW
+from memtui.features.health.survey import Looker
+from memtui.features.hot_set.model import REASONS
+from memtui.features.hot_set.shares import BY_HOOK, IMPOSSIBLE, Door, Given, door_of, load
+
+if TYPE_CHECKING:
+    from memtui.agents.agent import KnownAgent
+    from memtui.config.settings import Settings
+    from memtui.config.surroundings import Surroundings
+    from memtui.engine import Engine
+    from memtui.engine.model import Actor, Root
+    from memtui.features.health.model import IndexFinding
+
+
+class Fate(NamedTuple):
+    """What becomes of one pin."""
+
+    address: Address
+    given: bool
+    """Whether an agent begins its next session with the text."""
+    words: str
+    """By whom it is given, or why it is not, as a part of a sentence; empty where nothing is to be said."""
+    client: str = ""
+    """The client that memtui has to be installed in for it; empty when that is not what is missing."""
+    below: IndexFinding | None = None
+    """The line for it that the agent does not load; None: it does, or several pins were asked about."""
+
+
+class _Reader(NamedTuple):
+    """An agent, and its share here."""
+
+    agent: KnownAgent
+    door: Door
+    given: Given
+    whole: frozenset[str]
+    """What it loads whole by itself, without links."""
+
+
+def agent_of_root(root: Root) -> KnownAgent | None:
+    """Give the agent that a folder belongs to; None for memtui's own, and for one of no agent."""
+    return next((one for one in agents() if root.agent in (one.id, *one.also)), None)
+
+
+def fates(
+    engine: Engine,
+    settings: Settings,
+    around: Surroundings | None,
+    roots: Iterable[Root],
+    addresses: Iterable[Address],
+) -> tuple[Fate, ...]:
+    """Find out what becomes of pins; nothing is recorded.
+
+    Args:
+        engine: on the roots in reach.
+        settings: hold the `[access]` table.
+        around: where the user stands; None: not known.
+        roots: those in reach there, without other projects'.
+        addresses: memories that are there.
+
+    Raises:
+        MemtuiError: one is not there any more.
+    """
+    here = {root.id: root for root in roots}
+    readers: dict[str, _Reader | None] = {}
+    found = []
+    for address in addresses:
+        root = engine.roots.find(address.root)
+        if root.agent not in readers:
+            readers[root.agent] = _reader(engine, settings, around, tuple(here.values()), root)
+        found.append(_fate(engine, root, readers[root.agent], address, here=root.id in here))
+    if len(found) == 1 and (chosen := lifted(engine, found[0].address)) is not None:
+        found[0] = found[0]._replace(below=chosen.findings[0])
+    return tuple(found)
+
+
+def _reader(
+    engine: Engine, settings: Settings, around: Surroundings | None, roots: tuple[Root, ...], root: Root
+) -> _Reader | None:
+    agent = agent_of_root(root)
+    if agent is None or around is None:
+        return None
+    door = door_of(agent, settings, around)
+    given = load(engine, settings, door, around, roots)
+    whole = frozenset(os.path.realpath(one.path) for one in given.itself if one.mark == WHOLE)
+    return _Reader(agent, door, given, whole)
+
+
+def _fate(engine: Engine, root: Root, reader: _Reader | None, address: Address, *, here: bool) -> Fate:
+    row = engine.rows.get(address)
+    if root.agent == "memtui":
+        waits = "nobody reviewed it yet; g a reviews it" if row.trust == BROUGHT else ""
+        return Fate(address, not waits, waits)
+    if reader is None:
+        return Fate(address, given=False, words="it lies in no folder of an agent that memtui knows")
+    title, way = reader.agent.title, reader.door.way
+    if os.path.realpath(engine.roots.file_path(address)) in reader.whole:
+        return Fate(address, given=True, words=f"{title} loads it by itself")
+    if way == IMPOSSIBLE:
+        return Fate(address, given=False, words=f"memtui cannot be installed in {title}")
+    if way != BY_HOOK:
+        return Fate(address, given=False, words=f"no hook in {title}", client=reader.door.client)
+    if not here:
+        return Fate(address, given=True, words=f"{title} is given it in that project")
+    context = reader.given.context
+    if context is not None and any(item.address == address for item in context.items):
+        return Fate(address, given=True, words=f"{title} is given it from its next session on")
+    why = next((REASONS[one.reason] for one in reader.given.left_out if one.address == address), reader.given.off)
+    return Fate(address, given=False, words=why.removesuffix("."))
+
+
+def lifted(engine: Engine, address: Address) -> Chosen | None:
+    """Find the line that names a memory and is not loaded, with what would move it up; None: there is none."""
+    root = engine.roots.find(address.root)
+    for report in Looker().look(engine, [root]):
+        for finding in report.of(BELOW):
+            if finding.memory == address:
+                return Chosen(report, (finding,))
+    return None
+
+
+def lift(engine: Engine, address: Address, *, actor: Actor) -> str:
+    """Move the line that names a memory above the cut of its index, as one step of undo; unpinning leaves it there.
+
+    Returns:
+        What came of it, in sentences.
+
+    Raises:
+        ConflictError: the index changed meanwhile; nothing was written.
+        MemtuiError: it could not be written.
+    """
+    chosen = lifted(engine, address)
+    if chosen is None:
+        return f"No line for {address.name} lies below the cut of an index."
+    finding = chosen.findings[0]
+    if finding.fix is None:
+        return f"Its line in {finding.address.path} stays where it is: {finding.why}"
+    apply(engine, prepare(engine, [chosen]), actor=actor, label=f"lift the line of {address}")
+    return f"The line of {address.name} is above the cut of {finding.address.path} now. u takes it back."
