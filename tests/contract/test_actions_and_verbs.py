@@ -26,6 +26,7 @@ TWINS = {
     "entries": "entries", "entry_edit": "entries", "entry_file": "edit", "entry_new": "entries",
     "entry_remove": "entries", "entry_save": "entries",
     "accept": "accept", "carry_out": "accept", "reject": "reject", "put_off": "reject --later",
+    "install_hook": "install", "lift_line": "health --fix, health --line",
     "view_tasks": "tasks", "task_cancel": "tasks", "task_retry": "tasks",
 }  # fmt: skip
 """Actions that write or show something, and the commands for it."""

@@ -50,7 +50,7 @@ def test_the_whole_tree_shows(world: World) -> None:
 
 
 def test_every_sample_is_somewhere_and_a_readable_memory(world: World) -> None:
-    samples = sorted(path.read_bytes() for path in Path(SAMPLES).rglob("*") if path.is_file())
+    samples = sorted(path.read_bytes() for path in Path(SAMPLES).rglob("*.md"))
     written = [path.read_bytes() for path in Path(world.folder).rglob("*.md") if path.name != "pasted-review.md"]
     assert sorted(written) == samples
     assert all(b"\r" not in text and text.endswith(b"\n") and text.decode() for text in samples)

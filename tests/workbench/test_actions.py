@@ -60,13 +60,13 @@ def test_parts_of_the_screen_are_named_by_their_methods() -> None:
     from memtui.workbench.browse.filter import FilterLine
     from memtui.workbench.browse.operations import Clipboard, MemoryOperations
     from memtui.workbench.browse.projects import ProjectMoves, Projects
-    from memtui.workbench.browse.reviews import Reviews
+    from memtui.workbench.browse.reviews import PinKeys, Reviews
     from memtui.workbench.edit.host import EditorHost
     from memtui.workbench.views.switching import Views
 
     parts = {"accepting": Reviews, "copying": Clipboard, "filtering": FilterLine, "verbs": MemoryOperations}
     parts |= {"host": EditorHost, "projects": Projects, "repointing": ProjectMoves, "views": Views}
-    parts["bundling"] = Bundles
+    parts |= {"bundling": Bundles, "pinning": PinKeys}
     for id_, path in ELSEWHERE.items():
         part, _, method = path.partition(".")
         assert id_ in BY_ID

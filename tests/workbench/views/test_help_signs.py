@@ -30,7 +30,7 @@ from memtui.workbench.views.help import SIGNS_TITLE, help_page
 from tests.features.cost.test_view_rows import AROUND, COST
 from tests.features.cost.test_view_rows_texts import drawn
 from tests.features.health.test_view_rows import board, finding
-from tests.features.hot_set.test_view_rows import context, item, left
+from tests.features.hot_set.test_view_rows import context, item, left, share
 
 WORDS = frozenset({"title", "name", "dim", "description", "key", "rule", "folder", "scope", "strong", "missing"})
 """Styles of what is no sign."""
@@ -84,7 +84,7 @@ def in_views() -> set[str]:
     fixes = (None, Fix("move it", ()), Fix("move it", (), offered=True))
     made = board(*(finding(DANGLING, f"{at}.md")._replace(fix=fix) for at, fix in enumerate(fixes)))
     found = {health_rows.row_runs(row, made, 80, plain=False)[0][0].strip() for row in made.shown if row.finding}
-    given = context(item(), left_out=(left("no-place"),), unreviewed=("memtui:project",))
+    given = share(context(item(), left_out=(left("no-place"),), unreviewed=("memtui:project",)))
     for row in hot_rows.rows_of(given):
         if row.kind != hot_rows.CUT:
             found |= signs(run for run in hot_rows.row_runs(row, given, 90, hot_rows.Look())[:2] if run[1] != "number")
