@@ -170,7 +170,9 @@ def _runs(row: Row, given: Given, width: int, look: Look) -> Sequence[Run]:
     if row.kind == ROOT:
         return _root_runs(row, width, look)
     if row.other is not None:
-        return bars.spread([(f" {row.other.door.title}", "name")], [(f"{share_words(row.other)} ", "dim")], width)
+        notes = one_line(share_words(row.other), max(width - 10, 1), ascii_tokens=plain)
+        title = one_line(row.other.door.title, max(width - cell_width(notes) - 3, 1), ascii_tokens=plain)
+        return bars.spread([(f" {title}", "name")], [(f"{notes} ", "dim")], width)
     if row.kind == ITSELF:
         size = sum(one.size for one in given.itself)
         notes = f"{count_words(len(given.itself), 'file')}, {size_words(size)}" if given.itself else "no file"
