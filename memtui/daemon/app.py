@@ -24,7 +24,7 @@ from memtui.config.started import read_peer
 from memtui.daemon import sockets
 from memtui.daemon.routes import Gate, Routes, unknown
 from memtui.daemon.served import Served
-from memtui.engine.access import READ_WRITE, Access
+from memtui.engine.access import Access
 from memtui.errors import RefusedError, UsageError
 from memtui.loopback import Guard, open_port
 from memtui.wire.doors import LiveSettings, door_access
@@ -131,16 +131,13 @@ def serve(
         if port is not None:
             listeners.append(stack.enter_context(contextlib.closing(open_port(port))))
             token = sockets.port_token(now.state_dir, new=new_token)
-        guard = Guard(token, port, pages=False)
+        daemon = Daemon(settings, Guard(token, port, pages=False), narrate)
 
         def opener(project: str | None) -> Callable[[Access], Session]:
             chosen = options if project is None else options._replace(project=project)
             return lambda access: open_session(settings.now(), chosen, lock_wait=LOCK_WAIT, access=access)
 
-        openers = [opener(project) for project in projects]
-        sessions = [(one(READ_WRITE), one) for one in openers]
-        daemon = Daemon(settings, guard, narrate)
-        asyncio.run(daemon.run(sessions, listeners, lambda: ready(path, port)))
+        asyncio.run(daemon.run([*map(opener, projects)], listeners, lambda: ready(path, port)))
 
 
 class Daemon:
@@ -156,14 +153,14 @@ class Daemon:
 
     async def run(
         self,
-        sessions: Sequence[tuple[Session, Callable[[Access], Session]]],
+        openers: Sequence[Callable[[Access], Session]],
         listeners: list[socket.socket],
         ready: Callable[[], None],
     ) -> None:
-        """Answer on bound sockets until a signal comes."""
+        """Answer on bound sockets until a signal comes; `openers` open a session of each workspace."""
         by_id: dict[str, Served] = {}
-        for session, opener in sessions:
-            one = Served(session, opener, self._narrate)
+        for opener in openers:
+            one = Served(opener, self._narrate)
             by_id.setdefault(one.workspace.id, one)
         served = list(by_id.values())
         config = uvicorn.Config(

@@ -94,19 +94,20 @@ class DaemonError(Exception):
         self.status, self.code, self.message = status, code, message
 
 
-class _Call(NamedTuple):
-    """One request."""
-
-    method: str
-    path: str
-    body: Mapping[str, object] | None = None
-    wait: int = 0
-    headers: Mapping[str, str] = {}
-
-    def given(self) -> dict[str, Any]:
-        """What `request` and `stream` of a client take."""
-        found = {"method": self.method, "url": self.path, "json": self.body, "headers": self.headers}
-        return {**found, "params": {"wait": self.wait} if self.wait else None, "timeout": PATIENCE + self.wait}
+def _call(
+    method: str, path: str, body: Mapping[str, object] | None = None, *, wait: int = 0, **headers: str | None
+) -> dict[str, Any]:
+    """What `request` and `stream` of a client take."""
+    given = {name.replace("_", "-"): value for name, value in headers.items() if value}
+    params = {"wait": wait} if wait else None
+    return {
+        "method": method,
+        "url": path,
+        "json": body,
+        "headers": given,
+        "params": params,
+        "timeout": PATIENCE + wait,
+    }
 
 
 class _Calls(Generic[TaskT, ObjectT]):
@@ -147,58 +148,56 @@ class _Calls(Generic[TaskT, ObjectT]):
     ) -> TaskT:
         """Have a text remembered; of one client the same key means the same task for a day."""
         body = {"content": content, "contextMode": context_mode, **({"scope": scope} if scope else {})}
-        named = {"Idempotency-Key": key} if key else {}
-        return self._task(_Call("POST", f"{self._base}/remember", body, headers=named))
+        return self._task(_call("POST", f"{self._base}/remember", body, Idempotency_Key=key))
 
     def get_workspace_memory_remember_task(self, task_id: str, *, wait: int = 0) -> TaskT:
         """Ask how a task is, after up to `wait` seconds in which it may end."""
-        return self._task(_Call("GET", self._path(task_id), wait=wait))
+        return self._task(_call("GET", self._path(task_id), wait=wait))
 
     get_workspace_memory_forget_task = get_workspace_memory_dream_task = get_workspace_memory_remember_task
 
     def cancel_workspace_memory_task(self, task_id: str) -> TaskT:
         """Cancel a task; one whose plan is made is carried out all the same."""
-        return self._task(_Call("DELETE", self._path(task_id)))
+        return self._task(_call("DELETE", self._path(task_id)))
 
     def forget_workspace_memory(
         self, query: str | None = None, *, scope: str | None = None, ids: Sequence[str] = (), apply: bool = False
     ) -> TaskT:
         """Find what a query means; with ids and `apply`, forget these entries."""
         body = {"query": query, "scope": scope, "ids": list(ids), "apply": apply}
-        return self._task(_Call("POST", f"{self._base}/forget", {name: value for name, value in body.items() if value}))
+        return self._task(_call("POST", f"{self._base}/forget", {name: value for name, value in body.items() if value}))
 
     def dream_workspace_memory(self) -> TaskT:
         """Have the memories looked through, for proposals."""
-        return self._task(_Call("POST", f"{self._base}/dream", {}))
+        return self._task(_call("POST", f"{self._base}/dream", {}))
 
     def recall_workspace_memory(self, query: str, *, limit: int = 5, exclude: Sequence[str] = ()) -> ObjectT:
         """Ask which memories matter to a text."""
-        return self._object(
-            _Call("POST", f"{self._base}/recall", {"query": query, "limit": limit, "exclude": list(exclude)})
-        )
+        body = {"query": query, "limit": limit, "exclude": list(exclude)}
+        return self._object(_call("POST", f"{self._base}/recall", body))
 
     def tasks(self) -> ObjectT:
         """List this client's tasks, the newest first, as `tasks`."""
-        return self._object(_Call("GET", f"{self._base}/tasks"))
+        return self._object(_call("GET", f"{self._base}/tasks"))
 
     def status(self) -> ObjectT:
         """Ask how each feature is."""
-        return self._object(_Call("GET", f"{self._base}/status"))
+        return self._object(_call("GET", f"{self._base}/status"))
 
     def capabilities(self) -> ObjectT:
         """Ask what this daemon can do, and for which workspaces."""
-        return self._object(_Call("GET", "/capabilities"))
+        return self._object(_call("GET", "/capabilities"))
 
     def _path(self, task_id: str) -> str:
         return f"{self._base}/{task_id.partition('-')[0]}/{quote(task_id, safe='')}"
 
-    def _follow(self, last: str | None) -> _Call:
-        return _Call("GET", f"{self._base}/events", headers={"Last-Event-ID": last} if last else {})
+    def _follow(self, last: str | None) -> dict[str, Any]:
+        return _call("GET", f"{self._base}/events", Last_Event_ID=last)
 
-    def _task(self, call: _Call) -> TaskT:
+    def _task(self, call: dict[str, Any]) -> TaskT:
         raise NotImplementedError
 
-    def _object(self, call: _Call) -> ObjectT:
+    def _object(self, call: dict[str, Any]) -> ObjectT:
         raise NotImplementedError
 
 
@@ -216,18 +215,18 @@ class DaemonClient(_Calls[DaemonTask, Mapping[str, Any]]):
 
     def events(self, *, last_event_id: str | None = None) -> Iterator[DaemonEvent]:
         """Follow what changes until the daemon ends; with the id of an event, begin with what came after it."""
-        with _answered(), self._http.stream(**self._follow(last_event_id).given()) as response:
+        with _answered(), self._http.stream(**self._follow(last_event_id)) as response:
             if response.is_error:
                 response.read()
                 _body(response)
             yield from filter(None, map(_event_of, httpx2.EventSource(response)))
 
-    def _task(self, call: _Call) -> DaemonTask:
+    def _task(self, call: dict[str, Any]) -> DaemonTask:
         return _task_of(self._object(call))
 
-    def _object(self, call: _Call) -> dict[str, Any]:
+    def _object(self, call: dict[str, Any]) -> dict[str, Any]:
         with _answered():
-            return _body(self._http.request(**call.given()))
+            return _body(self._http.request(**call))
 
 
 class AsyncDaemonClient(_Calls[Awaitable[DaemonTask], Awaitable[Mapping[str, Any]]]):
@@ -245,7 +244,7 @@ class AsyncDaemonClient(_Calls[Awaitable[DaemonTask], Awaitable[Mapping[str, Any
     async def events(self, *, last_event_id: str | None = None) -> AsyncIterator[DaemonEvent]:
         """Follow what changes; see `DaemonClient.events`."""
         with _answered():
-            async with self._http.stream(**self._follow(last_event_id).given()) as response:
+            async with self._http.stream(**self._follow(last_event_id)) as response:
                 if response.is_error:
                     await response.aread()
                     _body(response)
@@ -253,12 +252,12 @@ class AsyncDaemonClient(_Calls[Awaitable[DaemonTask], Awaitable[Mapping[str, Any
                     if event := _event_of(told):
                         yield event
 
-    async def _task(self, call: _Call) -> DaemonTask:
+    async def _task(self, call: dict[str, Any]) -> DaemonTask:
         return _task_of(await self._object(call))
 
-    async def _object(self, call: _Call) -> dict[str, Any]:
+    async def _object(self, call: dict[str, Any]) -> dict[str, Any]:
         with _answered():
-            return _body(await self._http.request(**call.given()))
+            return _body(await self._http.request(**call))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from inspect import isawaitable
 from typing import Any, NamedTuple
 
 import anyio.to_thread
@@ -24,6 +25,7 @@ from memtui.daemon.bodies import RequestError
 from memtui.daemon.events import position_of
 from memtui.daemon.served import Served
 from memtui.engine.access import Access
+from memtui.engine.ledger.tasks import BACKGROUND_MOST, WAITING_MOST
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, Task
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.feature import load
@@ -36,8 +38,6 @@ from memtui.wire.times import rfc3339
 
 STREAMS = 64
 """Followers at once."""
-WAITING, BACKGROUND = 16, 8
-"""Tasks of a workspace that may wait and run; how many of them may be anything but `remember`."""
 FAILURES = {
     "E_CONFLICT": "conflict",
     "E_SECRET": "secret",
@@ -92,6 +92,7 @@ class Asking(NamedTuple):
     request: Request
     served: Served
     live: LiveSettings
+    body: bodies.Fields
 
     def settings(self) -> Settings:
         """Give the settings as they are now.
@@ -149,102 +150,44 @@ class Routes:
         found = [Route("/health", _health), Route("/capabilities", self._told("capabilities", self._capabilities))]
         for base in ("/workspace/memory", "/workspaces/{workspace}/memory"):
             found += [
-                Route(f"{base}/recall", self._told("recall", self._recall), methods=["POST"]),
-                Route(f"{base}/tasks", self._told("task", self._tasks)),
-                Route(f"{base}/status", self._told("status", self._status)),
+                Route(f"{base}/recall", self._told("recall", _recall), methods=["POST"]),
+                Route(f"{base}/tasks", self._told("task", _tasks)),
+                Route(f"{base}/status", self._told("status", _status)),
                 Route(f"{base}/events", self._told("events", self._events)),
             ]
             for kind in bodies.FIELDS:
-                post, get, cancel = (self._told(kind, act) for act in (self._post, self._get, self._cancel))
                 found += [
-                    Route(f"{base}/{kind}", post, methods=["POST"]),
-                    Route(f"{base}/{kind}/{{task:path}}", get),
-                    Route(f"{base}/{kind}/{{task:path}}", cancel, methods=["DELETE"]),
+                    Route(f"{base}/{kind}", self._told(kind, _post), methods=["POST"]),
+                    Route(f"{base}/{kind}/{{task:path}}", self._told(kind, _get)),
+                    Route(f"{base}/{kind}/{{task:path}}", self._told(kind, _cancel), methods=["DELETE"]),
                 ]
         return found
 
-    def _told(
-        self, kind: str, act: Callable[[str, Asking], Awaitable[Response]]
-    ) -> Callable[[Request], Awaitable[Response]]:
-        """Make an endpoint that finds its workspace and answers what is refused."""
+    def _told(self, kind: str, act: Callable[[str, Asking], object]) -> Callable[[Request], Awaitable[Response]]:
+        """Make an endpoint: finds its workspace, reads a body, acts in a thread, and answers what is refused.
+
+        `act` gives JSON values, a response, or something of the event loop to wait for that does.
+        """
 
         async def answer(request: Request) -> Response:
             try:
                 wanted = request.path_params.get("workspace", next(iter(self._served)))
                 if wanted not in self._served:
                     raise RequestError(404, "workspace_not_found", "There is no such workspace: see /capabilities.")
-                return await act(kind, Asking(request, self._served[wanted], self._settings))
+                body = await bodies.json_body(request, empty=kind == "dream") if request.method == "POST" else {}
+                asking = Asking(request, self._served[wanted], self._settings, body)
+                found = await anyio.to_thread.run_sync(act, kind, asking)
+                if isawaitable(found):
+                    found = await found
             except RequestError as error:
                 return error.response()
             except MemtuiError as error:
                 return bodies.request_error(error, kind).response()
+            return found if isinstance(found, Response) else JSONResponse(found)
 
         return answer
 
-    # --- tasks
-
-    async def _post(self, kind: str, asking: Asking) -> Response:
-        body = await bodies.json_body(asking.request, empty=kind == "dream")
-
-        def queue() -> Task:
-            fields = bodies.FIELDS[kind](body)
-            (client, access), key = asking.enter(), bodies.key_of(asking.request)
-            asking.served.check(kind, fields, asking.settings(), access)
-            lane, tasks = asking.served.workspace.id, asking.served.session.engine.tasks
-            most = {"most": WAITING, "most_background": BACKGROUND}
-            return tasks.enqueue(kind, lane, client, fields, trigger="manual", key=key, **most)
-
-        task = await anyio.to_thread.run_sync(queue)
-        asking.served.wake()
-        asking.served.feed.poke()
-        return JSONResponse(task_json(task), 202)
-
-    async def _get(self, kind: str, asking: Asking) -> Response:
-        seconds = bodies.wait_of(asking.request)
-        task = await anyio.to_thread.run_sync(asking.mine, kind)
-        if seconds and task.state not in ENDED:
-            tasks = asking.served.session.engine.tasks
-            await asking.served.feed.until(lambda: tasks.get(task.id).state in ENDED, seconds)
-            task = await anyio.to_thread.run_sync(asking.mine, kind)
-        return JSONResponse(task_json(task))
-
-    async def _cancel(self, kind: str, asking: Asking) -> Response:
-        def cancel() -> Task:
-            return asking.served.session.engine.tasks.cancel(asking.mine(kind).id)
-
-        return JSONResponse(task_json(await anyio.to_thread.run_sync(cancel)))
-
-    async def _tasks(self, _: str, asking: Asking) -> Response:
-        def listed() -> list[dict[str, object]]:
-            client, _ = asking.enter()
-            tasks = asking.served.session.engine.tasks.all(asking.served.workspace.id, limit=1_000)
-            return [{"kind": task.kind, **task_json(task)} for task in tasks if task.client == client]
-
-        return JSONResponse({"tasks": await anyio.to_thread.run_sync(listed)})
-
-    # --- what is answered at once
-
-    async def _recall(self, kind: str, asking: Asking) -> Response:
-        body = await bodies.json_body(asking.request)
-
-        def recall() -> object:
-            fields = bodies.recall_fields(body)
-            client, access = asking.enter()
-            place = next((feature.answers[kind] for feature in entries().values() if kind in feature.answers), None)
-            if place is None:
-                raise RequestError(409, "managed_memory_unavailable", f"This memtui does no {kind}.")
-            return load(place)(asking.served.engine(access), asking.settings(), client, fields)
-
-        return JSONResponse(await anyio.to_thread.run_sync(recall))
-
-    async def _status(self, _: str, asking: Asking) -> Response:
-        def blocks() -> dict[str, object]:
-            asking.enter()
-            return {name: load(one.status)(asking.served.session) for name, one in entries().items() if one.status}
-
-        return JSONResponse(await anyio.to_thread.run_sync(blocks))
-
-    async def _events(self, _: str, asking: Asking) -> Response:
+    def _events(self, _: str, asking: Asking) -> object:
         client = asking.enter()[0]
         roots = {root.id: root for root in asking.served.session.roots}
 
@@ -261,23 +204,67 @@ class Routes:
             raise RequestError(400, "invalid_event_id", "Last-Event-ID is an id this daemon gave.")
         if sum(len(served.feed) for served in self._served.values()) >= STREAMS:
             raise RequestError(503, "too_many_streams", f"{STREAMS} clients follow already.")
-        return await asking.served.feed.follow(client, shows, position)
+        return asking.served.feed.follow(client, shows, position)
 
-    async def _capabilities(self, _: str, asking: Asking) -> Response:
+    def _capabilities(self, _: str, asking: Asking) -> object:
         asking.enter()
         answered = [kind for one in entries().values() for kind in one.answers]
         kinds = [*(kind for kind in bodies.FIELDS if kind in works()), *answered, "events", "status"]
-        return JSONResponse(
-            {
-                "v": 1,
-                "features": ["client_identity", *(f"workspace_memory_{kind}" for kind in kinds)],
-                "modes": list(bodies.MODES),
-                "scopes": list(bodies.SCOPES),
-                "limits": {**bodies.LIMITS, "waiting": WAITING, "background": BACKGROUND, "streams": STREAMS},
-                "worker": asking.settings().lifecycle_worker,
-                "workspaces": [{"id": one.workspace.id, "name": one.workspace.name} for one in self._served.values()],
-            }
-        )
+        return {
+            "v": 1,
+            "features": ["client_identity", *(f"workspace_memory_{kind}" for kind in kinds)],
+            "modes": list(bodies.MODES),
+            "scopes": list(bodies.SCOPES),
+            "limits": {**bodies.LIMITS, "waiting": WAITING_MOST, "background": BACKGROUND_MOST, "streams": STREAMS},
+            "worker": asking.settings().lifecycle_worker,
+            "workspaces": [{"id": one.workspace.id, "name": one.workspace.name} for one in self._served.values()],
+        }
+
+
+def _post(kind: str, asking: Asking) -> Response:
+    fields = bodies.FIELDS[kind](asking.body)
+    (client, access), key, served = asking.enter(), bodies.key_of(asking.request), asking.served
+    served.check(kind, fields, asking.settings(), access)
+    tasks = served.session.engine.tasks
+    task = tasks.enqueue(kind, served.workspace.id, client, fields, trigger="manual", key=key)
+    served.wake()
+    served.feed.poke()
+    return JSONResponse(task_json(task), 202)
+
+
+def _get(kind: str, asking: Asking) -> object:
+    seconds, task = bodies.wait_of(asking.request), asking.mine(kind)
+    return task_json(task) if task.state in ENDED or not seconds else _ended(kind, asking, task, seconds)
+
+
+async def _ended(kind: str, asking: Asking, task: Task, seconds: int) -> object:
+    tasks = asking.served.session.engine.tasks
+    await asking.served.feed.until(lambda: tasks.get(task.id).state in ENDED, seconds)
+    return task_json(await anyio.to_thread.run_sync(asking.mine, kind))
+
+
+def _cancel(kind: str, asking: Asking) -> object:
+    return task_json(asking.served.session.engine.tasks.cancel(asking.mine(kind).id))
+
+
+def _tasks(_: str, asking: Asking) -> object:
+    client, _access = asking.enter()
+    tasks = asking.served.session.engine.tasks.all(asking.served.workspace.id, limit=1_000)
+    return {"tasks": [{"kind": task.kind, **task_json(task)} for task in tasks if task.client == client]}
+
+
+def _recall(kind: str, asking: Asking) -> object:
+    fields = bodies.recall_fields(asking.body)
+    client, access = asking.enter()
+    place = next((feature.answers[kind] for feature in entries().values() if kind in feature.answers), None)
+    if place is None:
+        raise RequestError(409, "managed_memory_unavailable", f"This memtui does no {kind}.")
+    return load(place)(asking.served.engine(access), asking.settings(), client, fields)
+
+
+def _status(_: str, asking: Asking) -> object:
+    asking.enter()
+    return {name: load(one.status)(asking.served.session) for name, one in entries().items() if one.status}
 
 
 async def _health(_: Request) -> Response:

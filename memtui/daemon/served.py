@@ -23,11 +23,9 @@ PAUSE = 5.0
 class Served:
     """A workspace; to be made on the event loop."""
 
-    def __init__(
-        self, session: Session, open_session: Callable[[Access], Session], narrate: Callable[[str], None]
-    ) -> None:
-        """Take its session, how to open another for clients that may do less, and where faults are told."""
-        self.session = session
+    def __init__(self, open_session: Callable[[Access], Session], narrate: Callable[[str], None]) -> None:
+        """Take how to open a session for clients that may do so much, and where faults are told."""
+        self.session = session = open_session(READ_WRITE)
         self.workspace = workspace_of(session.surroundings)
         self.feed = Feed(session, self.workspace, self.wake)
         self._open = open_session

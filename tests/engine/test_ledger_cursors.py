@@ -23,12 +23,6 @@ def test_a_cursor_comes_back_as_it_was(tmp_path: Path) -> None:
     assert ledger.cursors.get("extract", str(file)) == found
     assert ledger.cursors.get("observe", str(file)) == with_place
     assert ledger.cursors.get("extract", "other") is None
-    ledger.cursors.forget("observe", "other")
-    ledger.cursors.forget("extract")
-    assert ledger.cursors.get("extract", str(file)) is None
-    assert ledger.cursors.get("observe", str(file)) == with_place
-    ledger.cursors.forget("observe", str(file))
-    assert ledger.cursors.get("observe", str(file)) is None
     ledger.close()
 
 

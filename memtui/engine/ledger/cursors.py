@@ -47,11 +47,3 @@ class CursorTable:
                 "INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (consumer, os.fsencode(file), *cursor),
             )
-
-    def forget(self, consumer: str, file: str | None = None) -> None:
-        """Let a consumer read a file, or all of them, from the beginning."""
-        with self._database.transaction() as db:
-            if file is None:
-                db.execute("DELETE FROM cursors WHERE consumer = ?", (consumer,))
-            else:
-                db.execute("DELETE FROM cursors WHERE consumer = ? AND file = ?", (consumer, os.fsencode(file)))

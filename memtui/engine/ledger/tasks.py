@@ -27,6 +27,8 @@ KEPT_RUNS, KEPT_EVENTS = 200, 1_000
 """Runs of one kind in a workspace; events."""
 KEY_MS = DAY_MS
 """For how long the same key means the same task."""
+WAITING_MOST, BACKGROUND_MOST = 16, 8
+"""Tasks of a workspace that may wait and run; how many of them may be anything but `remember`."""
 
 _HOW = "json_patch('{}', json_object('contextMode', request ->> 'contextMode', 'scope', request ->> 'scope'))"
 """Of a request only how it was asked, which stays with what came of it."""
@@ -68,8 +70,8 @@ class TaskTable:
         trigger: str,
         not_before: int = 0,
         key: str | None = None,
-        most: int = 16,
-        most_background: int = 8,
+        most: int = WAITING_MOST,
+        most_background: int = BACKGROUND_MOST,
     ) -> Task:
         """Put a request into a lane, durably.
 
@@ -299,7 +301,7 @@ class TaskTable:
                 self._change(task, "stopping = 1", (), "state = ? AND plan IS NULL", (RUNNING,))
             return self.get(task)
 
-    def retry(self, task: str, *, most: int = 16, most_background: int = 8) -> Task:
+    def retry(self, task: str) -> Task:
         """Queue a task again that failed or was cancelled.
 
         Raises:
@@ -309,7 +311,7 @@ class TaskTable:
         with self._database.transaction():
             found = self.get(task)
             if found.state in (FAILED, CANCELLED):
-                self._refuse_full(found.kind, found.workspace, most, most_background)
+                self._refuse_full(found.kind, found.workspace, WAITING_MOST, BACKGROUND_MOST)
             again = "state = ?, attempt = 0, not_before = 0, stopping = 0, code = NULL, message = NULL"
             here = "state IN (?, ?) AND request NOT NULL"
             queued = self._change(task, again, (QUEUED,), here, (FAILED, CANCELLED))
@@ -338,18 +340,6 @@ class TaskTable:
             )
 
     @checked
-    def run(self, run: str) -> Run:
-        """The run of this id.
-
-        Raises:
-            NotFoundError: `E_TASK`.
-        """
-        found = self._runs("id = ?", run)
-        if not found:
-            raise NotFoundError(f"There is no run {run}.", code="E_TASK", hint="`memtui tasks` lists them.")
-        return found[0]
-
-    @checked
     def runs(
         self, workspace: str | None = None, kind: str | None = None, limit: int = 50, *, task: str | None = None
     ) -> tuple[Run, ...]:
@@ -357,7 +347,12 @@ class TaskTable:
         asked = {"workspace": workspace, "kind": kind, "task": task}
         chosen = {name: value for name, value in asked.items() if value is not None}
         where = " AND ".join(["1", *(f"{name} = ?" for name in chosen)])
-        return self._runs(f"{where} ORDER BY seq DESC LIMIT ?", *chosen.values(), limit)
+        rows = self._database.rows(
+            f"SELECT {_RUN} FROM runs WHERE {where} ORDER BY seq DESC LIMIT ?",
+            (*chosen.values(), limit),
+            kinds="ttttttttttii",
+        )
+        return tuple(Run(*row)._replace(counts=_mapping(row[9])) for row in rows)
 
     @checked
     def events_after(self, seq: int, limit: int = KEPT_EVENTS) -> tuple[TaskEvent, ...]:
@@ -428,10 +423,6 @@ class TaskTable:
     def _tasks(self, where: str, *values: str | int) -> tuple[Task, ...]:
         rows = self._database.rows(f"SELECT {_TASK} FROM tasks WHERE {where}", values, kinds=_TASK_KINDS)
         return tuple(map(_task, rows))
-
-    def _runs(self, where: str, *values: str | int) -> tuple[Run, ...]:
-        rows = self._database.rows(f"SELECT {_RUN} FROM runs WHERE {where}", values, kinds="ttttttttttii")
-        return tuple(Run(*row)._replace(counts=_mapping(row[9])) for row in rows)
 
 
 def _task(row: Row) -> Task:

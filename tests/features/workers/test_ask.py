@@ -67,7 +67,7 @@ def test_what_is_sent_and_heard_is_kept_to_the_byte(working: Working, tmp_path: 
     assert given == found.run.sent == PROMPT.sent
     assert (found.run.reply, found.run.worker, found.run.outcome) == (GOOD, "command", "completed")
     working.engine.tasks.add_run(found.run)
-    assert working.engine.tasks.run(found.run.id) == found.run
+    assert working.engine.tasks.runs() == (found.run,)
 
 
 def test_a_reply_that_breaks_a_rule_is_asked_for_once_more(working: Working, tmp_path: Path) -> None:
