@@ -49,14 +49,9 @@ class DayWord(NamedTuple):
 
 
 def day_words(text: str, at: int) -> tuple[DayWord, ...]:
-    """Find the days that a text names from the day it was written on.
+    """Find the days that a text names from when it was written (milliseconds, in this machine's time zone), in order.
 
-    Args:
-        text: anything.
-        at: when it was written, in milliseconds since the epoch; the day is that of this machine's time zone.
-
-    Returns:
-        In order. A weekday is the next one, unless `last` stands before it, or `this` on that day itself.
+    A weekday is the next one, unless `last` stands before it, or `this` on that day itself.
     """
     written = datetime.fromtimestamp(at / 1000, UTC).astimezone().date()
     return tuple(

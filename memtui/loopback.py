@@ -49,15 +49,9 @@ class Guard(NamedTuple):
         return hmac.compare_digest(token.encode("utf-8", "surrogateescape"), self.token.encode())
 
     def check(self, hosts: Sequence[str], headers: Mapping[str, str], *, websocket: bool) -> Denied | None:
-        """Check where a request comes from and whom it means.
+        """Say why a request is refused, by all its Host headers and the others; None when it may go on.
 
-        Args:
-            hosts: every Host header of the request.
-            headers: the other headers.
-            websocket: whether it opens a websocket: then an Origin must be there.
-
-        Returns:
-            Why it is refused; None when it may go on.
+        One that opens a `websocket` must have an Origin.
         """
         if len(hosts) != 1:
             return Denied(400, "A request names its host once.")

@@ -76,7 +76,6 @@ def cut(text: str) -> Cut:
 
 
 def _tags(text: str) -> Iterator[_Tag]:
-    """Find the tags of ours, in order."""
     code = bytearray()
     for match in _TAG.finditer(text):
         found = _NAME.fullmatch(_plain(match[1]))

@@ -70,10 +70,7 @@ class _Rule(NamedTuple):
 
 
 def secrets(text: str) -> tuple[Secret, ...]:
-    """Find every secret in a text.
-
-    Args:
-        text: a memory's text, a message or a name, whole: half a secret is not recognised.
+    """Find every secret in a text, which must be whole: half a secret is not recognised.
 
     Returns:
         In order, none over another; where two meet, one that covers both, called after the one that begins first.
@@ -400,7 +397,6 @@ def _found(text: str) -> list[Secret]:
 
 
 def _places(rule: _Rule, text: str) -> Iterator[tuple[int, int]]:
-    """Where secrets of one kind begin and end."""
     end = 0
     for match in re.finditer(rule.pattern, text):
         start, stop = match.span(match.lastindex or 0)

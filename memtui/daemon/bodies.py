@@ -73,22 +73,13 @@ class RequestError(Exception):
 
 
 def request_error(error: MemtuiError, kind: str) -> RequestError:
-    """Turn an error of the engine or a feature into what a client is told; no folder of this machine is named.
-
-    Args:
-        error: what was raised.
-        kind: `remember`, `forget`, ...
-    """
+    """Turn an error into what a client of `remember`, `forget`, ... is told; no folder of this machine is named."""
     status, code = CODES.get(error.code, (500, "{kind}_failed"))
     return RequestError(status, code.format(kind=kind), words(error).partition(": ")[2])
 
 
 async def json_body(request: Request, *, empty: bool = False) -> Fields:
-    """Read a body, whatever its length, keeping no more of it than `BODY`.
-
-    Args:
-        request: not read yet.
-        empty: whether no body is an empty object.
+    """Read a body, keeping no more of it than `BODY`; `empty` lets none be an empty object.
 
     Raises:
         RequestError: 415, 413, 408, or 400 `invalid_json`.
@@ -228,11 +219,7 @@ def _query(body: Fields) -> str:
 
 
 def client_of(request: Request, known: tuple[str, ...]) -> str | None:
-    """Read who the client says it is; None when it does not.
-
-    Args:
-        request: the request.
-        known: the clients that may come; empty: all.
+    """Read who the client says it is, if it does; `known` are those that may come, empty for all.
 
     Raises:
         RequestError: 400 `invalid_client_id`.

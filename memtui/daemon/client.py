@@ -205,12 +205,10 @@ class DaemonClient(_Calls[DaemonTask, Mapping[str, Any]]):
     """A client that waits for each answer, inside a `with`. Raises `DaemonError`."""
 
     def __enter__(self) -> Self:
-        """Open the connection."""
         self._http = httpx2.Client(transport=httpx2.HTTPTransport(uds=self._socket), **self._given)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         self._http.close()
 
     def events(self, *, last_event_id: str | None = None) -> Iterator[DaemonEvent]:
@@ -233,12 +231,10 @@ class AsyncDaemonClient(_Calls[Awaitable[DaemonTask], Awaitable[Mapping[str, Any
     """The same for programs with an event loop, inside an `async with`."""
 
     async def __aenter__(self) -> Self:
-        """Open the connection."""
         self._http = httpx2.AsyncClient(transport=httpx2.AsyncHTTPTransport(uds=self._socket), **self._given)
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close it."""
         await self._http.aclose()
 
     async def events(self, *, last_event_id: str | None = None) -> AsyncIterator[DaemonEvent]:

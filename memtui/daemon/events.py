@@ -46,7 +46,6 @@ class Position(NamedTuple):
     audit: int
 
     def __str__(self) -> str:
-        """Write it as the id of an event."""
         return f"{self.task}-{self.audit}"
 
 
@@ -134,7 +133,6 @@ class Feed:
         self._engine.events.subscribe(lambda _: self.poke())
 
     def __len__(self) -> int:
-        """How many follow."""
         return len(self._readers)
 
     def poke(self) -> None:
@@ -185,12 +183,7 @@ class Feed:
                     await news.wait()
 
     async def follow(self, client: str, shows: Callable[[str], bool], last: Position | None) -> _Stream:
-        """Begin to tell a reader, and first what it missed.
-
-        Args:
-            client: who it is, as tasks name them.
-            shows: whether it may see a root, by its id, at that moment.
-            last: where it stopped; None: what comes from now on.
+        """Begin to tell a client, and first what it missed since `last`; `shows` says which roots it may see then.
 
         Raises:
             MemtuiError: the ledger cannot be read.
@@ -277,7 +270,6 @@ class _Stream(EventSourceResponse):
         self._left = left
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send until the reader goes, stalls or is shown out."""
         try:
             await super().__call__(scope, receive, send)
         except SendTimeoutError:

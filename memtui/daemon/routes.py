@@ -55,14 +55,12 @@ class Gate:
     """Lets a request in, or says why not: draining, Host, Origin, token, in this order."""
 
     def __init__(self, app: ASGIApp, *, guard: Guard, draining: Callable[[], bool]) -> None:
-        """Take what is behind it, what a request through the port is to show, and whether the daemon ends."""
         self._app = app
         self._port = guard
         self._file = Guard("", None, pages=False)
         self._draining = draining
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on."""
         refusal = self._refusal(scope)
         await (self._app if refusal is None else refusal.response())(scope, receive, send)
 
@@ -116,7 +114,7 @@ class Asking(NamedTuple):
         """
         settings = self.settings()
         given = bodies.client_of(self.request, settings.daemon_clients)
-        agent = self.request.scope["state"]["peer"].agent()
+        agent = self.request.scope["state"]["peer"].agent
         door, between = (f"agent:{agent}", "/") if agent else ("http", ":")
         client = f"{door}{between}{given}" if given else door
         return client, door_access(settings, client)

@@ -35,12 +35,8 @@ class Peer(NamedTuple):
 def socket_path(state_dir: str, environ: Mapping[str, str]) -> str:
     """Say where the socket file of a state folder is, whether or not anybody listens there.
 
-    Args:
-        state_dir: memtui's own folder.
-        environ: the environment; `XDG_RUNTIME_DIR` takes the file when its path would be too long.
-
     Raises:
-        UsageError: the path is too long, and there is no other place.
+        UsageError: the path is too long, and `XDG_RUNTIME_DIR` of the environment names no shorter place.
     """
     path = os.path.join(state_dir, RUN, FILE)
     if len(os.fsencode(path)) <= LONGEST:
@@ -130,11 +126,7 @@ def peer_of(connection: socket.socket) -> Peer | None:
 
 
 def port_token(state_dir: str, *, new: bool = False) -> str:
-    """Read the token of a state folder's daemon from its file, which only the user can read; make it when needed.
-
-    Args:
-        state_dir: memtui's own folder.
-        new: make another one, so that whoever has the old one is out.
+    """Read the token from its file in the state folder, which only the user can read; make it when needed, or `new`.
 
     Raises:
         StorageError: it cannot be written.

@@ -62,7 +62,6 @@ def _event(log: Log, kind: str, payload: dict[str, object]) -> None:
 
 
 def _typed(log: Log, said: str) -> None:
-    """Add what the user typed, and begin a turn with it."""
     said = said.rpartition(_REQUEST)[2].strip()
     if said:
         log.formal = True

@@ -60,13 +60,9 @@ class Log:
     """
 
     def __init__(self, file: str, *, whole: bool, leaf: str = "", latest: int = 0) -> None:
-        """Begin with nothing.
+        """Begin with nothing, or with the id of the last record of the tree before (`leaf`) where it is not `whole`.
 
-        Args:
-            file: its path.
-            whole: whether it is read from its beginning.
-            leaf: else the id of the last record of the tree before.
-            latest: when the file was last written; no event is later.
+        No event is later than `latest`, when the file was last written.
         """
         self.session = self.cwd = ""
         self.at = 0
@@ -184,7 +180,6 @@ class Log:
         self._anchors[uuid] = ""
 
     def _drop(self) -> None:
-        """Take back the last turn."""
         _, start = self._turns.popitem()
         del self._events[start:]
 

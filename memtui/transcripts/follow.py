@@ -69,13 +69,9 @@ def follow(
     *,
     most: int = SLICE,
 ) -> Slice:
-    """Read what is new in a session file.
+    """Read what is new in a session file; all of it where the cursor of an earlier look does not fit it any more.
 
-    Args:
-        path: absolute.
-        reader: the agent's.
-        cursor: what an earlier look gave; when it does not fit the file any more, all is read.
-        most: bytes to read at once; the last line is read to its end. A last line without its line feed waits.
+    Of `most` bytes at once the last line is read to its end; a last line without its line feed waits.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -61,13 +61,7 @@ def allowed_files(settings: Settings, place: Surroundings, *, since: int = 0) ->
 
 
 def session_files(agent: KnownAgent, surroundings: Surroundings, *, since: int = 0) -> list[str]:
-    """List an agent's session files, those that were written last first; links are passed over, also to folders.
-
-    Args:
-        agent: its entry in the table of agents.
-        surroundings: where the user stands.
-        since: milliseconds since 1970; what was not written after is left out.
-    """
+    """List an agent's session files written after `since` (milliseconds), the newest first; links are passed over."""
     found: dict[str, int] = {}
     kept = agent.transcripts
     if kept is None:

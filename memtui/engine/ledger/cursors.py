@@ -27,7 +27,6 @@ class CursorTable:
     """Places in session files."""
 
     def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         self._database = database
 
     @checked

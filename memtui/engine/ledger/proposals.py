@@ -36,7 +36,6 @@ class ProposalTable:
     """Proposals with their evidence."""
 
     def __init__(self, database: Database, versions: VersionTable) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
         self._database = database
         self._versions = versions
 
@@ -99,12 +98,7 @@ class ProposalTable:
 
     @checked
     def all(self, states: Collection[str] = (), *, limit: int = -1) -> tuple[Proposal, ...]:
-        """Proposals in some states (none given: all), the oldest first; of all projects, see `folders` of each.
-
-        Args:
-            states: which.
-            limit: at most so many; below 0: all.
-        """
+        """Proposals in some states (none given: all), the oldest first; of all projects, see `folders` of each."""
         back = ", ".join(map(str, self._taken_back()))
         wanted = ", ".join(f"'{state}'" for state in STATES if state in states or not states)
         opened = f"OR id IN ({back})" if not states or "open" in states else ""
@@ -146,14 +140,10 @@ class ProposalTable:
     # --- what is decided
 
     def decide(self, ids: Iterable[str], state: str, *, by: str, note: str = "", txn: str = "") -> None:
-        """Write down what was decided.
+        """Write down what was decided, of all of them or of none: `open`, `later`, `accepted` or `rejected`.
 
-        Args:
-            ids: proposals that wait, or are accepted and not carried out yet; all of them or none.
-            state: `open`, `later`, `accepted` or `rejected`; of a rejected one `open` or `blocked`.
-            by: who decided.
-            note: why; nothing leaves what it says already.
-            txn: the step of undo that is a part of the decision; undone, the proposal waits again.
+        A rejected one can become `open` or `blocked`. An empty `note` leaves what it says already. With `txn`, the step of undo that is a part of the decision, the
+        proposal waits again once that is undone.
 
         Raises:
             NotFoundError: there is no such proposal.
@@ -207,8 +197,7 @@ class ProposalTable:
     def alone(self, *, wait: bool = True) -> Iterator[bool]:
         """Let one process at a time carry proposals out: what is found half carried out inside is a dead one's.
 
-        Args:
-            wait: for another one; else the block is entered all the same, and told by False.
+        Without `wait` the block is entered in any case, and told whether it is alone.
         """
         guard = fsio.open_lock(os.path.join(self._database.directory, "review.lock"))
         try:
@@ -219,14 +208,9 @@ class ProposalTable:
             fsio.close(guard)
 
     def claim(self, ids: Collection[str], cause: str) -> frozenset[str]:
-        """Have accepted proposals carried out by this process; call `alone`.
+        """Have accepted proposals carried out by this process, `alone`; returns those of them that were accepted.
 
-        Args:
-            ids: which.
-            cause: what the transaction that does it will name, so that a dead process's is found again.
-
-        Returns:
-            Those of them that were accepted.
+        `cause` is what the transaction that does it will name, so that a dead process's is found again.
         """
         marks = ", ".join("?" * len(ids))
         with self._database.transaction() as db:
@@ -243,11 +227,8 @@ class ProposalTable:
         return {str(number): cause for number, cause in found}
 
     def settle(self, states: Mapping[str, tuple[str, str]], txn: str = "") -> None:
-        """Give proposals that are carried out their end.
-
-        Args:
-            states: by id, the state that follows from what the engine did, and a note.
-            txn: the step of undo that applied those that are.
+        """Give proposals that are carried out their state and a note, by id; `txn` is the step of undo that applied
+        some.
         """
         with self._database.transaction() as db:
             for number, (state, note) in states.items():

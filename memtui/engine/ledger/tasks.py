@@ -50,7 +50,6 @@ class TaskTable:
         propose: Callable[[Iterable[Proposal]], Iterable[Proposal]],
         cursors: CursorTable,
     ) -> None:
-        """Take what it works with; nothing is read before it is asked for. `propose` stores proposals."""
         self._database = database
         self._propose = propose
         self.cursors = cursors
@@ -73,22 +72,11 @@ class TaskTable:
         most: int = WAITING_MOST,
         most_background: int = BACKGROUND_MOST,
     ) -> Task:
-        """Put a request into a lane, durably.
-
-        Args:
-            kind: what is to be done.
-            workspace: the lane.
-            client: who asks.
-            request: JSON values.
-            trigger: `manual` or `auto`.
-            not_before: when it is due, in milliseconds.
-            key: of two requests of a client with the same key within a day the second is the first.
-            most: how many may wait and run in a lane.
-            most_background: how many of them may be anything but `remember`.
+        """Put a request of JSON values into a lane, durably; due at `not_before`, in milliseconds.
 
         Returns:
-            The task; the one that is there already for the same key, for a dream while one waits or runs, and for an
-            extract that waits with the same request.
+            The task; the one that is there already for the same key of a client within a day, for a dream while one
+                waits or runs, and for an extract that waits with the same request.
 
         Raises:
             BusyError: `E_QUEUE_FULL`. ConflictError: `E_TASK`, another request has the key.
@@ -160,13 +148,7 @@ class TaskTable:
 
     @checked
     def all(self, workspace: str | None = None, states: Collection[str] = (), *, limit: int = 200) -> tuple[Task, ...]:
-        """Tasks, the newest first.
-
-        Args:
-            workspace: only those of this lane.
-            states: only those in one of these.
-            limit: at most so many.
-        """
+        """Tasks of a lane or of all, in some states or in any, the newest first."""
         where, values = ["1"], list[str | int]()
         if workspace is not None:
             where, values = ["workspace = ?"], [workspace]
@@ -259,14 +241,8 @@ class TaskTable:
     ) -> Task:
         """End a task, in one transaction with its event; one that has ended stays as it is.
 
-        The text of what was asked goes with success, and stays for `TEXT_MS` for another try otherwise.
-
-        Args:
-            task: its id.
-            state: one of `ENDED`.
-            result: what came of it, beside `proposals`; with `touchedScopes`, followers are told those.
-            error: code and sentence.
-            txn: the undo step it wrote.
+        The text of what was asked goes with success, and stays for `TEXT_MS` for another try otherwise. Followers are
+        told `touchedScopes` of the result; `error` is a code and a sentence, `txn` the undo step it wrote.
         """
         code, message = error or (None, None)
         with self._database.transaction() as db:
@@ -467,12 +443,7 @@ def _prune(db: apsw.Connection, workspace: str, now: int) -> None:
 
 
 def unquote(database: apsw.Connection, quotes: Callable[[str], bool]) -> None:
-    """Take out of tasks, runs and events what holds a part of a text that is redacted; open tasks with it fail.
-
-    Args:
-        database: the ledger, in a transaction.
-        quotes: whether a text holds one.
-    """
+    """Take out of tasks, runs and events what holds a part of a text that is redacted; open tasks with it fail."""
     for seq, state, *texts in list(
         database.execute("SELECT seq, state, request, plan, result, message, progress FROM tasks")
     ):

@@ -96,15 +96,7 @@ def rank(one: ReadMemory) -> tuple[bool, int, int, str]:
 
 
 def near(texts: Sequence[ReadMemory], *, cancelled: Callable[[], bool] = bool) -> list[Doubles]:
-    """Group memories that share at least `NEAR` of their five-word sequences.
-
-    Args:
-        texts: none of them an exact double of another.
-        cancelled: ends the search with what was found so far.
-
-    Returns:
-        The groups, the most alike first; a memory is in one group at most.
-    """
+    """Group memories that share at least `NEAR` of their five-word sequences, the most alike first."""
     sets = [(one, shingles(one.body.decode("utf-8", "replace"))) for one in sorted(texts, key=rank)]
     common: Counter[int] = Counter()
     for _, found in sets:

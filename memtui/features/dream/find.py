@@ -99,12 +99,7 @@ def find(
 ) -> Iterator[Tidying]:
     """Find what can be tidied up, what is sure first; a memory that goes as a double is in no other finding.
 
-    Args:
-        engine: an engine.
-        roots: those of where the user stands.
-        read: what `read_all` gave, where that was called before.
-        cancelled: ends the search.
-        progress: told how far it is.
+    `read` is what `read_all` gave, where that was called before; `progress` is told how far it is.
     """
     memories, files = read or read_all(engine, roots, cancelled=cancelled)
     doubles = exact(memories)
@@ -185,7 +180,6 @@ def followed(engine: Engine, group: Doubles) -> Iterator[Write]:
 
 
 def _entries(root: Root, file: ReadMemory) -> Iterator[Tidying]:
-    """An entry that stands in a file twice."""
     kind = format_of(root, file.row.address.path)
     if kind is None or file.row.pinned:
         return

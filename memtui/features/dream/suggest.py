@@ -27,16 +27,7 @@ _PATH = re.compile(r"`((?:[\w.@-]+/)+[\w.@-]+\.[A-Za-z0-9]{1,6})`")
 
 
 def suggest(memories: Iterable[ReadMemory], *, project: str, now: int) -> list[Tidying]:
-    """Find what is worth a look.
-
-    Args:
-        memories: those that were read.
-        project: the project's folder, below which paths are looked for.
-        now: milliseconds since the epoch.
-
-    Returns:
-        At most `A_KIND` of each rule and `ALL` of all.
-    """
+    """Find what is worth a look: at most `A_KIND` of each rule, `ALL` of all. Paths are looked for below `project`."""
     texts = [one for one in memories if not one.row.pinned]
     found = (
         *_conflicts(texts),

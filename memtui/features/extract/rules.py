@@ -117,13 +117,7 @@ _COMMANDS = re.compile(
 
 
 def sayings(text: str, at: int, *, answers: bool) -> tuple[Saying, ...]:
-    """Find what is worth keeping in one turn.
-
-    Args:
-        text: what the user said, without secrets and without what is marked as private.
-        at: when, in milliseconds since the epoch.
-        answers: whether the agent spoke before it.
-    """
+    """Find what is worth keeping in one turn, said at a time in milliseconds; `answers`: the agent spoke before it."""
     plain = _FENCED.sub("\n", text)
     if phrases.asks_to_remember(plain):
         plain, why, how = split_reasons(plain)
@@ -181,5 +175,4 @@ def _rule(sentence: str, answer: str, *, short: bool) -> str:
 
 
 def _points_nowhere(text: str) -> bool:
-    """Whether a text can be understood without what was said or shown before it."""
     return not _POINTS.search(text)

@@ -171,7 +171,6 @@ def _told(news: News) -> list[HeardTurn]:
 
 
 def _by_worker(news: News, answer: WorkerAnswer) -> None:
-    """Propose what a worker suggests."""
     for one, targets in answer.operations:
         evidence = tuple(_said(answer, _told(news), one.evidence))
         reasons = (("Why", one.why), ("How to apply", one.how_to_apply))

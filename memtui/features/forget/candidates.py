@@ -106,13 +106,7 @@ def bullets(data: bytes) -> tuple[Entry, ...]:
 def search(
     engine: Engine, roots: Sequence[Root], query: str, *, cancelled: Callable[[], bool] = bool
 ) -> tuple[Candidate, ...]:
-    """Find what says all words of a query; where something says the query itself, only that.
-
-    Args:
-        engine: an engine.
-        roots: where to look.
-        query: taken literally: `*` is an asterisk.
-        cancelled: ends the search with what was found so far.
+    """Find what says all words of a query, taken literally; where something says the query itself, only that.
 
     Raises:
         UsageError: `E_QUERY`, there is nothing to look for.

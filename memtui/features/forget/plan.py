@@ -98,7 +98,6 @@ def _without(file: EntryFile | None, items: Sequence[Candidate]) -> bytes | None
 
 
 def _without_bullets(file: EntryFile, gone: Iterable[int]) -> bytes:
-    """The file without the lines of some items."""
     data, numbers = file.data, set(gone)
     for entry in reversed(file.entries):
         if entry.number in numbers:

@@ -45,16 +45,10 @@ class GivenBlock(NamedTuple):
 
 
 def build(engine: Engine, found: Iterable[Scored], now: int) -> GivenBlock:
-    """Render memories for a prompt.
+    """Render memories for a prompt, the best first; their age is in days before `now`. That is no use of them.
 
-    Args:
-        engine: reads them; that is no use of them.
-        found: from `recall`, the best first.
-        now: milliseconds since 1970, for their age in days.
-
-    Returns:
-        A memory that went, changed or is marked as not to be kept is left out, and so is one that has the words of the
-        request only where its writer marked it as private.
+    One is left out that went, changed or is marked as not to be kept, or that has the words of the request only where
+    its writer marked it as private.
     """
     parts: list[str] = []
     rows: list[Memory] = []

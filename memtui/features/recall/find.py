@@ -38,15 +38,15 @@ def recall(
     agent: str | None = None,
     asked: bool = True,
 ) -> Recalled:
-    """Recall memories.
+    """Recall memories for a question, a task or some words.
 
     Args:
         engine: of the person, or an agent's own.
-        request: a question, a task or some words.
+        request: what was asked.
         limit: at most so many.
         scorer: one of `SCORERS`.
-        agent: the client they are for, which is given memtui's own memories and its own; None: everything that the
-            engine shows.
+        agent: the client they are for, which is given memtui's own memories and its own; None: all that the engine
+            shows.
         asked: whether somebody wants to know. Else nothing is given unless it fits well.
     """
     words = score.asked(request)

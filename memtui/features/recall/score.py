@@ -81,16 +81,9 @@ def asked(request: str) -> tuple[str, ...]:
 
 
 def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: int) -> list[Scored]:
-    """Score memories.
+    """Score those `among` the rows that have a word of the request (`asked`); gives the best `most`, the best first.
 
-    Args:
-        request: from `asked`.
-        held: who has these words.
-        among: the memories that count, by their places in the rows.
-        most: how many are wanted.
-
-    Returns:
-        Those with one of the words, the best first; of equal ones the newest, then by address.
+    Of equal ones the newest comes first, then by address.
     """
     count, rows = len(among), held.rows
     average = sum(rows[place].bytes for place in among) / max(count, 1) or 1.0
@@ -124,13 +117,9 @@ def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: i
 
 
 def fits_unasked(found: Sequence[Scored], count: int) -> bool:
-    """Whether what was found may be given to somebody who did not ask.
+    """Whether what `bm25` found among so many memories may be given to somebody who did not ask.
 
     The best one must have two words of the request, and more weight than what stands together by chance.
-
-    Args:
-        found: from `bm25`.
-        count: how many memories were scored.
     """
     return bool(found) and len(found[0].words) > 1 and found[0].score >= FLOOR * log(1 + (count - 0.5) / 1.5)
 

@@ -56,17 +56,11 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
 
 
 def answer(engine: Engine, settings: Settings, client: str, given: Mapping[str, object]) -> dict[str, object]:
-    """Answer a program over HTTP; no text but that of the block, which is masked.
-
-    Args:
-        engine: with the access of the client.
-        settings: as they are now.
-        client: who asks, as the audit names them.
-        given: `query`, `limit`, and as `exclude` addresses to leave out.
+    """Answer a program over HTTP; no text but that of the block, which is masked. `exclude` are addresses to leave out.
 
     Returns:
         `strategy` (`heuristic`; `none` when nothing helps), `items` (address, score, the words each has), `block` for a
-        prompt, and in `waiting` how many more wait for a review.
+            prompt, and in `waiting` how many more wait for a review.
 
     Raises:
         RefusedError: `E_DISABLED`.

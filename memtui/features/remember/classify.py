@@ -86,13 +86,8 @@ class Fact(NamedTuple):
 def checked(text: str, *, secrets: bool = False) -> CheckedText:
     """Check a text before anything of it is stored.
 
-    Args:
-        text: as it was typed or sent.
-        secrets: a person looked at it and keeps it, whatever it looks like.
-
-    Returns:
-        The text without blanks at its ends, front matter, escape sequences of terminals and what nobody sees, and
-        without what is marked as private.
+    Blanks at its ends, front matter, escape sequences of terminals, what nobody sees and what is marked as private are
+    cut. `secrets`: a person looked at it and keeps it, whatever it looks like.
 
     Raises:
         UsageError: there is nothing in it, or it says that nothing of it is to be kept.
@@ -145,12 +140,7 @@ def _without_hidden(text: str) -> str:
 
 
 def classify(text: str, wanted: str = "") -> Fact:
-    """Say what a text is.
-
-    Args:
-        text: as `checked` gives it.
-        wanted: the type, where somebody chose one.
-    """
+    """Say what a text is, as `checked` gives it; of a type that somebody `wanted`."""
     plain, why, how = split_reasons(text)
     sentence = first_sentence(plain)
     clause = next(
@@ -172,15 +162,7 @@ def type_of(text: str) -> str:
 
 
 def scope_of(fact: Fact, project: str | None) -> str:
-    """Say where a fact holds.
-
-    Args:
-        fact: the fact.
-        project: what the project's folder is called.
-
-    Returns:
-        `global` for what is about the user, and for feedback that does not name the project; else `project`.
-    """
+    """Say where a fact holds: `global` for what is about the user, and for feedback that does not name the project."""
     if fact.type == USER:
         return "global"
     named = bool(project) and re.search(rf"(?<!\w){re.escape(project or '')}(?!\w)", fact.text, re.IGNORECASE)

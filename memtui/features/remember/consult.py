@@ -42,13 +42,9 @@ class Advice(NamedTuple):
 
 
 def consult(working: Working, roots: Sequence[Root], wanted: RememberRequest, found: RememberPlan) -> Advice:
-    """Ask the worker of the settings.
+    """Ask the worker of the settings; what `wanted` says of scope, root and type counts more than the worker.
 
-    Args:
-        working: the task.
-        roots: those that whoever asked may see.
-        wanted: what was asked for; what it says of scope, root and type counts more than the worker.
-        found: what the rules planned, which stands when the worker fails or goes too far.
+    `found` is what the rules planned, which stands when the worker fails or goes too far.
 
     Raises:
         RefusedError: `E_NAME`: it named what it was not shown, or what is no plain name; nothing is to be written.
@@ -93,7 +89,6 @@ def _placed(
 
 
 def _replaced(engine: Engine, found: RememberPlan, one: ShownMemory, operation: ReplyOperation) -> RememberPlan:
-    """A memory with the worker's text."""
     reasons = (("Why", operation.why), ("How to apply", operation.how_to_apply))
     lines = [f"{name}: {' '.join(value.split())}" for name, value in reasons if value.strip()]
     step = rewritten(engine, one, "\n\n".join((operation.text.strip(), *lines)))

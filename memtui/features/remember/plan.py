@@ -79,11 +79,7 @@ def plan_remember(
 ) -> RememberPlan | Known:
     """Work out what is written for a fact; nothing is written.
 
-    Args:
-        engine: an engine.
-        roots: those in which it may already be known, and go to.
-        request: what is asked for.
-        among: the memories that may say it already; None: all there are.
+    `roots` are those in which it may already be known, and go to; `among` the memories that may say it, None for all.
 
     Raises:
         NotFoundError: `E_NO_ROOT`. RefusedError: a memory of its own cannot be made there.

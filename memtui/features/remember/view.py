@@ -67,7 +67,6 @@ opens one instead. What looks like a secret is not sent without a !. Escape leav
 come back. `Why:` and `How to apply:` behind a sentence are kept as its reasons."""
 
     def __init__(self, table: tuple[Action, ...], jobs: Jobs, worker: str, typed: str, *, plain: bool) -> None:
-        """Take the actions, what works, who is asked besides the rules, what was typed before, and how it is drawn."""
         self.like: PlanList[Address] = PlanList(self._draw_row)
         question = Question("remember", typed, self._entered, self.leave, self._typed, self._hint)
         super().__init__(table, self.like, question, plain=plain)
@@ -206,7 +205,6 @@ come back. `Why:` and `How to apply:` behind a sentence are kept as its reasons.
     # Words
 
     def _draw_row(self, row: Address, room: int) -> Sequence[Run]:
-        """Draw one memory like it."""
         return [("like it: ", "dim"), (both_ends(str(row), max(room - 11, 16), plain=self._plain), "name")]
 
     def _hint(self, text: str) -> Line:

@@ -38,13 +38,7 @@ class LaneNews(NamedTuple):
 
 
 def glance(tasks: TaskTable, lane: str, before: LaneNews | None) -> LaneNews:
-    """Look at the lanes; where nothing happened since the glance before, next to nothing is read.
-
-    Args:
-        tasks: the table.
-        lane: whose tasks are counted.
-        before: the glance before; None: the first one, to which nothing has ended.
-    """
+    """Look at the lanes, and count what waits in one; where nothing happened since `before`, little is read."""
     event = tasks.last_event()
     if before is not None and before.event == event and not (before.waiting or before.dreaming):
         return before._replace(ended=(), changed=False)

@@ -63,13 +63,7 @@ def begin_due(session: Session) -> None:
 def work_off(session: Session, *, workspace: Workspace, stop: Callable[[], bool]) -> int:
     """Do what is due in a lane, unless somebody else is at it, and end what a dead process left.
 
-    Args:
-        session: whose engine and roots the work is done with.
-        workspace: the lane.
-        stop: whether to end now; a task that is not planned by then waits again.
-
-    Returns:
-        How many tasks ended.
+    When `stop` says so, a task that is not planned by then waits again. Returns how many tasks ended.
 
     Raises:
         MemtuiError: the ledger cannot be used; nothing is lost, and the next call goes on.

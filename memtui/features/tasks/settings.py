@@ -17,13 +17,7 @@ _LOOKED_AT = 1_000
 
 
 def note(engine: Engine, said: str, usual: str, *, known: bool = False) -> AuditRecord | None:
-    """Record a value when it is another one than was recorded last.
-
-    Args:
-        engine: has the activity.
-        said: the key and the value, as `lifecycle.worker = claude`.
-        usual: the same of the value that nobody has to record.
-        known: as `History.record_setting` takes it.
+    """Record a value (`lifecycle.worker = claude`) when it is another one than was recorded last, or than is usual.
 
     Returns:
         The record of the value; None when it was never another.

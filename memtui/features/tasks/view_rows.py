@@ -59,14 +59,7 @@ def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]
 
 
 def show(engine: Engine, task: Task, now: int, look: Look) -> Page:
-    """Draw what is known of a task: what was asked, what came of it, what was sent and replied, all of it.
-
-    Args:
-        engine: has the runs.
-        task: which.
-        now: the clock.
-        look: how it is drawn.
-    """
+    """Draw what is known of a task: what was asked, what came of it, what was sent and replied, all of it."""
     state = f"{state_word(task)}, {both(task.updated, now)}"
     asked = f"by {task.client}, {both(task.created, now)}"
     fields = [("State", state), ("Asked", asked), ("Id", f"{task.seq}  {task.id}")]

@@ -53,10 +53,7 @@ class WorkerAnswer(NamedTuple):
 def ask(working: Working, asks: Callable[[], WorkerPrompt | None], kind: str) -> WorkerAnswer:
     """Ask the worker of the settings, if there is one, once more where its reply breaks a rule.
 
-    Args:
-        working: the task.
-        asks: makes what to ask; None when rules leave nothing to ask.
-        kind: of the work, for the run.
+    `asks` makes what to ask; None when rules leave nothing to ask.
     """
     engine, task, worker = working.engine, working.task, working.settings.lifecycle_worker
     run = Run(

@@ -149,13 +149,7 @@ def probe(program: WorkerProgram, place: WorkerPlace) -> Probe:
 
 
 def answer(program: WorkerProgram, system: str, text: str, place: WorkerPlace) -> str:
-    """Run a worker on one prompt.
-
-    Args:
-        program: which one.
-        system: what it is to do; a program without an option for that reads it before the text.
-        text: what it works on.
-        place: what it is run with.
+    """Run a worker on one prompt; a program without an option for `system` reads it before the text.
 
     Returns:
         What it answered, not looked at.
@@ -175,7 +169,6 @@ def answer(program: WorkerProgram, system: str, text: str, place: WorkerPlace) -
 
 
 def _run(argv: tuple[str, ...], given: str, program: WorkerProgram, place: WorkerPlace, system: str = "") -> str:
-    """Run a program in a folder of its own, and give what it printed."""
     home = os.path.join(place.state_dir, FOLDER)
     fsio.make_root(home)
     with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
@@ -266,7 +259,6 @@ def _reply_in(out: str, program: WorkerProgram) -> str:
 
 
 def _said_error(out: bytes) -> str:
-    """What a program printed that failed, in short."""
     text = out.decode("utf-8", "replace").strip()
     with suppress(ValueError, RecursionError):
         found = json.loads(text)

@@ -23,16 +23,7 @@ _STEP = 0.05
 
 
 def ask_model(model: str | Model, system: str, text: str, place: WorkerPlace) -> str:
-    """Ask a model once.
-
-    Args:
-        model: as pydantic-ai names it, such as `anthropic:claude-sonnet-5`, or one of its models.
-        system: what it is to do.
-        text: what it works on.
-        place: says when it is cancelled, and how many seconds it has.
-
-    Returns:
-        JSON text.
+    """Ask a model, as pydantic-ai names it (`anthropic:claude-sonnet-5`) or one of its own; gives JSON text.
 
     Raises:
         UsageError: `E_EXTRA`. RefusedError: `E_WORKER`: it failed, was too slow, or was cancelled.

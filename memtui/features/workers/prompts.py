@@ -123,13 +123,9 @@ class WorkerPrompt(NamedTuple):
 
 
 def prompt(kind: str, part: WorkSlice, memories: Sequence[ShownMemory]) -> WorkerPrompt:
-    """Make a prompt.
+    """Make a prompt for `remember`, `extract` or `dream` of what is worked on and the memories that `shown` gave.
 
-    Args:
-        kind: `remember`, `extract` or `dream`.
-        part: what is worked on; secrets and what is marked as private are taken out here. Turns are left out from the
-            oldest on, where they are too many.
-        memories: what `shown` gave.
+    Secrets and what is marked as private are taken out here. Where there are too many turns, the oldest are left out.
     """
     task, limits = _TASKS[kind]
     said: list[dict[str, str]] = []
@@ -165,13 +161,9 @@ def prompt(kind: str, part: WorkSlice, memories: Sequence[ShownMemory]) -> Worke
 def shown(
     engine: Engine, roots: Iterable[Root], rows: Iterable[Memory], private: Sequence[str]
 ) -> tuple[ShownMemory, ...]:
-    """Say what a worker may see of memories; those it may not see at all are left out.
+    """Say what a worker may see of the memories of these roots, the most important first.
 
-    Args:
-        engine: reads them.
-        roots: those of where the user stands; memories of others are left out.
-        rows: the memories, the most important first.
-        private: shell patterns of addresses that are never sent.
+    Those it may not see at all are left out, such as those whose address fits one of the shell patterns of `private`.
     """
     here = {root.id: root for root in roots}
     found = []
@@ -191,7 +183,6 @@ def shown(
 
 
 def _seen(root: Root, row: Memory, data: bytes) -> list[ShownMemory]:
-    """What may be seen of one memory, if anything."""
     front = frontmatter.split(data)
     text = data[front.body :].decode("utf-8", "replace").replace("\r\n", "\n").strip("\n")
     if markers.cut(data.decode("utf-8", "replace")).no_memory or b"\0" in data:

@@ -95,10 +95,6 @@ class _FaultError(Exception):
 def read_reply(text: str, limits: ReplyLimits) -> Reply:
     """Read the first object of JSON in a worker's answer.
 
-    Args:
-        text: what it answered.
-        limits: what it may say.
-
     Raises:
         RefusedError: `E_REPLY`, or `E_NAME` when it names something it was not shown; the message has every fault.
     """
@@ -138,7 +134,6 @@ def _refused(faults: list[_FaultError]) -> RefusedError:
 
 
 def _object(text: str) -> dict[str, object]:
-    """Find and parse the object."""
     if len(text.encode("utf-8", "replace")) > BYTES:
         raise _FaultError(f"It has more than {BYTES:,} bytes.")
     decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_int=_integer)
@@ -227,7 +222,6 @@ def _list(value: Mapping[str, object], key: str, most: int) -> list[object]:
 
 
 def _text(value: Mapping[str, object], key: str, most: int) -> str:
-    """Give a text that can be stored, or nothing."""
     found = value.get(key, "")
     if not isinstance(found, str):
         raise _FaultError(f"{key} must be a text.")
