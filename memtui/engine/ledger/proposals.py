@@ -227,9 +227,7 @@ class ProposalTable:
         return {str(number): cause for number, cause in found}
 
     def settle(self, states: Mapping[str, tuple[str, str]], txn: str = "") -> None:
-        """Give proposals that are carried out their state and a note, by id; `txn` is the step of undo that applied
-        some.
-        """
+        """Give proposals that are carried out their state and a note, by id; `txn` applied those that are."""
         with self._database.transaction() as db:
             for number, (state, note) in states.items():
                 if self.get(number).state not in DECIDED:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from memtui.engine.disk import paths
@@ -25,13 +25,37 @@ OPERATIONS = 20
 QUOTE = 12
 """Characters that a quote has at least, so that it says whose words they are."""
 _NUMBER, _TRIES = 20, 1_000
-_SIZES = {"summary": 2_000, "name": 64, "description": 300, "why": 2_000, "how_to_apply": 2_000, "reason": 500}
-"""Bytes of a text at most; a memory's text has the limit of the prompt."""
+_SIZES = {"summary": 2_000, "description": 300, "why": 2_000, "how_to_apply": 2_000, "reason": 500, "quote": 4_000}
+"""Bytes of a text at most, where that is not 64; a memory's text has the limit of the prompt."""
 _NAME = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*+")
 _TARGETS = {ADD: (0, 0), REPLACE: (1, 1), MERGE: (2, 20), REMOVE: (1, 20), MOVE: (1, 1), DESCRIBE: (1, 1)}
 """How many memories each kind names at least, and at most."""
 _NEEDS = {ADD: ("name", "text"), REPLACE: ("text",), MERGE: ("text",), DESCRIBE: ("description",), REMOVE: ("reason",)}
 """What each kind must say."""
+_TEXT: dict[str, Any] = {"type": "string"}
+
+
+def _list(of: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "array", "items": of}
+
+
+def _object(**of: dict[str, Any]) -> dict[str, Any]:
+    """Every key is required, because some workers' providers take no other schema; what is left out is empty."""
+    return {"type": "object", "properties": of, "required": list(of), "additionalProperties": False}
+
+
+_OPERATION = _object(
+    op={"type": "string", "enum": list(_TARGETS)},
+    targets=_list(_TEXT),
+    type={"type": "string", "enum": ["", *TYPES]},
+    scope={"type": "string", "enum": ["", *SCOPES]},
+    **dict.fromkeys(("name", "description", "text", "why", "how_to_apply", "reason"), _TEXT),
+    evidence=_list(_object(turn=_TEXT, quote=_TEXT)),
+    confidence={"type": "number"},
+)
+SCHEMA = _object(summary=_TEXT, operations=_list(_OPERATION))
+"""JSON Schema of a reply, for workers that are held to one; `read_reply` checks what it cannot say."""
+_EMPTY = {"string": "", "array": [], "number": 0.5}
 
 
 class ReplyLimits(NamedTuple):
@@ -98,25 +122,26 @@ def read_reply(text: str, limits: ReplyLimits) -> Reply:
     Raises:
         RefusedError: `E_REPLY`, or `E_NAME` when it names something it was not shown; the message has every fault.
     """
-    try:
-        found = _object(text)
-        if "operations" not in found:
-            raise _FaultError("It has no operations; an empty list says that there is nothing to do.")
-        operations = _list(found, "operations", limits.most)
-        summary = _text(found, "summary", _SIZES["summary"])
-        _known(found, ("summary", "operations"), "the reply")
-    except _FaultError as fault:
-        raise _refused([fault]) from None
     read: list[ReplyOperation] = []
     faults: list[_FaultError] = []
-    for number, one in enumerate(operations, start=1):
-        try:
-            read.append(_operation(one, limits))
-        except _FaultError as fault:
-            faults.append(_FaultError(f"Operation {number}: {fault}", fault.code))
-    taken = [target for operation in read for target in operation.targets]
-    if len(taken) > len(set(taken)):
-        faults.append(_FaultError("Two operations name the same memory."))
+    summary = ""
+    try:
+        found = _parsed(text)
+        if "operations" not in found:
+            raise _FaultError("It has no operations; an empty list says that there is nothing to do.")
+        summary = _value(found.get("summary", ""), "summary", _TEXT, limits)
+        operations = _value(found["operations"], "operations", _list({}), limits)
+        _known(found, SCHEMA, "the reply")
+        for number, one in enumerate(operations, start=1):
+            try:
+                read.append(_operation(one, limits))
+            except _FaultError as fault:
+                faults.append(_FaultError(f"Operation {number}: {fault}", fault.code))
+        taken = [target for operation in read for target in operation.targets]
+        if len(taken) > len(set(taken)):
+            faults.append(_FaultError("Two operations name the same memory."))
+    except _FaultError as fault:
+        faults.append(fault)
     if faults:
         raise _refused(faults)
     kept = tuple(one for one in read if limits.turns is None or _quoted(one, limits.turns))
@@ -133,7 +158,7 @@ def _refused(faults: list[_FaultError]) -> RefusedError:
     )
 
 
-def _object(text: str) -> dict[str, object]:
+def _parsed(text: str) -> dict[str, object]:
     if len(text.encode("utf-8", "replace")) > BYTES:
         raise _FaultError(f"It has more than {BYTES:,} bytes.")
     decoder = json.JSONDecoder(object_pairs_hook=_pairs, parse_constant=_constant, parse_int=_integer)
@@ -178,73 +203,72 @@ def _measure(value: object, left: int) -> None:
             _measure(one, left - 1)
 
 
+def _value(value: object, key: str, schema: dict[str, Any], limits: ReplyLimits) -> Any:
+    """Give a value as the schema has it, within its limits."""
+    kind = schema.get("type")
+    if kind == "object":
+        if not isinstance(value, dict):
+            raise _FaultError(f"{key} must be an object.")
+        _known(value, schema, key)
+        parts = schema["properties"].items()
+        return {name: _value(value.get(name, _EMPTY[one["type"]]), name, one, limits) for name, one in parts}
+    if kind == "array":
+        most = limits.most if key == "operations" else OPERATIONS
+        if not isinstance(value, list) or len(value) > most:
+            raise _FaultError(f"{key} must be a list of at most {most}.")
+        return [_value(one, key, schema["items"], limits) for one in value]
+    if kind == "number":
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise _FaultError(f"{key} must be a number from 0 to 1.")
+        return float(value)
+    return _text(value, key, schema.get("enum"), limits) if kind else value
+
+
+def _text(value: object, key: str, words: list[str] | None, limits: ReplyLimits) -> str:
+    if key == "targets":
+        if not isinstance(value, str) or value not in limits.shown:
+            raise _FaultError("a target is none of the memories that are shown.", "E_NAME")
+        return value
+    if not isinstance(value, str):
+        raise _FaultError(f"{key} must be a text.")
+    try:
+        size = len(value.encode())
+    except UnicodeEncodeError:
+        raise _FaultError(f"{key} has half a character.") from None
+    most = limits.text_bytes if key == "text" else _SIZES.get(key, 64)
+    if "\0" in value or size > most:
+        raise _FaultError(f"{key} must have at most {most:,} bytes, and no NUL.")
+    chosen = {"op": limits.kinds, "scope": ("", *limits.scopes)}.get(key, words)
+    if chosen is not None and value not in chosen:
+        raise _FaultError(f"{key} must be one of {', '.join(filter(None, chosen))}.")
+    return value
+
+
+def _known(value: Mapping[str, object], schema: dict[str, Any], what: str) -> None:
+    if unknown := sorted(value.keys() - schema["properties"].keys()):
+        raise _FaultError(f"{what} has unknown keys: {', '.join(unknown)[:200]!a}.")
+
+
 def _operation(value: object, limits: ReplyLimits) -> ReplyOperation:
-    if not isinstance(value, dict):
-        raise _FaultError("it is no object.")
-    _known(value, ReplyOperation._fields, "it")
-    kind = _word(value, "op", limits.kinds)
-    if kind not in limits.kinds:
-        raise _FaultError(f"op must be one of {', '.join(limits.kinds)}.")
-    operation = ReplyOperation(
-        kind,
-        tuple(_target(one, limits.shown) for one in _list(value, "targets", _TARGETS[kind][1])),
-        _word(value, "type", TYPES),
-        _word(value, "scope", limits.scopes),
-        **{key: _text(value, key, most).strip() for key, most in _SIZES.items() if key != "summary"},
-        text=_text(value, "text", limits.text_bytes),
-        evidence=tuple(map(_evidence, _list(value, "evidence", OPERATIONS))),
-        confidence=_confidence(value.get("confidence", 0.5)),
-    )
+    found = _value(value, "it", _OPERATION, limits)
+    for key in ("name", "description", "why", "how_to_apply", "reason"):
+        found[key] = found[key].strip()
+    quotes = tuple(Quote(**one) for one in found["evidence"])
+    operation = ReplyOperation(**found | {"targets": tuple(found["targets"]), "evidence": quotes})
+    kind, targets = operation.op, operation.targets
     if operation.name:
         _check_name(operation.name)
     for key in _NEEDS.get(kind, ()):
         if not getattr(operation, key).strip():
             raise _FaultError(f"{kind} needs {key}.")
-    if not _TARGETS[kind][0] <= len(set(operation.targets)) == len(operation.targets):
-        raise _FaultError(f"{kind} needs {_TARGETS[kind][0]} or more targets, each once.")
-    if kind in (REPLACE, MERGE) and not all(limits.shown[target] for target in operation.targets):
+    least, most = _TARGETS[kind]
+    if not least <= len(set(targets)) == len(targets) <= most:
+        raise _FaultError(f"{kind} needs {least or 'no'}{' or more' * (most > least)} targets, each once.")
+    if kind in (REPLACE, MERGE) and not all(limits.shown[target] for target in targets):
         raise _FaultError(f"{kind} needs targets whose text is shown.")
     if kind == MOVE and not (operation.type or operation.scope):
         raise _FaultError("move needs a type or a scope.")
     return operation
-
-
-def _known(value: Mapping[str, object], keys: tuple[str, ...], what: str) -> None:
-    if unknown := sorted(set(value) - set(keys)):
-        raise _FaultError(f"{what} has unknown keys: {', '.join(unknown)[:200]!a}.")
-
-
-def _list(value: Mapping[str, object], key: str, most: int) -> list[object]:
-    found = value.get(key, [])
-    if not isinstance(found, list) or len(found) > most:
-        raise _FaultError(f"{key} must be a list of at most {most}.")
-    return found
-
-
-def _text(value: Mapping[str, object], key: str, most: int) -> str:
-    found = value.get(key, "")
-    if not isinstance(found, str):
-        raise _FaultError(f"{key} must be a text.")
-    try:
-        size = len(found.encode())
-    except UnicodeEncodeError:
-        raise _FaultError(f"{key} has half a character.") from None
-    if "\0" in found or size > most:
-        raise _FaultError(f"{key} must have at most {most:,} bytes, and no NUL.")
-    return found
-
-
-def _word(value: Mapping[str, object], key: str, words: tuple[str, ...]) -> str:
-    found = _text(value, key, 64)
-    if found and found not in words:
-        raise _FaultError(f"{key} must be one of {', '.join(words)}.")
-    return found
-
-
-def _target(value: object, shown: Mapping[str, bool]) -> str:
-    if not isinstance(value, str) or value not in shown:
-        raise _FaultError("a target is none of the memories that are shown.", "E_NAME")
-    return value
 
 
 def _check_name(name: str) -> None:
@@ -253,19 +277,6 @@ def _check_name(name: str) -> None:
         raise _FaultError(
             "name must be small letters and digits with single hyphens between, and not reserved.", "E_NAME"
         )
-
-
-def _evidence(value: object) -> Quote:
-    if not isinstance(value, dict):
-        raise _FaultError("evidence must be objects.")
-    _known(value, Quote._fields, "evidence")
-    return Quote(_text(value, "turn", 64), _text(value, "quote", 4_000))
-
-
-def _confidence(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise _FaultError("confidence must be a number from 0 to 1.")
-    return float(value)
 
 
 def _quoted(operation: ReplyOperation, turns: Mapping[str, str]) -> bool:
@@ -278,33 +289,3 @@ def _quoted(operation: ReplyOperation, turns: Mapping[str, str]) -> bool:
 
 def _folded(text: str) -> str:
     return " ".join(text.split())
-
-
-def _schema() -> dict[str, Any]:
-    """Make the schema of a reply: every key is required, because some workers' providers take no other."""
-    text: dict[str, Any] = {"type": "string"}
-
-    def chosen(*words: str) -> dict[str, Any]:
-        return {"type": "string", "enum": list(words)}
-
-    def listed(of: dict[str, Any]) -> dict[str, Any]:
-        return {"type": "array", "items": of}
-
-    def fields(**of: dict[str, Any]) -> dict[str, Any]:
-        return {"type": "object", "properties": of, "required": list(of), "additionalProperties": False}
-
-    evidence = fields(turn=text, quote=text)
-    special: Mapping[str, Callable[[], dict[str, Any]]] = {
-        "op": lambda: chosen(*_TARGETS),
-        "targets": lambda: listed(text),
-        "type": lambda: chosen("", *TYPES),
-        "scope": lambda: chosen("", *SCOPES),
-        "evidence": lambda: listed(evidence),
-        "confidence": lambda: {"type": "number"},
-    }
-    operation = fields(**{key: special.get(key, lambda: text)() for key in ReplyOperation._fields})
-    return fields(summary=text, operations=listed(operation))
-
-
-SCHEMA = _schema()
-"""JSON Schema of a reply, for workers that are held to one; `read_reply` checks what it cannot say."""
