@@ -3,11 +3,12 @@
 Whoever listed other roots, or in another order, would tell an agent of files it cannot open, or break its prompt cache.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, SCOPES, Memory, Root, RootStatus
+from memtui.errors import MemtuiError
 
 
 class ScopeListing(NamedTuple):
@@ -60,3 +61,21 @@ def readable(row: Memory) -> bool:
 def openable(rows: Iterable[Memory]) -> list[Memory]:
     """Those an agent can open at all: links and what is no regular file are left out."""
     return [row for row in rows if row.sha256 is not None]
+
+
+def texts(
+    engine: Engine, roots: Iterable[Root], rows: Iterable[Memory] | None = None, *, cancelled: Callable[[], bool] = bool
+) -> Iterator[tuple[Root, Memory, bytes]]:
+    """Read the memories of some roots, all of them or these; no index, and nothing that went since it was listed."""
+    here = {root.id: root for root in roots}
+    for row in engine.rows.list(list(here)).items if rows is None else rows:
+        root = here.get(row.address.root)
+        if cancelled():
+            return
+        if root is None or row.missing or row.sha256 is None or root.policy.is_index(row.address.path):
+            continue
+        try:
+            data = engine.read_bytes(row.address)
+        except MemtuiError:
+            continue  # gone, or it cannot be read
+        yield root, row, data

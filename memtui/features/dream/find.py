@@ -14,7 +14,7 @@ from memtui.engine.disk import paths
 from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.frontmatter.read import split
-from memtui.engine.model import BROUGHT, Address, FieldEdit, Remove, Root, Step, Write
+from memtui.engine.model import Address, FieldEdit, Remove, Root, Step, Write
 from memtui.engine.proposal import Evidence
 from memtui.errors import MemtuiError
 from memtui.features.dream.doubles import Doubles, ReadMemory, exact, near, union
@@ -25,6 +25,7 @@ from memtui.features.health.apply import choose, prepare
 from memtui.features.health.model import DANGLING, DUPLICATE, UNNAMED
 from memtui.features.health.survey import Looker
 from memtui.features.remember.classify import first_sentence
+from memtui.given.reach import reviewed, texts
 from memtui.pointers import carry
 from memtui.pointers.index import parse as pointers
 from memtui.pointers.lines import is_text
@@ -63,23 +64,16 @@ def read_all(
     Returns:
         Memories, and files with many entries.
     """
-    here = {root.id: root for root in roots if not root.read_only}
     memories, files = [], []
-    for row in engine.rows.list(list(here)).items:
-        root, path = here.get(row.address.root), row.address.path
-        if cancelled():
-            break
-        if root is None or row.missing or not row.writable or row.trust == BROUGHT or root.policy.is_index(path):
-            continue
-        if paths.matches(path, (*root.policy.protected, *root.policy.generated)) or carry.is_index(root, path):
+    mine = [root for root in roots if not root.read_only]
+    for root, row, data in texts(engine, mine, cancelled=cancelled):
+        path = row.address.path
+        kept = paths.matches(path, (*root.policy.protected, *root.policy.generated))
+        if kept or not row.writable or not reviewed(row) or carry.is_index(root, path):
             continue
         entries = format_of(root, path)
         if entries is None and root.kind != "memories":
             continue  # files of instructions are people's own
-        try:
-            data = engine.read_bytes(row.address)
-        except MemtuiError:
-            continue  # gone since it was listed
         front = split(data)
         one = ReadMemory(row, row.sha256 or "", data, front.type_at(path))
         if entries is not None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.task import COMPLETED, OPEN
 from memtui.errors import RefusedError
 from memtui.features.tasks.work import Working, working_in
-from memtui.features.workers.guard import refuse_more
+from memtui.features.workers.ask import refuse_more
 from memtui.transcripts.sessions import allowed_files
 
 if TYPE_CHECKING:

@@ -15,11 +15,12 @@ from unicodedata import normalize
 from memtui.engine.disk import paths
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Memory, Root
-from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.errors import NotFoundError, UsageError
 from memtui.features.entries import guarded
 from memtui.features.entries.entry_names import find, read_name
 from memtui.features.entries.model import Entry, EntryFile
 from memtui.features.entries.parse import TITLE, parse
+from memtui.given.reach import texts
 from memtui.matching import holds_all
 from memtui.pointers.carry import is_index
 from memtui.pointers.lines import is_text
@@ -117,18 +118,9 @@ def search(
         raise UsageError("Nothing says what to forget.", code="E_QUERY", hint="Give words that it says, or --id.")
     whole = _pattern(_plain(query))
     found = []
-    by_id = {root.id: root for root in roots}
-    for row in engine.rows.list(list(by_id)).items:
-        root = by_id.get(row.address.root)
-        if cancelled():
-            break
-        if root is None or row.missing or row.sha256 is None or _is_index(root, row.address.path):
-            continue
-        try:
-            data = engine.read_bytes(row.address)
-        except MemtuiError:
-            continue  # what is not there any more, or cannot be read, says nothing
-        for one in _candidates(root, row, data) if holds_all(data, plain) else ():
+    for root, row, data in texts(engine, roots, cancelled=cancelled):
+        here = holds_all(data, plain) and not is_index(root, row.address.path)
+        for one in _candidates(root, row, data) if here else ():
             text = _plain(one.text)
             if all(word.search(text) for word in words):
                 found.append((one, text))
@@ -172,7 +164,7 @@ def _candidate(root: Root, row: Memory, data: bytes, entry: Entry | None) -> Can
     stays = ""
     if row.pinned:
         stays = "it is pinned"
-    elif _is_index(root, row.address.path):
+    elif root.policy.is_index(row.address.path) or is_index(root, row.address.path):
         stays = "it is an index, whose lines go with the memories they name"
     elif paths.matches(row.address.path, root.policy.protected):
         stays = "its agent's layout protects it"
@@ -181,10 +173,6 @@ def _candidate(root: Root, row: Memory, data: bytes, entry: Entry | None) -> Can
     elif root.read_only:
         stays = f"{root.id} is read-only"
     return Candidate(row.address, entry, entry.line if entry else 1, text, sha256(data).hexdigest(), stays)
-
-
-def _is_index(root: Root, path: str) -> bool:
-    return root.policy.is_index(path) or is_index(root, path)
 
 
 def _plain(text: str) -> str:

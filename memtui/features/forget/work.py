@@ -12,7 +12,7 @@ from memtui.features.forget.candidates import Candidate, named, search
 from memtui.features.forget.plan import ForgetPlan, plan_forget
 from memtui.features.proposals.boundary import bounded
 from memtui.features.proposals.value import proposal
-from memtui.features.tasks.work import Planned, Working, touched
+from memtui.features.tasks.work import Planned, Working, result_json
 from memtui.wire.doors import door_access
 
 if TYPE_CHECKING:
@@ -45,13 +45,13 @@ def forget(working: Working) -> Planned:
         words = str(task.request.get("query") or "")
         found = search(engine, tuple(here.values()), words, cancelled=working.cancelled)
     wanted = plan_forget(engine, found[:SHOWN] if not applies else found)
-    home = working.surroundings.home
     if not applies or not wanted.steps:
-        return Planned(result=_result(engine, wanted, "found", found, home))
+        return Planned(result=_result(working, wanted, "found", f"{len(found):,} found.", found))
     if task.client.startswith("agent:"):
+        said = f"{wanted.label} is proposed; a person decides."
         suggested = (suggestion(engine, wanted, task.client),)
-        return Planned(result=_result(engine, wanted, "proposed", found, home), proposals=suggested)
-    result = _result(engine, wanted, "forgotten", found, home)
+        return Planned(result=_result(working, wanted, "proposed", said, found), proposals=suggested)
+    result = _result(working, wanted, "forgotten", f"{wanted.label.capitalize()}.", found)
     return Planned(wanted.steps, label=wanted.label, result=result)
 
 
@@ -71,24 +71,20 @@ def suggestion(engine: Engine, wanted: ForgetPlan, by: str) -> Proposal:
 
 
 def _result(
-    engine: Engine, wanted: ForgetPlan, outcome: str, found: Sequence[Candidate], home: str | None
+    working: Working, wanted: ForgetPlan, outcome: str, summary: str, found: Sequence[Candidate]
 ) -> dict[str, object]:
     """Say what was found, and what goes of it.
 
     Returns:
-        `summary`; `outcome`: `found`, `forgotten` or `proposed`; `items`, see `item_json`; `more`, how many are not
-        among them; `addresses`, `filesTouched`, `touchedScopes` and `changes` of what goes; `left`, what names it yet.
+        Of `result_json` all; `items`, see `item_json`; `more`, how many are not among them; `left`, what names it yet.
     """
-    written = [step.address for step in wanted.steps] if outcome == "forgotten" else []
-    words = {"found": f"{len(found):,} found.", "proposed": f"{wanted.label} is proposed; a person decides."}
+    goes = outcome == "forgotten"
+    addresses = [one.address for one in wanted.going] if goes else []
+    written = {step.address: "changed" for step in wanted.steps if goes}
     return {
-        "summary": words.get(outcome, f"{wanted.label.capitalize()}."),
-        "outcome": outcome,
+        **result_json(working, summary, outcome, addresses, written),
         "items": [item_json(one) for one in (*wanted.going, *wanted.staying)],
         "more": len(found) - len(wanted.going) - len(wanted.staying),
-        "addresses": list(dict.fromkeys(str(one.address) for one in wanted.going)) if written else [],
-        **touched(engine, written, home),
-        "changes": [{"address": str(one), "what": "changed"} for one in written],
         "left": wanted.rest,
     }
 

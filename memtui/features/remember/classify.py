@@ -112,11 +112,7 @@ def checked(text: str, *, secrets: bool = False) -> CheckedText:
     head = split(text.encode()).body
     text = text.encode()[head:].decode().strip() if head else text
     found = markers.cut(text)
-    pieces, end = [], 0
-    for start, stop in (*found.spans, (len(text), len(text))):
-        pieces.append(text[end:start])
-        end = stop
-    kept = "" if found.no_memory else "".join(pieces).strip()
+    kept = found.text.replace(markers.PRIVATE, "").strip() if found.spans else found.text
     if not any(sign.isalnum() for sign in kept):
         why = "It is marked as not to be remembered." if found.spans or found.no_memory else "There is nothing in it."
         raise UsageError(why, hint="Give the text to remember.")

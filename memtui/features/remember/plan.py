@@ -5,14 +5,14 @@ Nothing is planned where a memory says the same already. Nothing here writes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.known.memtui_native import ID as OWN
 from memtui.engine.frontmatter import read as frontmatter
-from memtui.engine.model import BROUGHT, Address, Memory, Root, Step, Write
-from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.engine.model import Address, Memory, Root, Step, Write
+from memtui.errors import NotFoundError, RefusedError
 from memtui.features.entries import change, guarded
 from memtui.features.entries.formats import FORMATS
 from memtui.features.entries.parse import parse
@@ -20,6 +20,7 @@ from memtui.features.remember.classify import USER, Fact, classify, same, scope_
 from memtui.features.transfer.model import IndexChange
 from memtui.features.transfer.names import TakenNames, fitted
 from memtui.features.transfer.new_memory import Sheet, shaped, usual_path
+from memtui.given.reach import reviewed, texts
 from memtui.matching import holds_all
 from memtui.pointers.lines import is_text
 
@@ -88,8 +89,9 @@ def plan_remember(
     fact = classify(request.text, request.type)
     root = target(engine, roots, request, fact)
     if not request.clean:
-        here = {one.id: one for one in ((root,) if request.to else roots)}
-        known = find_known(engine, here, engine.rows.list(list(here)).items if among is None else among, fact)
+        here = (root,) if request.to else roots
+        rows = engine.rows.list([one.id for one in here]).items if among is None else among
+        known = find_known(engine, here, rows, fact)
         if known is not None:
             return known
     return planned(engine, root, fact)
@@ -121,29 +123,15 @@ def target(engine: Engine, roots: Sequence[Root], request: RememberRequest, fact
 # --- what is known already
 
 
-def find_known(engine: Engine, roots: Mapping[str, Root], rows: Iterable[Memory], fact: Fact) -> Known | None:
+def find_known(engine: Engine, roots: Iterable[Root], rows: Iterable[Memory], fact: Fact) -> Known | None:
     """Find the memory that says a fact already; what a repository brought and nobody reviewed says nothing."""
     wanted = {same(fact.body)} | (set() if fact.reasons else {same(fact.text)})
     words = sorted(set(same(fact.text).split()), key=len, reverse=True)
-    for row in rows:
-        root = roots.get(row.address.root)
-        if root is None or row.missing or row.sha256 is None or row.trust == BROUGHT:
-            continue
-        if root.policy.is_index(row.address.path):
-            continue
-        try:
-            data = engine.read_bytes(row.address)
-        except MemtuiError:
-            continue  # what is not there any more, or cannot be read, says nothing
-        line = _said_at(root, row.address.path, data, wanted) if holds_all(data, words) else 0
-        if line:
-            return Known(row.address, line)
+    for root, row, data in texts(engine, roots, filter(reviewed, rows)):
+        for line, text in _pieces(root, row.address.path, data) if holds_all(data, words) else ():
+            if text and same(text) in wanted:
+                return Known(row.address, line)
     return None
-
-
-def _said_at(root: Root, path: str, data: bytes, wanted: Collection[str]) -> int:
-    """The line at which a memory says one of some texts; 0 when it does not."""
-    return next((line for line, text in _pieces(root, path, data) if text and same(text) in wanted), 0)
 
 
 def _pieces(root: Root, path: str, data: bytes) -> Iterator[tuple[int, str]]:

@@ -15,12 +15,13 @@ from memtui.features.proposals.boundary import bounded
 from memtui.features.proposals.value import proposal
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import SCOPES, Known, RememberPlan, RememberRequest, plan_remember
-from memtui.features.tasks.work import Planned, Working, touched
+from memtui.features.tasks.work import Planned, Working, result_json
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.doors import door_access
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.engine.model import Address
     from memtui.engine.task import Task
     from memtui.wire.session import Session
 
@@ -69,13 +70,14 @@ def remember(working: Working) -> Planned:
         roots = tuple(filter(access.shows, roots))
     wanted = wanted_of(task.request)
     found = plan_remember(working.engine, roots, wanted)
+    label = f"remember {found.address}"
     if isinstance(found, Known):
-        return Planned(label=f"remember {found.address}", result=result_of(working.engine, found, None))
+        said = f"{found.address} says it already, in line {found.line}."
+        return Planned(label=label, result=_result(working, said, "known", found.address))
     if task.client.startswith("agent:"):
-        said = f"{found.address} is proposed; a person decides."
-        result = _result(said, "proposed", str(found.address))
+        result = _result(working, f"{found.address} is proposed; a person decides.", "proposed", found.address)
         suggested = _suggested(working.engine, found, wanted, task.client)
-        return Planned(label=f"remember {found.address}", result=result, proposals=(suggested,))
+        return Planned(label=label, result=result, proposals=(suggested,))
     run, note = None, ""
     # A text with something like a secret in it, which a person keeps, is for nobody else.
     if working.settings.lifecycle_worker != NONE and not task.request.get("secrets"):
@@ -84,39 +86,18 @@ def remember(working: Working) -> Planned:
         run, better, note = consult(working, roots, wanted, found)
         if better is None:
             said = f"Memories say it already, the worker {run.worker} found; nothing was written."
-            return Planned(result=_result(said, "known"), run=run)
+            return Planned(result=_result(working, said, "known"), run=run)
         found = better
-    result = result_of(working.engine, found, working.surroundings.home)
-    result["notes"] = [*found.notes, *filter(None, (note,))]
-    return Planned(found.steps, label=f"remember {found.address}", result=result, run=run)
-
-
-def _result(summary: str, outcome: str, *addresses: str) -> dict[str, object]:
-    """A result of which nothing was written."""
-    nothing: dict[str, object] = {"filesTouched": [], "touchedScopes": [], "changes": [], "notes": []}
-    return {"summary": summary, "outcome": outcome, "addresses": [*addresses], **nothing}
-
-
-def result_of(engine: Engine, found: RememberPlan | Known, home: str | None) -> dict[str, object]:
-    """Say what came of it.
-
-    Returns:
-        `summary`, a sentence of ours; `filesTouched`, paths with the home folder as `~`; `touchedScopes`, `user` or
-        `project`; `outcome`, `saved` or `known`; `addresses`; `changes`, each with `address` and `what`.
-    """
-    if isinstance(found, Known):
-        said = f"{found.address} says it already, in line {found.line}."
-        return _result(said, "known", str(found.address))
-    written = [step.address for step in found.steps]
     whats = {one.address: one.what or "new" for one in found.changes}
-    return {
-        "summary": f"Saved as {found.address}.",
-        "outcome": "saved",
-        "addresses": [str(found.address)],
-        **touched(engine, written, home),
-        "changes": [{"address": str(one), "what": whats[one]} for one in written],
-        "notes": list(found.notes),
-    }
+    written = {step.address: whats[step.address] for step in found.steps}
+    result = result_json(working, f"Saved as {found.address}.", "saved", (found.address,), written)
+    notes = [*found.notes, *filter(None, (note,))]
+    return Planned(found.steps, label=f"remember {found.address}", result={**result, "notes": notes}, run=run)
+
+
+def _result(working: Working, summary: str, outcome: str, *addresses: Address) -> dict[str, object]:
+    """A result of which nothing was written."""
+    return {**result_json(working, summary, outcome, addresses, {}), "notes": []}
 
 
 def _suggested(engine: Engine, found: RememberPlan, wanted: RememberRequest, by: str) -> Proposal:

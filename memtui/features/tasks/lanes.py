@@ -138,7 +138,7 @@ class _Work:
         try:
             planned = self._plan()
         except MemtuiError as error:
-            ending = self._end(anew=True) or _failed(error, task)
+            ending = self._end(anew=True) or _End("" if _again(error, task) else FAILED, _told(error))
         except Exception as error:  # noqa: BLE001 - a fault of one kind must not stop the lane; it is told as the task's
             ending = _End(FAILED, ("E_INTERNAL", f"A fault of memtui's own: {type(error).__name__}: {error}"))
         else:
@@ -222,10 +222,9 @@ def refuse_off(settings: Settings, kind: str) -> None:
         )
 
 
-def _failed(error: MemtuiError, task: Task) -> _End:
-    """How a task ends that could not be planned; what is only busy is tried again."""
-    again = isinstance(error, BusyError) and error.code == "E_LOCKED" and task.attempt < TRIES
-    return _End("" if again else FAILED, _told(error))
+def _again(error: MemtuiError, task: Task) -> bool:
+    """Whether a task is tried again, because something it needs is only busy."""
+    return isinstance(error, BusyError) and error.code == "E_LOCKED" and task.attempt < TRIES
 
 
 def _told(error: MemtuiError) -> tuple[str, str]:
@@ -267,7 +266,7 @@ def _carry_out(session: Session, task: Task, plan: str) -> bool:
     try:
         _apply(engine, steps, actor, found["label"], task.id)
     except MemtuiError as error:
-        if isinstance(error, BusyError) and error.code == "E_LOCKED" and task.attempt < TRIES:
+        if _again(error, task):
             tasks.put_back(task.id, tasks.clock() + AGAIN_MS, counted=True)
             return False
         tasks.finish(task.id, FAILED, error=_told(error))

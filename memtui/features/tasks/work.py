@@ -70,15 +70,22 @@ class Planned(NamedTuple):
     """How far session files were read, kept together with the proposals: consumer, file and place."""
 
 
-def touched(engine: Engine, addresses: Iterable[Address], home: str | None) -> dict[str, object]:
-    """Name what a task writes, as results do in Qwen Code's daemon.
+def result_json(
+    working: Working, summary: str, outcome: str, addresses: Iterable[Address], written: Mapping[Address, str]
+) -> dict[str, object]:
+    """Say what came of a task, with the fields that results have in Qwen Code's daemon, and more.
 
     Returns:
-        `filesTouched`, paths with the home folder as `~`; `touchedScopes`, of `user` and `project`.
+        `summary`, a sentence of ours; `outcome`; `addresses`; of what is written `filesTouched`, paths with the home
+        folder as `~`, `touchedScopes`, of `user` and `project`, and `changes`, each with `address` and `what`.
     """
-    written = list(addresses)
-    roots = {one.root: engine.roots.find(one.root) for one in written}
+    roots = {one.root: working.engine.roots.find(one.root) for one in written}
+    paths = [os.path.join(roots[one.root].path, one.path) for one in written]
     return {
-        "filesTouched": [short_path(os.path.join(roots[one.root].path, one.path), home) for one in written],
+        "summary": summary,
+        "outcome": outcome,
+        "addresses": [*dict.fromkeys(map(str, addresses))],
+        "filesTouched": [short_path(path, working.surroundings.home) for path in paths],
         "touchedScopes": sorted({"user" if root.scope == "global" else "project" for root in roots.values()}),
+        "changes": [{"address": str(one), "what": what} for one, what in written.items()],
     }

@@ -1,28 +1,37 @@
 """Asking the worker that the user chose, if they chose one: what was sent and what came back is kept to the byte.
 
 A worker that fails takes nothing away: whoever asks goes on with what its rules found, and tells why there is no more.
+There are few of them: agents that worked for tools without such limits started thousands of sessions in a day, because
+they ran the user's hooks, which started those tools again (thedotmack/claude-mem, issue 2465).
 """
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from memtui.config.read import read_environment
+from memtui.engine.disk.locks import RootLock
 from memtui.engine.task import Run
-from memtui.errors import MemtuiError, RefusedError
+from memtui.errors import BusyError, MemtuiError, RefusedError
 from memtui.features.workers.command import PROGRAMS, WorkerPlace, answer, own, probe
-from memtui.features.workers.guard import one_of_few, refuse_more
 from memtui.features.workers.reply import Reply, ReplyOperation, read_reply
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from memtui.config.settings import Settings
+    from memtui.engine import Engine
     from memtui.features.tasks.work import Working
     from memtui.features.workers.prompts import ShownMemory, WorkerPrompt
 
 NONE = "none"
+A_DAY = 24
+"""Runs of a worker in a workspace."""
+AT_ONCE = 4
+"""Workers on the machine."""
+_DAY_MS = 86_400_000
 
 
 class WorkerAnswer(NamedTuple):
@@ -116,3 +125,43 @@ def _answer(settings: Settings, system: str, text: str, place: WorkerPlace) -> s
     program = PROGRAMS[worker]
     words = (*program.words, "--model", model) if model else program.words
     return answer(program._replace(words=words), system, text, place)
+
+
+def refuse_more(engine: Engine, workspace: str, now: int) -> None:
+    """Refuse to ask a worker where one was asked `A_DAY` times within a day.
+
+    Raises:
+        RefusedError: `E_WORKER`.
+    """
+    asked = [run for run in engine.tasks.runs(workspace, limit=1_000) if run.sent and run.at > now - _DAY_MS]
+    if len(asked) >= A_DAY:
+        raise RefusedError(
+            f"A worker was asked {A_DAY} times here within a day.", code="E_WORKER", hint="Rules still do their part."
+        )
+
+
+@contextmanager
+def one_of_few(state_dir: str, workspace: str) -> Iterator[None]:
+    """Be the only one who asks a worker in a workspace, and one of `AT_ONCE` on the machine.
+
+    Raises:
+        BusyError: `E_LOCKED`, others are asked now.
+    """
+    folder = os.path.join(state_dir, "locks")
+    names = [f"worker-{number}" for number in range(AT_ONCE)]
+    with ExitStack() as held:
+        _take(held, folder, f"worker-{workspace}")
+        for name in names:
+            try:
+                _take(held, folder, name)
+                break
+            except BusyError:
+                if name == names[-1]:
+                    raise
+        yield
+
+
+def _take(held: ExitStack, folder: str, name: str) -> None:
+    lock = RootLock(folder, name)
+    held.callback(lock.close)
+    held.enter_context(lock.held(wait=0, who="a worker"))

@@ -21,7 +21,6 @@ from typing import NamedTuple
 
 from memtui.engine.disk import fsio, state_file
 from memtui.errors import RefusedError
-from memtui.features.workers.guard import MARK
 from memtui.features.workers.reply import SCHEMA
 from memtui.mask import mask
 
@@ -31,6 +30,8 @@ SECONDS = 120
 """That a worker has for one answer."""
 BYTES = 1_048_576
 """That a worker may print."""
+MARK = "MEMTUI_WORKER"
+"""Set for a worker, and so for all it starts, which does no work of ours; `Settings.worker` says whether it is."""
 _GRACE, _STEP, _LOOK = 2.0, 0.05, 20
 _SCHEMA_FILE = "schema.json"
 

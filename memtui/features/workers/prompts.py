@@ -9,17 +9,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import markers
 from memtui.engine.disk import paths
 from memtui.engine.frontmatter import DUPLICATE, EMPTY, NONE, OK
 from memtui.engine.frontmatter import read as frontmatter
-from memtui.engine.model import BROUGHT, Address, Memory, Root, Write
-from memtui.errors import MemtuiError
+from memtui.engine.model import Address, Memory, Root, Write
 from memtui.features.workers.reply import ADD, DESCRIBE, MERGE, MOVE, QUOTE, REMOVE, REPLACE, ReplyLimits
 from memtui.given import neutral
+from memtui.given.reach import reviewed, texts
 from memtui.mask import mask
+from memtui.pointers.lines import is_text
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -165,29 +167,17 @@ def shown(
 
     Those it may not see at all are left out, such as those whose address fits one of the shell patterns of `private`.
     """
-    here = {root.id: root for root in roots}
-    found = []
-    for row in rows:
-        root = here.get(row.address.root)
-        if root is None or row.missing or row.trust == BROUGHT or root.policy.is_index(row.address.path):
-            continue
-        if any(fnmatchcase(str(row.address), pattern) for pattern in private):
-            continue
-        try:
-            read = engine.read(row.address)
-        except MemtuiError:
-            continue  # gone, or nothing that can be read as text
-        if read.sha256 == row.sha256:
-            found += _seen(root, row, read.bytes)
-    return tuple(found)
+    wanted = (row for row in rows if not any(fnmatchcase(str(row.address), pattern) for pattern in private))
+    return tuple(
+        _shown(root, row, data)
+        for root, row, data in texts(engine, roots, filter(reviewed, wanted))
+        if sha256(data).hexdigest() == row.sha256 and is_text(data) and not markers.cut(data.decode()).no_memory
+    )
 
 
-def _seen(root: Root, row: Memory, data: bytes) -> list[ShownMemory]:
-    front = frontmatter.split(data)
-    text = data[front.body :].decode("utf-8", "replace").replace("\r\n", "\n").strip("\n")
-    if markers.cut(data.decode("utf-8", "replace")).no_memory or b"\0" in data:
-        return []
-    path = row.address.path
+def _shown(root: Root, row: Memory, data: bytes) -> ShownMemory:
+    front, path = frontmatter.split(data), row.address.path
+    text = data[front.body :].decode().replace("\r\n", "\n").strip("\n")
     comes_back = (
         front.status in (NONE, OK, EMPTY, DUPLICATE)
         and root.policy.format_of(path) is None
@@ -196,7 +186,7 @@ def _seen(root: Root, row: Memory, data: bytes) -> list[ShownMemory]:
         and _clean(text) == text
     )
     about = _clean(row.description)
-    return [ShownMemory(row.address, row.sha256 or "", front.type_at(path), about, text if comes_back else None)]
+    return ShownMemory(row.address, row.sha256 or "", front.type_at(path), about, text if comes_back else None)
 
 
 def rewritten(engine: Engine, one: ShownMemory, text: str) -> Write:

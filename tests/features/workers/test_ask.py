@@ -12,8 +12,8 @@ from memtui.config.read import load_settings, read_environment
 from memtui.errors import BusyError
 from memtui.features.tasks.work import Working, working_in
 from memtui.features.tasks.workspace import workspace_of
-from memtui.features.workers.ask import ask
-from memtui.features.workers.guard import A_DAY, AT_ONCE, MARK, one_of_few
+from memtui.features.workers.ask import A_DAY, AT_ONCE, ask, one_of_few
+from memtui.features.workers.command import MARK
 from memtui.features.workers.prompts import WorkerPrompt, WorkSlice, prompt
 from memtui.wire.session import Options, open_session
 
