@@ -18,7 +18,7 @@ from memtui.config.settings import Settings
 from memtui.engine import Engine, now_ms
 from memtui.engine.model import Actor, Conflict, Step, is_person
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, RUNNING, Task, steps_from, steps_json
-from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError, StorageError
+from memtui.errors import BusyError, ConflictError, MemtuiError, RefusedError, StorageError, UsageError
 from memtui.features.feature import load
 from memtui.features.tasks.settings import noted
 from memtui.features.tasks.work import Planned, working_in
@@ -127,8 +127,9 @@ class _Work:
         began = now_ms()
         ended = self._do()
         if ended:
-            on = reread(self._session.settings).telemetry
-            tell(on, self._task.kind, (began, now_ms()), told(self._session.engine.tasks.get(self._task.id)))
+            with suppress(UsageError):  # settings that cannot be read allow nothing
+                on = reread(self._session.settings).telemetry
+                tell(on, self._task.kind, (began, now_ms()), told(self._session.engine.tasks.get(self._task.id)))
         return ended
 
     def _do(self) -> bool:
