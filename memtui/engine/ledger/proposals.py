@@ -142,8 +142,8 @@ class ProposalTable:
     def decide(self, ids: Iterable[str], state: str, *, by: str, note: str = "", txn: str = "") -> None:
         """Write down what was decided, of all of them or of none: `open`, `later`, `accepted` or `rejected`.
 
-        A rejected one can become `open` or `blocked`. An empty `note` leaves what it says already. With `txn`, the step of undo that is a part of the decision, the
-        proposal waits again once that is undone.
+        A rejected one can become `open` or `blocked`. An empty `note` leaves what it says already. With `txn`, the step
+        of undo that is a part of the decision, the proposal waits again once that is undone.
 
         Raises:
             NotFoundError: there is no such proposal.
