@@ -1,11 +1,25 @@
-"""How those who write memories, and what they did, are named for people."""
+"""How those who write memories, and what they did, are named for people: one name for each on every screen.
+
+What is stored, printed as JSON or piped stays the actor's own name.
+"""
 
 import os.path
+from functools import lru_cache
+from typing import TYPE_CHECKING
 
+from memtui.agents.table import KNOWN, ONLY_RUN, canonical, traces_of
 from memtui.engine.model import Address, is_person
 
-OWN_FOLDERS = ("files", "memtui", "")
-"""Agents that say nothing about who wrote into a folder."""
+if TYPE_CHECKING:
+    from memtui.wire.output import Output
+
+UNKNOWN = "outside memtui"
+"""Whoever wrote where no agent keeps its memories, and through none of our doors."""
+_OURS = {"lifecycle": "memtui", "recovery": "memtui", "tool": "memory tool", "http": "HTTP client"}
+"""What wrote that has no name of its own, by what its actor begins with."""
+_DOORS = ("mcp", "http", "agent", "tool")
+_NOBODY = ("files", "memtui", "agents-md")
+"""Beginnings of ids of roots that are no agent's own."""
 
 KINDS = {"modified": "changed", "created": "new", "deleted": "deleted", "renamed": "renamed"}
 """Kinds of changes in the words of the screen."""
@@ -18,12 +32,48 @@ VERBS = {
 """Operations of the audit in the words of the screen."""
 
 
-def who_words(actor: str, agent: str = "") -> str:
-    """Name a writer: `claude`; `outside (codex)` for an unknown one in an agent's folder; `you`."""
+@lru_cache(4096)
+def who_words(actor: str, root: str = "") -> str:
+    """Name a writer, for people.
+
+    Args:
+        actor: as the ledger has it.
+        root: the id of the root it wrote in; those of agents begin with the agent's (`docs/layouts.md`).
+
+    Returns:
+        `you`; the name of a client that came through a door of ours, `Claude Code`; `Claude Code?` where nobody knows
+        who wrote in that agent's own folder; else `outside memtui`.
+    """
     if is_person(actor):
         return "you"
-    name = actor.removeprefix("agent:")
-    return f"{name} ({agent})" if actor == "outside" and agent not in OWN_FOLDERS else name
+    if actor == "outside":
+        agent, _, rest = root.partition(":")
+        known = None if agent in _NOBODY or "instructions" in rest or "above" in rest else traces_of(agent)
+        return f"{known.title}?" if known is not None and rest else UNKNOWN
+    door, colon, name = actor.partition(":")
+    if not colon or door in ("lifecycle", "recovery"):
+        return _OURS.get(door, actor)
+    name, slash, part = name.partition("/") if door == "agent" else (name, "", "")
+    plain = canonical(name)
+    titles = (one.title for one in (*KNOWN, *ONLY_RUN) if plain == one.id or plain in one.client)
+    called = next(titles, name if door in _DOORS else actor)
+    return f"{called} ({part})" if slash else called
+
+
+def who_cell(out: "Output", actor: str, root: str = "") -> str:
+    """Name a writer in a table of a command: what is piped is for programs, and stays as it is stored."""
+    return who_words(actor, root) if out.terminal else actor
+
+
+def did(who: str, verb: str, *, begins: bool = False) -> str:
+    """Say what a writer did: `Claude Code? saved`; `saved outside memtui`; `begins` a sentence with it."""
+    words = f"{verb} {UNKNOWN}" if who in ("", UNKNOWN) else f"{who} {verb}"
+    return words[0].upper() + words[1:] if begins else words
+
+
+def by(who: str) -> str:
+    """Say who did it: `by Claude Code?`; `outside memtui`."""
+    return UNKNOWN if who in ("", UNKNOWN) else f"by {who}"
 
 
 def common_place(addresses: list[Address]) -> str:

@@ -12,7 +12,7 @@ from functools import partial
 from memtui.diff.merge import merge3
 from memtui.workbench.edit.merge.session import MergeSession
 from memtui.workbench.edit.merge.sides import place_lines
-from memtui.workbench.edit.merge.view import FileText, Parties
+from memtui.workbench.edit.merge.view import FileText
 from tests.bench.case import Case, Figure, Plan, compare, duration, median_of
 
 Texts = tuple[str, str, str]
@@ -57,13 +57,12 @@ def growth(make: Callable[[int], Texts], small: int, rounds: int) -> Figure:
 
 def drawn(session: MergeSession, rounds: int) -> Figure:
     """How long the first place and the whole file take to draw."""
-    parties = Parties("notes/a.md", "as you opened it", "your draft", "claude")
     places = session.hunks[:1]
 
     def draw() -> None:
         FileText().lines(session, 0, 119)
         for place in places:
-            place_lines(session, place, parties, 119, beside=True)
+            place_lines(session, place, 119, beside=True)
 
     seconds = median_of(draw, rounds)
     return Figure(seconds * 1000, seconds * 1000, seconds * 1000, duration(seconds))

@@ -4,6 +4,7 @@ from memtui.agents.table import nearest
 from memtui.engine import now_ms
 from memtui.engine.model import APPROVALS, Done
 from memtui.errors import MemtuiError, UsageError
+from memtui.features.actors import who_cell
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
@@ -50,7 +51,7 @@ def log(call: Call) -> int:
         [
             (
                 each.at,
-                each.actor,
+                who_cell(call.out, each.actor, each.address.root),
                 f"approval: {each.operation}" if each.operation in APPROVALS else each.operation,
                 each.state,
                 f"{each.address} -> {each.new_address}" if each.new_address else str(each.address).removesuffix("/"),

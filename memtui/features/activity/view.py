@@ -12,8 +12,9 @@ from textual.timer import Timer
 
 from memtui.engine.model import MARKS, AuditRecord, Done
 from memtui.features.activity import view_texts
-from memtui.features.activity.view_rows import Item, Steps, actor_words, closed_folders, item_runs, where
+from memtui.features.activity.view_rows import Item, Steps, closed_folders, item_runs, where, writer
 from memtui.features.activity.view_texts import BATCH, PAGE, Drawn, Loaded, Wish
+from memtui.features.actors import by
 from memtui.features.host import WRITE
 from memtui.safe_text import visible
 from memtui.ui.action import PANES, Action
@@ -266,8 +267,8 @@ as it left them. / looks for words, a shows one writer only."""
         notes: Line = [(f"{len(self.steps.steps):,}{'' if self.steps.complete else '+'}", "title")]
         if self._to_end:
             notes.append((" | reading to the end", "warning"))
-        if self.wish.actor is not None:
-            notes.append((f" | {visible(actor_words(self.wish.actor, wide=False))} only", "agent"))
+        if self.wish.who:
+            notes.append((f" | {visible(self.wish.who)} only", "agent"))
         if self.wish.words:
             notes.append((f" | /{visible(' '.join(self.wish.words))}", "agent"))
         return "Activity", notes
@@ -420,12 +421,12 @@ as it left them. / looks for words, a shows one writer only."""
 
     def _only_actor(self) -> None:
         item = self.item
-        if self.wish.actor is not None or item is None:
-            self._set_wish(self.wish._replace(actor=None))
+        if self.wish.who or item is None:
+            self._set_wish(self.wish._replace(who=""))
         else:
-            actor = item.records[0].actor
-            self.say(f"Only what {actor_words(actor, wide=True)} did; a shows everybody again.")
-            self._set_wish(self.wish._replace(actor=actor))
+            who = writer(item.records[0])
+            self.say(f"Only what was done {by(who)}; a shows everybody again.")
+            self._set_wish(self.wish._replace(who=who))
 
     def _filter(self) -> None:
         def typed(text: str) -> None:

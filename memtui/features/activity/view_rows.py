@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.engine.model import APPROVALS, MARKS, SETTING, Address, AuditRecord, Change, Operation, is_person
-from memtui.features.actors import KINDS, VERBS, common_place, who_words
+from memtui.features.actors import KINDS, VERBS, by, common_place, who_words
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
@@ -143,7 +143,7 @@ class Steps:
 
     def _outside_place(self, record: AuditRecord) -> int:
         last = self.steps[-1].records[-1] if self.steps else None
-        if last is None or last.txn or last.actor != record.actor or last.at - record.at > TOGETHER_MS:
+        if last is None or last.txn or writer(last) != writer(record) or last.at - record.at > TOGETHER_MS:
             return -1
         return len(self.steps) - 1
 
@@ -179,7 +179,7 @@ def matches(record: AuditRecord, words: Sequence[str], operation: Operation | No
     verb = verb_words(record, operation)
     if operation is not None:
         verb = f"{verb} {operation.label} {'undone' if operation.undone else ''}"
-    text = f"{who_words(record.actor)} {record.actor} {verb} {record.operation} {record.address}"
+    text = f"{writer(record)} {record.actor} {verb} {record.operation} {record.address}"
     text = f"{text} {record.new_address or ''} {state_words(record)} {record.note}".casefold()
     return all(word in text for word in words)
 
@@ -262,11 +262,9 @@ def step_counts(item: Item, counts: Counts) -> tuple[int, int]:
     return sum(came for came, _ in known), sum(went for _, went in known)
 
 
-def actor_words(actor: str, *, wide: bool) -> str:
-    """Name a writer: `you`, `agent claude`, `mcp:codex`, `outside`."""
-    if is_person(actor):
-        return "you"
-    return f"agent {actor.removeprefix('agent:')}" if wide and actor.startswith("agent:") else who_words(actor)
+def writer(record: AuditRecord) -> str:
+    """Name whoever did it."""
+    return who_words(record.actor, record.address.root)
 
 
 def item_runs(item: Item, steps: Steps, counts: Counts, width: int, look: Look, *, next_undo: str | None) -> list[Run]:
@@ -312,7 +310,7 @@ def _lead(item: Item, steps: Steps, look: Look, *, wide: bool) -> list[Run]:
         (arrow, "dim"),
         *([(f"{ago(step.at, look.now):>4} ", "dim")] if wide else []),
         (f"{when:>{16 if wide else SHORT}} ", "dim"),
-        (fit(actor_words(actor, wide=wide), 16 if wide else 9, plain=look.ascii) + " ", _style(actor)),
+        (fit(writer(step.records[0]), 16 if wide else 12, plain=look.ascii) + " ", _style(actor)),
     ]
 
 
@@ -363,7 +361,7 @@ def strip(
         verb = verb_words(record, operation) if record is not None else ""
         lead: list[Run] = [
             (f" {stamp(step.at, look.now):>{SHORT}}  ", "dim"),
-            (fit(actor_words(actor, wide=True), 16, plain=look.ascii) + " ", _style(actor)),
+            (fit(writer(step.records[0]), 16, plain=look.ascii) + " ", _style(actor)),
             *([(fit(verb, 8, plain=look.ascii) + " ", "name")] if record is not None else []),
         ]
         left = width - sum(cell_width(text) for text, _ in lead) - 1
@@ -384,7 +382,8 @@ def heading(item: Item, operation: Operation | None, now: int) -> list[str]:
     what = step_words(item.step, operation) if item.single is None else place_words(first)
     if item.single is not None:
         what = f"{verb_words(first, operation)} {what}"
-    lines = [f"{visible(what)}", f"By {actor_words(first.actor, wide=True)}, {both(first.at, now)}."]
+    who = by(writer(first))
+    lines = [f"{visible(what)}", f"{who[0].upper()}{who[1:]}, {both(first.at, now)}."]
     if item.record is not None and operation is not None:
         lines.append(f"Part of: {operation.label}, {count_words(operation.records, 'record')}.")
     state = step_state(item, operation)

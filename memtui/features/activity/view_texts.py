@@ -21,6 +21,7 @@ from memtui.features.activity.view_rows import (
     step_words,
     verb_words,
     where,
+    writer,
 )
 from memtui.features.actors import KINDS
 from memtui.ui.draw.difference import Look, compare
@@ -44,7 +45,8 @@ class Wish(NamedTuple):
     """Which records are wanted."""
 
     words: tuple[str, ...] = ()
-    actor: str | None = None
+    who: str = ""
+    """Only what somebody of this name did; empty: everybody."""
 
 
 class Loaded(NamedTuple):
@@ -76,12 +78,16 @@ def load(
     """
     found: list[AuditRecord] = []
     operations: dict[str, Operation] = {}
-    batch = BATCH if wish.words else limit
+    batch = BATCH if wish != Wish() else limit
     at, complete = before, False
     while len(found) < limit and not stop():
-        records = engine.history.audit(actor=wish.actor, limit=batch, before=at)
+        records = engine.history.audit(limit=batch, before=at)
         operations |= _operations(engine, records)
-        found += [record for record in records if matches(record, wish.words, operations.get(record.txn))]
+        found += [
+            record
+            for record in records
+            if wish.who in ("", writer(record)) and matches(record, wish.words, operations.get(record.txn))
+        ]
         complete = len(records) < batch
         at = records[-1].seq if records else at
         if complete:

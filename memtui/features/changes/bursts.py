@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Change
+from memtui.features.actors import who_words
 
 PAUSE_MS = 30 * 60_000
 """A pause this long between two changes of one writer begins another burst."""
@@ -19,9 +20,8 @@ MASS = 20
 class Burst(NamedTuple):
     """What one writer did in one go."""
 
-    actor: str
-    agent: str
-    """Whose folder it was, when nobody knows who wrote (`outside`); else empty."""
+    who: str
+    """In words, as `who_words` has it."""
     start: int
     """When the oldest of its changes was made, in milliseconds."""
     end: int
@@ -38,35 +38,33 @@ class _Timed(NamedTuple):
     change: Change
 
 
-def bursts(changes: Iterable[Change], *, written: Mapping[Address, int], agents: Mapping[str, str]) -> list[Burst]:
+def bursts(changes: Iterable[Change], *, written: Mapping[Address, int]) -> list[Burst]:
     """Group changes by writer and time, newest first.
 
     Args:
         changes: what others did.
         written: when files themselves say they were written; a change is never later than it was noticed.
-        agents: root id to the agent whose folder it is.
 
     Returns:
         Bursts; each change is in exactly one of them.
     """
-    by_writer: dict[tuple[str, str], list[_Timed]] = {}
+    by_writer: dict[str, list[_Timed]] = {}
     for change in changes:
-        agent = agents.get(change.address.root, "") if change.actor == "outside" else ""
         at = min(change.at, written.get(change.address, change.at))
-        by_writer.setdefault((change.actor, agent), []).append(_Timed(at, change))
+        by_writer.setdefault(who_words(change.actor, change.address.root), []).append(_Timed(at, change))
     found: list[Burst] = []
-    for (actor, agent), timed in by_writer.items():
+    for who, timed in by_writer.items():
         timed.sort(key=lambda one: (one.at, one.change.address))
         rest: list[_Timed] = []
         for stroke in _cut(timed, STROKE_MS):
             folders, left = _moves(stroke)
-            found += [_burst(actor, agent, moved, pair) for pair, moved in folders.items()]
+            found += [_burst(who, moved, pair) for pair, moved in folders.items()]
             if len(left) > MASS:
-                found.append(_burst(actor, agent, left))
+                found.append(_burst(who, left))
             else:
                 rest += left
-        found += [_burst(actor, agent, part) for part in _cut(rest, PAUSE_MS)]
-    found.sort(key=lambda one: (-one.end, one.actor, one.agent, one.changes[0].address))
+        found += [_burst(who, part) for part in _cut(rest, PAUSE_MS)]
+    found.sort(key=lambda one: (-one.end, one.who, one.changes[0].address))
     return found
 
 
@@ -105,7 +103,7 @@ def _folder_move(change: Change) -> tuple[Address, Address] | None:
     return Address(old.root, "/".join(before)), Address(new.root, "/".join(after))
 
 
-def _burst(actor: str, agent: str, timed: list[_Timed], moved: tuple[Address, Address] | None = None) -> Burst:
+def _burst(who: str, timed: list[_Timed], moved: tuple[Address, Address] | None = None) -> Burst:
     mass = moved is not None or len(timed) > MASS
     ordered = sorted(timed, key=lambda one: (0 if mass else -one.at, one.change.address))
-    return Burst(actor, agent, timed[0].at, timed[-1].at, tuple(one.change for one in ordered), mass, moved)
+    return Burst(who, timed[0].at, timed[-1].at, tuple(one.change for one in ordered), mass, moved)

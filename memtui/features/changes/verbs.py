@@ -3,6 +3,7 @@
 from memtui.engine import now_ms
 from memtui.engine.model import Change, Changes, Health
 from memtui.errors import UsageError
+from memtui.features.actors import who_words
 from memtui.features.changes.writers import in_words, writers
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
@@ -37,7 +38,10 @@ def _writers(call: Call, change: Change) -> tuple[str, ...]:
 
 def _by(call: Call, change: Change) -> str:
     """Who did it: for a program the last one, as in `actor`; for a person everybody in turn."""
-    return in_words(_writers(call, change), change.kind) if call.out.terminal else change.actor
+    if not call.out.terminal:
+        return change.actor
+    names = [who_words(actor, change.address.root) for actor in _writers(call, change)]
+    return in_words(tuple(dict.fromkeys(names)), change.kind)
 
 
 def _moved(change: Change) -> str:
@@ -100,7 +104,7 @@ def _print(call: Call, batch: Changes) -> None:
         call.out.say(f"{batch.health.state} {batch.health.reason}".rstrip())
     moment = rfc3339(now_ms())[11:19]
     for change in batch.changes:
-        call.out.line(f"{moment}  {change.kind:8}  {change.actor}  {_moved(change)}")
+        call.out.line(f"{moment}  {change.kind:8}  {who_words(change.actor, change.address.root)}  {_moved(change)}")
     for notice in batch.notices:
         call.out.line(f"{moment}  {notice.kind}: {notice.text}", "warn")
     call.out.flush()

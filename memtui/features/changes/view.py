@@ -13,7 +13,7 @@ from textual import on
 from textual.timer import Timer
 
 from memtui.engine.model import Change
-from memtui.features.actors import KINDS, who_words
+from memtui.features.actors import KINDS
 from memtui.features.changes import view_proposals, view_rows
 from memtui.features.changes.view_proposals import Decisions, ShownProposal
 from memtui.features.changes.view_rollback import Rollback
@@ -367,11 +367,9 @@ each. `/rejected` shows what you rejected, and r opens it again."""
             self.read_row()
             return
         change, at, now = item.change, item.at, self.host.now()
-        root = self.host.roots.get(change.address.root)
-        agent = root.agent if root is not None else ""
         look = Look(self.page.text_width, self.by_word, self.ascii)
         self.jobs.run(
-            lambda engine: view_rows.show(engine, change, agent, at, now, look),
+            lambda engine: view_rows.show(engine, change, at, now, look),
             self._give,
             what=f"compare {change.address}",
             latest=BESIDE,
@@ -441,7 +439,7 @@ each. `/rejected` shows what you rejected, and r opens it again."""
                 width=width,
             )
         assert item.burst is not None
-        words = f"{who_words(item.burst.actor, item.burst.agent)}: {burst_words(item.burst)}"
+        words = f"{item.burst.who}: {burst_words(item.burst)}"
         lines = list(words_page(words, "enter opens the group; x and d c work on all of it.", width=width))
         lines.append(PageLine(()))
         for change in item.burst.changes[:LISTED]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, Change, Rename, Write
 from memtui.engine.proposal import Evidence, Proposal
+from memtui.features.actors import who_words
 from memtui.features.changes.view_rows import NO_SIGN, SIGNS, UNDECIDED
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
@@ -59,7 +60,7 @@ class ShownProposal(NamedTuple):
 def runs(one: Proposal, width: int, look: Clock) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark."""
     sign, style = SIGNS.get(one.state, NO_SIGN)
-    by = fit(one.by.removeprefix("rule:"), 12, plain=look.ascii) + " "
+    by = fit(who_words(one.by).removeprefix("rule:"), 12, plain=look.ascii) + " "
     lead: list[Run] = [(f"{sign} ", style), (f"{ago(one.at, look.now):>4} ", "dim"), (by, "strong")]
     lead.append((f"{one.kind:<8} ", "agent"))
     named = not one.targets or one.targets[0] in one.why
@@ -76,7 +77,7 @@ def show(engine: Engine, number: str, now: int, look: Look) -> ShownProposal:
     """
     view = apply.preview(engine, number)
     one = view.proposal
-    said = [one.why, f"By {one.by}, {since(one.at, now)}, {one.confidence:.0%} sure."]
+    said = [one.why, f"By {who_words(one.by)}, {since(one.at, now)}, {one.confidence:.0%} sure."]
     page = list(words_page(*map(look.named, said), style="description", width=look.width))
     state = _STATES.get(one.state, "")
     for text in filter(None, (state, one.note, view.problem)):

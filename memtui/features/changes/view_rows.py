@@ -14,7 +14,7 @@ from memtui.diff.hunks import ByteHunk, hunks, why_not_text
 from memtui.engine.model import Address, Change, Conflict, Done, Draft, Vanished
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.features.actors import KINDS, common_place, who_words
+from memtui.features.actors import KINDS, by, common_place, who_words
 from memtui.features.changes.bursts import Burst, bursts
 from memtui.features.changes.writers import since_seen
 from memtui.features.proposals.apply import waiting
@@ -62,8 +62,6 @@ class Loaded(NamedTuple):
     changes: tuple[Change, ...] = ()
     written: Mapping[Address, int] = {}
     """When files say they were written, in milliseconds."""
-    agents: Mapping[str, str] = {}
-    """Root id to agent."""
     vanished: tuple[Vanished, ...] = ()
     kept: Mapping[Address, str | None] = {}
     """What memories hold now that are shown although they are seen."""
@@ -111,7 +109,7 @@ class Item(NamedTuple):
 
 def burst_key(burst: Burst) -> Key:
     """What a burst is while it grows."""
-    return burst.actor, burst.agent, burst.start, burst.moved
+    return burst.who, burst.start, burst.moved
 
 
 class InboxRows(ListRows[Item]):
@@ -168,7 +166,7 @@ class InboxRows(ListRows[Item]):
         found = (item.change for item in self.shown if item.change is not None)
         self.passing = tuple(change for change in found if self.below is None or self.below(change))
         times = self._known.written
-        groups = bursts(self.passing, written=times, agents=self._known.agents)
+        groups = bursts(self.passing, written=times)
         self.groups = len(groups)
         whole = not self.words and self.below is None
         items = [Item(VANISHED, vanished=one, at=one.at) for one in self._known.vanished] if whole else []
@@ -284,7 +282,10 @@ def _text(item: Item) -> str:
     change, proposal = item.change, item.proposal
     if proposal is not None:
         return f"{' '.join(proposal.targets)} {proposal.by} {proposal.kind} {proposal.state} {proposal.why}"
-    return "" if change is None else f"{change.address} {change.old_address or ''} {change.actor} {change.kind}"
+    if change is None:
+        return ""
+    who = who_words(change.actor, change.address.root)
+    return f"{change.address} {change.old_address or ''} {who} {change.actor} {change.kind}"
 
 
 # What a row says
@@ -317,13 +318,12 @@ def row_runs(item: Item, width: int, look: Clock, *, opened: bool, counts: Count
 
 
 def _who_width(width: int) -> int:
-    return 10 if width < 70 else 22
+    return 12 if width < 70 else 20
 
 
 def _who(burst: Burst, width: int, look: Clock) -> str:
-    """The writer in a column of its own; whose folder it was only where there is room, because the address says it."""
-    words = who_words(burst.actor, burst.agent if width >= 70 else "")
-    return fit(words, _who_width(width), plain=look.ascii) + " "
+    """The writer in a column of its own."""
+    return fit(burst.who, _who_width(width), plain=look.ascii) + " "
 
 
 def _burst_runs(burst: Burst, width: int, look: Clock, sign: Run, *, opened: bool) -> list[Run]:
@@ -362,12 +362,11 @@ def _change_runs(change: Change, lead: list[Run], width: int, look: Clock, count
     return [*lead, kind, (shown, "name"), (" " * max(room - cell_width(shown), 0), "dim"), (tail, "dim")]
 
 
-def heading(change: Change, agent: str, versions: list[tuple[str, int]], at: int, now: int) -> list[str]:
+def heading(change: Change, versions: list[tuple[str, int]], at: int, now: int) -> list[str]:
     """Say above a difference who did it and when, the old name, and who else wrote since the user looked.
 
     Args:
         change: what happened.
-        agent: whose folder it is in.
         versions: the versions since the one last seen, newest first: writer and time.
         at: when the change was made.
         now: the clock.
@@ -376,11 +375,12 @@ def heading(change: Change, agent: str, versions: list[tuple[str, int]], at: int
     actor, moment = change.actor, at
     if change.kind == "created" and len(versions) > 1:
         actor, moment = versions[-1]  # who made it, not who wrote it last
-    lines = [f"{word} by {who_words(actor, agent)}, {since(moment, now)}."]
+    root = change.address.root
+    lines = [f"{word} {by(who_words(actor, root))}, {since(moment, now)}."]
     if change.old_address is not None:
         lines.append(f"You last saw it as {change.old_address.path}.")
     if len(versions) > 1:
-        told = ", ".join(f"{who_words(actor)} {ago(when, now)}" for actor, when in versions[:4])
+        told = ", ".join(f"{who_words(actor, root)} {ago(when, now)}" for actor, when in versions[:4])
         more = f" and {len(versions) - 4} more" if len(versions) > 4 else ""
         lines.append(f"{len(versions)} versions since you looked: {told}{more}.")
     return lines
@@ -466,7 +466,6 @@ def load(engine: Engine, kept: Iterable[Address] = ()) -> Loaded:
     return Loaded(
         changes,
         engine.rows.written_at(change.address for change in changes if change.after is not None),
-        {root.id: root.agent for root in engine.roots.all()},
         engine.rows.vanished(),
         {address: _now(engine, address) for address in kept},
         tuple(one for one in proposals if one.evidence),
@@ -504,20 +503,19 @@ def _on_disk(engine: Engine, change: Change, sha256: str) -> bytes | None:
     return found.bytes if found.sha256 == sha256 else None
 
 
-def show(engine: Engine, change: Change, agent: str, at: int, now: int, look: Look) -> Shown:
+def show(engine: Engine, change: Change, at: int, now: int, look: Look) -> Shown:
     """Draw a change.
 
     Args:
         engine: where the texts are.
         change: what happened.
-        agent: whose folder it is in.
         at: when it was made.
         now: the clock.
         look: how it is drawn.
     """
     versions = [(one.actor, one.at) for one in since_seen(change, engine.history.of(change.address))]
     before, after = version(engine, change, change.before), version(engine, change, change.after)
-    return draw(change, before, after, heading(change, agent, versions, at, now), look)
+    return draw(change, before, after, heading(change, versions, at, now), look)
 
 
 def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, int]]:

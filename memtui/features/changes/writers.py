@@ -36,7 +36,7 @@ def in_words(actors: tuple[str, ...], kind: str) -> str:
     """Say who is behind a change.
 
     Args:
-        actors: from `writers`.
+        actors: from `writers`, or named for people.
         kind: the change's; a deletion or a new name is the last one's alone.
     """
     if kind in ("deleted", "renamed") or len(actors) == 1:

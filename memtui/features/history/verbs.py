@@ -4,6 +4,7 @@ import os
 
 from memtui.engine.model import Address, Version
 from memtui.errors import RefusedError, UsageError
+from memtui.features.actors import who_cell
 from memtui.wire import outcomes, places, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
@@ -28,7 +29,14 @@ def history(call: Call) -> int:
             Column("NOTE", flexible=True),
         ),
         [
-            (each.sha256, each.operation, each.actor, each.bytes, each.at, _note(each.note, redacted=each.redacted))
+            (
+                each.sha256,
+                each.operation,
+                who_cell(call.out, each.actor, address.root),
+                each.bytes,
+                each.at,
+                _note(each.note, redacted=each.redacted),
+            )
             for each in versions
         ],
     )

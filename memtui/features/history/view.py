@@ -10,7 +10,7 @@ from collections.abc import Hashable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from memtui.engine.model import Address, Conflict, Unchanged
-from memtui.features.actors import who_words
+from memtui.features.actors import by
 from memtui.features.history import view_rows
 from memtui.features.history.view_rows import DISK, DRAFT, GONE, VERSION, Past, PastEntry
 from memtui.features.host import WRITE, Host
@@ -271,7 +271,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     def _restore(self) -> None:
         entry, address, jobs = self.rows.shown[self.list.cursor], self.past.address, self.jobs
-        who = f"by {who_words(entry.actor)}, {since(entry.at, self.host.now())}"
+        who = f"{by(entry.who)}, {since(entry.at, self.host.now())}"
 
         def restored(found: restore.Restored) -> None:
             result = found.result

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, AuditRecord, Draft, Version, is_person
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.features.actors import who_words
+from memtui.features.actors import by, who_words
 from memtui.safe_text import one_line, visible
 from memtui.ui.draw.difference import Look as Lines
 from memtui.ui.draw.difference import compare
@@ -56,6 +56,8 @@ class PastEntry(NamedTuple):
     """For a renaming: the name before."""
     name: str = ""
     """What the memory was called then, when that was another name."""
+    who: str = ""
+    """Whoever wrote it, in words."""
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -116,7 +118,7 @@ def time_line(address: Address, facts: PastFacts) -> tuple[PastEntry, ...]:
         size = len(facts.draft.text.encode("utf-8", "surrogatepass"))
         change = size - facts.size
         entries.insert(0, PastEntry(DRAFT, facts.draft.at, "tui", "draft", size, change, note="not saved yet"))
-    return tuple(entries)
+    return tuple(one._replace(who=who_words(one.actor, address.root)) for one in entries)
 
 
 def _versions(address: Address, facts: PastFacts) -> list[PastEntry]:
@@ -232,7 +234,7 @@ def entry_runs(entry: PastEntry, width: int, look: Look, *, marked: bool) -> lis
         ("*" if marked else " ", "mark"),
         (f"{ago(entry.at, look.now):>4} ", "dim"),
         (f"{when:>{16 if wide else SHORT}} ", "dim"),
-        (fit(who_words(entry.actor), 14 if wide else 9, plain=plain) + " ", style),
+        (fit(entry.who, 14 if wide else 12, plain=plain) + " ", style),
         (fit(operation, 8) + " ", style),
     ]
     size = size_words(entry.size) if entry.kind != GONE else ""
@@ -253,7 +255,7 @@ def heading(entry: PastEntry, other: PastEntry | None, now: int) -> list[str]:
         other: what it is compared with.
         now: the clock.
     """
-    who = who_words(entry.actor)
+    who = by(entry.who)
     word = OPERATIONS.get(entry.operation, entry.operation)
     match entry.kind:
         case "draft":
@@ -261,9 +263,9 @@ def heading(entry: PastEntry, other: PastEntry | None, now: int) -> list[str]:
         case "disk":
             lines = [f"On disk since {both(entry.at, now)}, and not in history yet."]
         case "gone":
-            return [f"Deleted by {who}, {both(entry.at, now)}.", "r on a version below brings it back."]
+            return [f"Deleted {who}, {both(entry.at, now)}.", "r on a version below brings it back."]
         case _:
-            lines = [f"Version {entry.number}, {word} by {who}, {both(entry.at, now)}."]
+            lines = [f"Version {entry.number}, {word} {who}, {both(entry.at, now)}."]
     facts = [f"{entry.size:,} bytes"]
     facts += [f"{entry.change:+,} to the one before"] if entry.change else []
     facts += [f"sha-256 {entry.sha256[:12]}"] if entry.sha256 else []

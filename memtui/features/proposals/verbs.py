@@ -10,6 +10,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Change, Rename, Write
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import NotFoundError, UsageError
+from memtui.features.actors import who_cell
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import StepView
 from memtui.wire import outcomes, results
@@ -56,10 +57,20 @@ def review(call: Call) -> int:
 def list_proposals(call: Call, proposed: Iterable[Proposal], changed: Iterable[Change] = ()) -> None:
     """Print proposals as rows, and changes below them; one that is not stored has no id."""
     rows = [
-        (one.id or "-", one.state, one.kind, _where(one), one.by, one.at or None, one.note or one.why)
+        (
+            one.id or "-",
+            one.state,
+            one.kind,
+            _where(one),
+            who_cell(call.out, one.by),
+            one.at or None,
+            one.note or one.why,
+        )
         for one in proposed
     ]
-    rows += [(name(one), "changed", one.kind, str(one.address), one.actor, one.at, "") for one in changed]
+    for each in changed:
+        by = who_cell(call.out, each.actor, each.address.root)
+        rows.append((name(each), "changed", each.kind, str(each.address), by, each.at, ""))
     columns = (*map(Column, ("ID", "STATE", "KIND")), Column("ADDRESS"), Column("BY", optional=True))
     call.out.table((*columns, Column("AGE", "age"), Column("WHY", flexible=True)), rows)
 

@@ -7,6 +7,7 @@ from memtui import telemetry
 from memtui.engine.ledger.tasks import TaskTable
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
 from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.features.actors import who_cell
 from memtui.features.feature import Feature, load
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.settings import noted
@@ -74,7 +75,10 @@ def _list(call: Call) -> int:
     columns = (Column("TASK", "number"), Column("STATE"), Column("KIND"), Column("WHAT", flexible=True))
     call.out.table(
         (*columns, Column("BY", optional=True), Column("AGE", "age")),
-        [(one.seq, state_word(one), one.kind, what_words(one), one.client, one.updated) for one in found],
+        [
+            (one.seq, state_word(one), one.kind, what_words(one), who_cell(call.out, one.client), one.updated)
+            for one in found
+        ],
     )
     return outcomes.DONE
 

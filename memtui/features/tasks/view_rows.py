@@ -13,6 +13,7 @@ from memtui.engine.model import AuditRecord, is_person
 from memtui.engine.task import COMPLETED, FAILED, RUNNING, Run, Task
 from memtui.errors import MemtuiError
 from memtui.features.tasks.shown import asked_words, state_word, value_words, what_words
+from memtui.features.actors import who_words
 from memtui.safe_text import cell_width
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, fields_page, text_page, words_page
@@ -42,7 +43,7 @@ def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]
         clock: the time, and how memories are named.
         lane: the lane of where the user stands; a task of another one says so.
     """
-    who = "" if is_person(task.client) else task.client
+    who = "" if is_person(task.client) else who_words(task.client)
     end = [who] if who and width >= _WIDE else []
     end += ["elsewhere"] if task.workspace != lane else []
     tail = "  ".join([*(fit(one, min(cell_width(one), 20), plain=clock.ascii) for one in end), ""])
@@ -61,7 +62,7 @@ def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]
 def show(engine: Engine, task: Task, now: int, look: Look) -> Page:
     """Draw what is known of a task: what was asked, what came of it, what was sent and replied, all of it."""
     state = f"{state_word(task)}, {both(task.updated, now)}"
-    asked = f"by {task.client}, {both(task.created, now)}"
+    asked = f"by {who_words(task.client)}, {both(task.created, now)}"
     fields = [("State", state), ("Asked", asked), ("Id", f"{task.seq}  {task.id}")]
     if task.not_before > now:
         fields.append(("Due", both(task.not_before, now)))

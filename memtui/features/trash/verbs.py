@@ -1,5 +1,6 @@
 """Deleted memories, and bringing back a memory or an old version."""
 
+from memtui.features.actors import who_cell
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
@@ -21,7 +22,16 @@ def trash(call: Call) -> int:
             Column("SIZE", "size", optional=True),
             Column("DELETED", "age"),
         ),
-        [(str(entry.address), entry.sha256, entry.actor, entry.bytes, entry.at) for entry in entries],
+        [
+            (
+                str(entry.address),
+                entry.sha256,
+                who_cell(call.out, entry.actor, entry.address.root),
+                entry.bytes,
+                entry.at,
+            )
+            for entry in entries
+        ],
     )
     return outcomes.DONE
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from memtui.engine.model import Address, Done, Outcome, Restoring, TrashEntry, is_person
 from memtui.errors import MemtuiError
-from memtui.features.actors import who_words
+from memtui.features.actors import by, who_words
 from memtui.features.host import WRITE, Host
 from memtui.pointers import restore
 from memtui.safe_text import cell_width
@@ -45,7 +45,9 @@ goes to the text. Nothing is deleted for good here: texts stay for as long as yo
     EMPTY = ("The trash is empty.", "What is deleted, by anybody, comes here.")
 
     def __init__(self, host: Host) -> None:
-        super().__init__(host.shell, ListRows(key, lambda entry: f"{entry.address} {who_words(entry.actor)}"))
+        super().__init__(
+            host.shell, ListRows(key, lambda entry: f"{entry.address} {who_words(entry.actor, entry.address.root)}")
+        )
         self.host, self.jobs = host, host.jobs
         self._does |= {
             "restore": self._restore,
@@ -233,6 +235,11 @@ def key(entry: TrashEntry) -> tuple[Address, str]:
     return entry.address, entry.sha256
 
 
+def writer(entry: TrashEntry) -> str:
+    """Name whoever deleted it."""
+    return who_words(entry.actor, entry.address.root)
+
+
 def entry_runs(entry: TrashEntry, width: int, look: Look, *, marked: bool) -> list[Run]:
     """Draw a row, without the sign of the cursor."""
     wide = width >= WIDE
@@ -242,7 +249,7 @@ def entry_runs(entry: TrashEntry, width: int, look: Look, *, marked: bool) -> li
         ("*" if marked else " ", "mark"),
         (f"{ago(entry.at, look.now):>4} ", "dim"),
         (f"{when:>{16 if wide else SHORT}} ", "dim"),
-        (fit(who_words(entry.actor), 14 if wide else 9, plain=look.ascii) + " ", style),
+        (fit(writer(entry), 14 if wide else 12, plain=look.ascii) + " ", style),
         (f"{size_words(entry.bytes):>7}  ", "description"),
     ]
     tail: list[Run] = [("  name taken", "warning")] if entry.taken else []
@@ -258,8 +265,7 @@ def heading(entry: TrashEntry, together: int, now: int) -> list[str]:
         together: how many memories the same operation deleted.
         now: the clock.
     """
-    who = who_words(entry.actor)
-    lines = [f"Deleted by {who}, {both(entry.at, now)}."]
+    lines = [f"Deleted {by(writer(entry))}, {both(entry.at, now)}."]
     if together > 1:
         lines.append(f"One of {count_words(together, 'memory')} that were deleted at once.")
     if entry.taken:

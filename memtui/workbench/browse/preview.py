@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address, Memory, Snapshot
 from memtui.errors import NotFoundError, RefusedError
+from memtui.features.actors import by, who_words
 from memtui.matching import Literal
 from memtui.ui.draw.highlight import by_line
 from memtui.ui.draw.pages import (
@@ -157,7 +158,6 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
     state = [word for word, on in zip(("pinned", "changed by others", "conflict", "draft"), signs, strict=True) if on]
     used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
     limit = root.policy.write_bytes
-    who = "you" if memory.actor in ("tui", "cli") else memory.actor
     fields = [
         ("path", memory.address.path),
         ("root", f"{root.id} ({root.label})" if root.label else root.id),
@@ -168,7 +168,7 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
         ("state", ", ".join(state) or "no marks"),
         ("used", used),
         ("size", f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)),
-        ("changed", f"{since(memory.modified_at, now)}, by {who}"),
+        ("changed", f"{since(memory.modified_at, now)}, {by(who_words(memory.actor, memory.address.root))}"),
         ("versions", f"{memory.version} kept" if memory.version else "none kept yet"),
         ("sha-256", memory.sha256 or "could not be read"),
     ]

@@ -18,6 +18,7 @@ from textual.timer import Timer
 from textual.widgets import TextArea
 
 from memtui.engine.model import Address, Draft, Snapshot
+from memtui.features.actors import UNKNOWN
 from memtui.safe_text import visible
 from memtui.ui.draw.pages import fold
 from memtui.ui.keys.fence import fence_of
@@ -190,7 +191,7 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
         Args:
             snapshot: the content; None when there is no file.
-            who: who wrote it: an actor's name, or empty when it is not known.
+            who: who wrote it, as `who_words` names them; empty when there is nobody to name.
             moved: where the text was found when there is no file under this name.
             at: when it was deleted, milliseconds; 0 when that is not known.
             why: the reason that was given for the deletion.
@@ -324,8 +325,8 @@ text with what somebody else saved. `f4` opens your own editor, `f2` renames, `f
 
     @property
     def who(self) -> str:
-        """Who wrote the other side, in one word."""
-        return self._who or "agent"
+        """Who wrote the other side, as `who_words` names them."""
+        return self._who or UNKNOWN
 
     # --- the title
 

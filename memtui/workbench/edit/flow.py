@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from memtui.config.settings import Terminal
 from memtui.engine.model import Address, Conflict, Draft, MergeOf, OpenConflict, Root, Saved, Snapshot
 from memtui.errors import MemtuiError
+from memtui.features.actors import by
 from memtui.ui.action import Action
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.bridge import DRAFTS, READ, WRITE, EditorWants
@@ -525,9 +526,8 @@ class Editing:
                 self._write(text, disk_sha256, self._merge_of())
                 return
             added, removed = jobs.changed_lines(session)
-            self.editor.say(
-                f"Merged +{added} -{removed} from {self.editor.who}; ctrl+s again writes it, ctrl+z takes it apart."
-            )
+            who = by(self.editor.who)
+            self.editor.say(f"Merged +{added} -{removed} saved {who}; ctrl+s again writes it, ctrl+z takes it apart.")
 
         of = OpenConflict(address, subject.base_sha256, yours, disk, "", self.wishes.clock())
 

@@ -19,6 +19,7 @@ from textual.message import Message
 
 from memtui.engine.model import Address, Conflict, Draft, Root, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.actors import did
 from memtui.features.edit.form import LISTED, NAMES, Form, FormField, applied, edits, form_of, moved
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.action import Action
@@ -535,13 +536,12 @@ class OnDisk(Describing):
         address, actor, expected = self.address, self.bridge.actor, self.snapshot.sha256
         wanted = edits(screen.form, screen.typed)
 
-        def write(engine: Engine) -> tuple[Saved | Unchanged | Conflict, Snapshot | None]:
+        def write(engine: Engine) -> tuple[Saved | Unchanged | Conflict, jobs.Found]:
             try:
                 result = engine.memories.edit_fields(address, wanted, expected_sha256=expected, actor=actor)
-                disk = engine.read(address) if isinstance(result, Conflict) else None
             except NotFoundError:
-                return Conflict(address, None, expected, "", ""), None
-            return result, disk
+                result = Conflict(address, None, expected, "", "")
+            return result, jobs.look(engine, address, None)
 
         self.bridge.run(
             write,
@@ -552,24 +552,25 @@ class OnDisk(Describing):
             awaited=True,
         )
 
-    def _written(self, screen: FormScreen, result: Saved | Unchanged | Conflict, disk: Snapshot | None) -> None:
+    def _written(self, screen: FormScreen, result: Saved | Unchanged | Conflict, there: jobs.Found) -> None:
         if isinstance(result, Conflict):
-            self._lost_the_race(screen, disk)
+            self._lost_the_race(screen, there)
             return
         self.drop_draft()
         self.close(screen)
         words = f"Saved {self.address}. u takes it back." if isinstance(result, Saved) else "Nothing to save."
         self._browser.say(words, "good")
 
-    def _lost_the_race(self, screen: FormScreen, disk: Snapshot | None) -> None:
+    def _lost_the_race(self, screen: FormScreen, there: jobs.Found) -> None:
         """Somebody else saved first: go on on their text, or show both."""
+        disk = there.snapshot
         form = self.form(disk.bytes) if disk is not None else None
         found = moved(screen.form, screen.typed, form) if form is not None and not form.refusal else None
         if disk is None or form is None or found is None or found.clashes:
             self._hand_over(screen, "compare")
             return
         self.snapshot = disk
-        screen.moved(form, found.typed, _moved_words("somebody else", ()))
+        screen.moved(form, found.typed, _moved_words(there.who, ()))
 
     def _hand_over(self, screen: FormScreen, then: str) -> None:
         """Make what is typed a draft, and go on in the editor."""
@@ -594,7 +595,8 @@ class OnDisk(Describing):
 
 
 def _moved_words(who: str, clashes: tuple[str, ...]) -> str:
+    saved = did(who, "saved meanwhile", begins=True)
     if clashes:
         both = " and ".join(clashes)
-        return f"{who} saved meanwhile and changed {both} too. What you typed stands here: ctrl+s writes it."
-    return f"{who} saved meanwhile. What you typed fits on their text: ctrl+s writes it."
+        return f"{saved}, with another {both}. What you typed stands here: ctrl+s writes it."
+    return f"{saved}. What you typed fits on that text: ctrl+s writes it."

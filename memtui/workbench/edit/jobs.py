@@ -21,8 +21,10 @@ from memtui.engine.model import (
     Saved,
     Snapshot,
     Unchanged,
+    is_person,
 )
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.features.actors import who_words
 from memtui.features.edit.form import Form, applied, heads
 from memtui.ui.draw.pages import Page, PageLine, diff_page, fields_page, words_page
 from memtui.workbench.edit.merge.session import MergeSession, bytes_of
@@ -172,7 +174,7 @@ def look(engine: Engine, address: Address, base_sha256: str | None) -> Found:
     last = _last(engine, address)
     if last is None or (last.after is not None and last.new_address is None):
         return Found(None, "", None)
-    return Found(None, name_of(last.actor), _moved_to(engine, address, base_sha256), last.at, last.note)
+    return Found(None, name_of(last.actor, address), _moved_to(engine, address, base_sha256), last.at, last.note)
 
 
 def _moved_to(engine: Engine, address: Address, sha256: str) -> Address | None:
@@ -284,14 +286,21 @@ def _kept(form: Form, width: int) -> Page:
 
 
 def _writer(engine: Engine, address: Address) -> tuple[str, bool]:
-    """Name who wrote a memory last, without the prefix that only machines need, and whether the user has seen it."""
+    """Name who wrote what a memory holds, and say whether the user has seen it.
+
+    A text that an undo, or a restoring, brought back is whose it was before.
+    """
     try:
         memory = engine.rows.get(address)
     except NotFoundError:
         return "", False
-    return name_of(memory.actor), memory.unseen
+    actor = memory.actor
+    if is_person(actor):
+        before = [one.actor for one in engine.history.of(address) if one.sha256 == memory.sha256]
+        actor = next((one for one in before if not is_person(one)), actor)
+    return name_of(actor, address), memory.unseen
 
 
-def name_of(actor: str) -> str:
-    """Name an actor without the prefix that only machines need; nothing when it is not known."""
-    return {"outside": "", "tui": "you", "cli": "you"}.get(actor, actor.removeprefix("agent:"))
+def name_of(actor: str, address: Address) -> str:
+    """Name whoever else wrote a memory; a person who is told that is in another window just then."""
+    return "another window of yours" if is_person(actor) else who_words(actor, address.root)

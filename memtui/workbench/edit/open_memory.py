@@ -9,6 +9,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Draft
+from memtui.features.actors import UNKNOWN, did
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.workbench.edit.memory_text import TextForm
@@ -82,7 +83,7 @@ def _dirty_state(file: OpenFile) -> FileState:
 
 
 def title_note(
-    state: FileState, *, hunks: int | None = None, overlaps: int | None = None, who: str = "agent", reason: str = ""
+    state: FileState, *, hunks: int | None = None, overlaps: int | None = None, who: str = UNKNOWN, reason: str = ""
 ) -> str:
     """Say the state in words, for the title line of the editor.
 
@@ -90,7 +91,7 @@ def title_note(
         state: what `state_of` named.
         hunks: how many places the other side changed, when known.
         overlaps: in how many of them the draft changed the same lines, when known.
-        who: the other writer: an actor's name, or `disk` when it is not known.
+        who: the other writer, as `who_words` names them.
         reason: why the memory is read-only, for `RAW`.
     """
     match state:
@@ -99,13 +100,13 @@ def title_note(
         case FileState.DRAFT:
             return "~ draft, not saved"
         case FileState.FOLLOW:
-            return f"A {who} saved, shown here"
+            return f"A {did(who, 'saved')}, shown here"
         case FileState.MERGEABLE | FileState.CONFLICT:
-            return f"{state.value} {who} saved: {_counts(hunks, overlaps)}  f8"
+            return f"{state.value} {did(who, 'saved')}: {_counts(hunks, overlaps)}  f8"
         case FileState.GONE:
-            return f"!d {who} deleted it, your text is kept  f8"
+            return f"!d {did(who, 'deleted')}, your text is kept  f8"
         case FileState.MOVED:
-            return f"> {who} moved it  f8"
+            return f"> {did(who, 'moved')}  f8"
         case FileState.RAW:
             return f"raw, read-only: {reason}  f4"
 

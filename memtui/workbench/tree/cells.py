@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from memtui.engine.model import BROUGHT, Health, Memory, Problem
+from memtui.features.actors import who_words
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.action import Action
 from memtui.ui.draw.bars import spread
@@ -291,7 +292,7 @@ def about(memory: Memory, signs: Signs, look: Look, width: int) -> tuple[Line, L
     if not parts:
         parts.append("never used")
     parts.append(size_words(memory.bytes))
-    who = "you" if memory.actor in ("tui", "cli") else memory.actor.removeprefix("agent:")
+    who = who_words(memory.actor, memory.address.root)
     parts.append(f"{who}, {since(memory.modified_at, look.now)}")
     if signs.pinned:
         parts.insert(0, "pinned")

@@ -73,7 +73,7 @@ def test_filters_find_what_is_far_back_and_can_be_stopped(engine: Engine) -> Non
     engine.memories.create(at("needle.md"), "x\n", actor=CLAUDE)
     for number in range(9):
         engine.memories.create(at(f"{number}.md"), "x\n", actor=ME)
-    for wish in (Wish(("needle",)), Wish(actor="agent:claude"), Wish(("create", "needle"), "agent:claude")):
+    for wish in (Wish(("needle",)), Wish(who="claude"), Wish(("create", "needle"), "claude")):
         loaded = load(engine, wish, None, limit=2)
         assert [one.address.path for one in loaded.records] == ["needle.md"]
         assert loaded.complete

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Change
+from memtui.features.actors import who_words
 from memtui.features.changes.bursts import MASS, PAUSE_MS, STROKE_MS, Burst, bursts
 
 T = 1_767_225_600_000
@@ -21,7 +22,7 @@ def change(
 
 
 def grouped(*changes: Change, written: dict[Address, int] | None = None) -> list[Burst]:
-    return bursts(changes, written=written or {}, agents={"r": "files", "c": "claude-code"})
+    return bursts(changes, written=written or {})
 
 
 def names(burst: Burst) -> list[str]:
@@ -40,10 +41,8 @@ def test_a_pause_begins_another_burst() -> None:
 
 
 def test_writers_are_kept_apart_also_unknown_ones_by_whose_folder_it_is() -> None:
-    found = grouped(change("a"), change("b", 1, actor="agent:claude"), change("c", 2, root="c"))
-    assert [(one.actor, one.agent) for one in found] == [
-        ("outside", "claude-code"), ("agent:claude", ""), ("outside", "files"),
-    ]  # fmt: skip
+    found = grouped(change("a"), change("b", 1, actor="agent:claude"), change("c", 2, root="claude-code:project"))
+    assert [one.who for one in found] == ["Claude Code?", "claude", "outside memtui"]
 
 
 def test_a_checkout_in_the_middle_of_a_session_is_a_burst_of_its_own() -> None:
@@ -93,7 +92,7 @@ CHANGES = st.builds(
     st.sampled_from([f"{folder}{name}" for folder in ("", "f/", "f/g/") for name in "abcdef"]),
     st.integers(0, 3 * PAUSE_MS),
     actor=st.sampled_from(["outside", "agent:claude", "mcp:x"]),
-    root=st.sampled_from(["r", "c"]),
+    root=st.sampled_from(["r", "codex:global"]),
     old=st.none() | st.sampled_from(["o/a", "o/b", "f/c"]),
     kind=st.sampled_from(["modified", "created", "deleted", "renamed"]),
 )
@@ -101,11 +100,11 @@ CHANGES = st.builds(
 
 @given(st.lists(CHANGES, max_size=60, unique_by=lambda one: one.address))
 def test_each_change_is_in_exactly_one_burst(found: list[Change]) -> None:
-    result = bursts(found, written={}, agents={"r": "files", "c": "claude-code"})
+    result = bursts(found, written={})
     assert sorted(one for burst in result for one in burst.changes) == sorted(found)
     assert [burst.end for burst in result] == sorted((burst.end for burst in result), reverse=True)
     for burst in result:
-        assert len({one.actor for one in burst.changes}) == 1
+        assert {who_words(one.actor, one.address.root) for one in burst.changes} == {burst.who}
         assert burst.mass == (len(burst.changes) > MASS or burst.moved is not None)
         times = [one.at for one in burst.changes]
         assert (burst.start, burst.end) == (min(times), max(times))

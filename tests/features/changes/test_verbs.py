@@ -37,7 +37,7 @@ def test_who_made_a_memory_is_not_who_wrote_it_last(here: Cli) -> None:
     here("tool", "--actor", "mcp:gemini", stdin=json.dumps(call).encode())
     (row,) = [row for row in here("changes", "--json").items if row["address"] == "memtui:global/a.md"]
     assert (row["kind"], row["actor"], row["writers"]) == ("created", "mcp:gemini", ["mcp:claude-code", "mcp:gemini"])
-    assert "mcp:claude-code, then mcp:gemini" in here("changes", terminal=True).out
+    assert "Claude Code, then Gemini CLI" in here("changes", terminal=True).out
     (piped,) = [line.split("\t") for line in here("changes").lines if "global/a.md" in line]
     assert piped[:3] == ["created", "memtui:global/a.md", "mcp:gemini"]
 

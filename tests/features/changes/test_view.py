@@ -59,7 +59,7 @@ async def test_a_change_is_shown_from_the_text_last_seen(size: tuple[int, int]) 
     async with shown(size=size) as screen:
         await one_change(screen)
         await screen.until_text("@@ hunk 1 of 2, line 3")
-        for words in ("Changed by outside, just now.", "- - {three} times", "+ - {four} times", "+ - and a budget"):
+        for words in ("Changed outside memtui, just now.", "- - {three} times", "+ - {four} times", "+ - and a budget"):
             assert words in screen.text
         await screen.until_text("+2 -1")
 

@@ -18,7 +18,7 @@ def change(name: str, at: int = 0, *, actor: str = "outside", kind: str = "modif
 
 def inbox(*changes: Change) -> InboxRows:
     made = InboxRows()
-    made.update(Loaded(changes, {}, {"r": "files"}))
+    made.update(Loaded(changes))
     return made
 
 
@@ -47,7 +47,7 @@ def test_a_burst_that_was_open_stays_so_when_it_grows_past_the_limit() -> None:
     some = [change(f"n{n:02}", n) for n in range(MASS)]
     made = inbox(*some)
     assert len(made.shown) == MASS + 1
-    made.update(Loaded((*some, change("one-more", MASS)), {}, {"r": "files"}))
+    made.update(Loaded((*some, change("one-more", MASS))))
     assert len(made.shown) == MASS + 2
 
 
@@ -71,7 +71,7 @@ def test_only_what_lies_below_a_place() -> None:
 
 def test_a_root_that_is_gone_comes_first_unless_a_filter_asks_for_changes() -> None:
     made = InboxRows()
-    made.update(Loaded((change("a"),), {}, {}, (Vanished(Root("w", "/gone"), 3, T),)))
+    made.update(Loaded((change("a"),), {}, (Vanished(Root("w", "/gone"), 3, T),)))
     assert [item.kind for item in made.shown] == [VANISHED, CHANGE]
     assert made.shown[0].changes == ()
     made.filter(("a",))
@@ -100,7 +100,7 @@ def test_marks_of_what_is_gone_go() -> None:
     a, b = change("a"), change("b", PAUSE_MS * 2)
     made = inbox(a, b)
     made.mark_all()
-    made.update(Loaded((a,), {}, {}))
+    made.update(Loaded((a,)))
     assert made.marks == {(CHANGE, a.address)}
 
 
@@ -134,7 +134,7 @@ def test_a_change_that_is_no_row_any_more_is_found_in_its_group_and_nowhere_else
 ) -> None:
     made = inbox(*before)
     item = made.shown[at % len(made.shown)] if made.shown else Item(VANISHED)
-    made.update(Loaded(tuple(after), {}, {"r": "files"}))
+    made.update(Loaded(tuple(after)))
     made.set_open([one.burst for one in made.shown if one.kind == BURST and one.burst is not None], wide=wide)
     group = made.group_of(item)
     address = item.change.address if item.change is not None else None

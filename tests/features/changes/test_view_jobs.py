@@ -52,11 +52,10 @@ def test_what_happened_while_memtui_was_closed_is_listed_and_shown(engine: Engin
     loaded = view_rows.load(engine)
     (change,) = loaded.changes
     assert (change.address, change.kind) == (A, "modified")
-    assert loaded.agents == {"r": "codex"}
     assert loaded.written[A] <= change.at
-    (burst,) = bursts(loaded.changes, written=loaded.written, agents=loaded.agents)
+    (burst,) = bursts(loaded.changes, written=loaded.written)
     assert burst.end == loaded.written[A]
-    shown = view_rows.show(engine, change, "codex", change.at, change.at, Look(60))
+    shown = view_rows.show(engine, change, change.at, change.at, Look(60))
     assert (shown.before, shown.after) == (OLD, NEW)
     assert len(shown.hunks) == 2
     assert view_rows.count(engine, [change]) == {change: (3, 2)}
@@ -65,7 +64,7 @@ def test_what_happened_while_memtui_was_closed_is_listed_and_shown(engine: Engin
 def test_hunks_are_taken_back_one_by_one_to_the_old_bytes(engine: Engine, folder: Path) -> None:
     (change,) = view_rows.load(engine).changes
     for left in (1, 0):
-        shown = view_rows.show(engine, change, "", 0, 0, Look(60))
+        shown = view_rows.show(engine, change, 0, 0, Look(60))
         assert shown.before is not None
         assert shown.after is not None
         wanted = take_back(shown.before, shown.after, shown.hunks[-1])
@@ -87,13 +86,13 @@ def unseen_hunks(engine: Engine) -> int:
     """How many hunks the inbox lists of the memory; 0 when it is seen."""
     changes = view_rows.load(engine).changes
     assert bool(changes) == engine.rows.get(A).unseen
-    return sum(len(view_rows.show(engine, one, "", 0, 0, Look(60)).hunks) for one in changes)
+    return sum(len(view_rows.show(engine, one, 0, 0, Look(60)).hunks) for one in changes)
 
 
 def take_one(engine: Engine, which: int) -> None:
     """Take a hunk back as the inbox does."""
     (change,) = view_rows.load(engine).changes
-    shown = view_rows.show(engine, change, "", 0, 0, Look(60))
+    shown = view_rows.show(engine, change, 0, 0, Look(60))
     assert shown.before is not None
     assert shown.after is not None
     wanted = take_back(shown.before, shown.after, shown.hunks[which])
@@ -202,6 +201,6 @@ def test_a_renamed_memory_is_read_under_its_new_name(engine: Engine) -> None:
     engine.changes.mark_seen(None)
     engine.memories.rename(A, Address("r", "z.md"), actor=Actor("mcp:x"))
     (change,) = engine.changes.unseen()
-    shown = view_rows.show(engine, change, "", 0, 0, Look(60))
+    shown = view_rows.show(engine, change, 0, 0, Look(60))
     assert (shown.before, shown.after, shown.whole) == (NEW, NEW, "Only its name changed.")
     assert "You last saw it as a.md." in "".join(text for line in shown.page for text, _ in line.runs)

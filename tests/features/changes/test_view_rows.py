@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine.model import Address, Change, Root, Vanished
-from memtui.features.actors import common_place, who_words
+from memtui.features.actors import by, common_place, did, who_words
 from memtui.features.changes.bursts import MASS
 from memtui.features.changes.view_rows import InboxRows, Item, Loaded, burst_words, heading, row_runs
 from memtui.safe_text import cell_width
@@ -20,9 +20,9 @@ def change(name: str, *, kind: str = "modified", old: str | None = None, actor: 
     return Change(Address("r", name), kind, actor, "a" * 64, None if kind == "deleted" else "b" * 64, T, was)
 
 
-def items(*changes: Change, agent: str = "codex") -> list[Item]:
+def items(*changes: Change) -> list[Item]:
     made = InboxRows()
-    made.update(Loaded(changes, {}, {"r": agent}, (Vanished(Root("w", "/gone", label="Work"), 34, T),)))
+    made.update(Loaded(changes, {}, (Vanished(Root("w", "/gone", label="Work"), 34, T),)))
     return list(made.shown)
 
 
@@ -32,23 +32,49 @@ def text(item: Item, width: int, counts: dict[Change, tuple[int, int]] | None = 
 
 
 @pytest.mark.parametrize(
-    ("actor", "agent", "words"),
+    ("actor", "root", "words"),
     [
-        ("outside", "codex", "outside (codex)"),
-        ("outside", "files", "outside"),
-        ("agent:claude", "codex", "claude"),
-        ("mcp:x", "", "mcp:x"),
-        ("tui", "", "you"),
+        ("outside", "codex:global", "Codex?"),
+        ("outside", "claude-code:project:-home-me-app", "Claude Code?"),
+        ("outside", "claude-code:project:instructions", "outside memtui"),
+        ("outside", "codex:project:above-home", "outside memtui"),
+        ("outside", "agents-md:global:amp", "outside memtui"),
+        ("outside", "memtui:project", "outside memtui"),
+        ("outside", "notes", "outside memtui"),
+        ("outside", "codex", "outside memtui"),
+        ("agent:claude", "codex:global", "claude"),
+        ("agent:claude-code", "", "Claude Code"),
+        ("agent:codex/reviewer", "", "Codex (reviewer)"),
+        ("agent:crush", "", "Crush"),
+        ("mcp:codex-mcp-client", "claude-code:project", "Codex"),
+        ("mcp:gemini-cli-mcp-client", "", "Gemini CLI"),
+        ("http:claude-code", "", "Claude Code"),
+        ("http", "", "HTTP client"),
+        ("mcp:x", "", "x"),
+        ("tool:my loop", "", "my loop"),
+        ("tool", "", "memory tool"),
+        ("lifecycle:dream", "", "memtui"),
+        ("reviewer", "", "reviewer"),
+        ("night:run", "", "night:run"),
+        ("tui", "codex:global", "you"),
+        ("cli", "", "you"),
+        ("tui:ssh", "", "you"),
     ],
 )
-def test_writers(actor: str, agent: str, words: str) -> None:
-    assert who_words(actor, agent) == words
+def test_writers(actor: str, root: str, words: str) -> None:
+    assert who_words(actor, root) == words
+
+
+def test_sentences_about_writers() -> None:
+    assert (did("Claude Code?", "saved"), by("Claude Code?")) == ("Claude Code? saved", "by Claude Code?")
+    assert (did("outside memtui", "saved"), by("outside memtui")) == ("saved outside memtui", "outside memtui")
+    assert did("", "wrote again", begins=True) == "Wrote again outside memtui"
 
 
 def test_a_change_says_who_when_what_and_where() -> None:
     found = items(change("decisions/auth.md"))[1]
     row = text(found, 78, {change("decisions/auth.md"): (2, 1)})
-    assert row.split() == ["1m", "outside", "(codex)", "changed", "r/decisions/auth.md", "+2", "-1"]
+    assert row.split() == ["1m", "outside", "memtui", "changed", "r/decisions/auth.md", "+2", "-1"]
 
 
 def test_a_burst_says_how_many_of_what_and_where() -> None:
@@ -89,12 +115,12 @@ def test_rows_fit_and_are_harmless(width: int, name: str) -> None:
 
 
 def test_what_stands_above_a_difference() -> None:
-    found = heading(change("b.md", old="a.md"), "codex", [("agent:x", T), ("outside", T - 60_000)], T, NOW)
+    found = heading(change("b.md", old="a.md"), [("agent:x", T), ("outside", T - 60_000)], T, NOW)
     assert found == [
-        "Changed by outside (codex), 1m ago.",
+        "Changed outside memtui, 1m ago.",
         "You last saw it as a.md.",
-        "2 versions since you looked: x 1m, outside 2m.",
+        "2 versions since you looked: x 1m, outside memtui 2m.",
     ]
-    made = heading(change("b.md", kind="created"), "", [("outside", T), ("mcp:codex", T - 60_000)], T, NOW)
-    assert made[0] == "Created by mcp:codex, 2m ago."
-    assert heading(change("b.md", kind="deleted"), "", [], T, NOW) == ["Deleted by outside, 1m ago."]
+    made = heading(change("b.md", kind="created"), [("outside", T), ("mcp:codex", T - 60_000)], T, NOW)
+    assert made[0] == "Created by Codex, 2m ago."
+    assert heading(change("b.md", kind="deleted"), [], T, NOW) == ["Deleted outside memtui, 1m ago."]

@@ -120,7 +120,7 @@ async def test_a_clean_text_follows_the_disk_and_keeps_the_cursor(tmp_path: Path
         assert bench.editor.text_area.cursor_screen_offset.y == row
         assert bench.editor.text_area.marks == {0: "A", 1: "A"}
         assert bench.editor.state is FileState.FOLLOW
-        assert "A agent saved, shown here" in title(bench)
+        assert "A saved outside memtui, shown here" in title(bench)
         await pilot.press("right")
         await until(pilot, lambda: bench.editor.state is FileState.CLEAN)
         assert bench.editor.text_area.marks == {}
@@ -133,7 +133,7 @@ async def test_the_title_tells_of_another_save_without_moving_anything(tmp_path:
         await pilot.press("x")
         bench.path("a.md").write_bytes(b"ONE\ntwo\nTHREE\n")
         bench.flow.rows_changed(None)
-        await until(pilot, lambda: "! agent saved: 2 hunks, 1 overlap  f8" in title(bench))
+        await until(pilot, lambda: "! saved outside memtui: 2 hunks, 1 overlap  f8" in title(bench))
         assert bench.editor.text_area.has_focus
         assert bench.editor.text_area.cursor_location == (0, 1)
         assert bench.editor.text_area.marks == {0: "!", 2: "A"}
@@ -147,7 +147,7 @@ async def test_edits_that_do_not_overlap_are_merged_shown_and_then_written(tmp_p
         bench.path("a.md").write_bytes(b"one\ntwo\nTHREE\n")
         bench.flow.look()
         await until(pilot, lambda: bench.editor.state is FileState.MERGEABLE)
-        assert "~A agent saved: 1 hunk, no overlap  f8" in title(bench)
+        assert "~A saved outside memtui: 1 hunk, no overlap  f8" in title(bench)
         await pilot.press("ctrl+s")
         await until(pilot, lambda: said(bench).startswith(" Merged +1 -1 from agent; ctrl+s again writes it"))
         assert bench.editor.text_area.text == "xone\ntwo\nTHREE\n"
@@ -383,7 +383,7 @@ async def test_any_size_is_survived(tmp_path: Path, size: tuple[int, int]) -> No
         bench.flow.look()
         await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
         await pilot.resize_terminal(80, 24)
-        await until(pilot, lambda: "! agent saved" in title(bench))
+        await until(pilot, lambda: "! saved outside memtui" in title(bench))
 
 
 async def test_a_draft_that_cannot_be_kept_keeps_the_text_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def test_a_hostile_writer_in_a_conflict_is_shown_as_tokens(tmp_path: Path) -> No
         terminal.type("mine ")
         terminal.wait_for("mine one")
         (tmp_path / "root" / "note.md").write_bytes(HOSTILE + b"two\n")
-        terminal.wait_for("! agent saved")
+        terminal.wait_for("! saved outside memtui")
         terminal.press("f8")
         terminal.wait_for("CONFLICT")
         terminal.wait_for("␛]52;c;aGVsbG8=␇")

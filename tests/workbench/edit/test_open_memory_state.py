@@ -34,8 +34,8 @@ def test_every_row_of_the_table(file: OpenFile, state: FileState) -> None:
 
 def test_the_title_says_the_counts_in_words() -> None:
     assert title_note(FileState.CONFLICT, hunks=2, overlaps=1, who="claude") == "! claude saved: 2 hunks, 1 overlap  f8"
-    assert title_note(FileState.MERGEABLE, hunks=1, overlaps=0) == "~A agent saved: 1 hunk, no overlap  f8"
-    assert title_note(FileState.CONFLICT) == "! agent saved: both sides changed  f8"
+    assert title_note(FileState.MERGEABLE, hunks=1, overlaps=0) == "~A saved outside memtui: 1 hunk, no overlap  f8"
+    assert title_note(FileState.CONFLICT) == "! saved outside memtui: both sides changed  f8"
 
 
 @pytest.mark.parametrize("state", [state for state in FileState if state is not FileState.CLEAN])

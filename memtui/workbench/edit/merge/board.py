@@ -158,13 +158,12 @@ class ConflictBoard(DecidingScreen):
         inner = max(width - 1, 20)
         hunks = bool(session.hunks)
         title = view.hunk_title(session, index) if hunks else "both sides say the same"
-        title = title.replace("AGENT", self.parties.agent_name)
         loud = hunks and session.is_open(index) and session.chunks[index].kind == CONFLICT
-        words = f"words: {sides.PAIRS[self.pair].replace('AGENT', self.parties.agent_name)}" if self.pair else ""
+        words = f"words: {sides.PAIRS[self.pair]}" if self.pair else ""
         self.query_one("#conflict-title", Lines).set_lines(rule(title, width, "conflict" if loud else "heading", words))
         result: list[Line] = view.result_lines(session, index, inner) if hunks else []
         self._draw_place(self._place_lines(inner) if hunks else [], result, width, top=top)
-        file, where = self._file.lines(session, index, inner, self.parties.agent_name)
+        file, where = self._file.lines(session, index, inner)
         self.query_one("#conflict-file", LinesView).show(file, top=max(where - 2, 0) if top else None)
         self.draw_foot()
 
@@ -180,11 +179,9 @@ class ConflictBoard(DecidingScreen):
         beside = self.view == BESIDE
         here = self.session.chunks[self.index], self.session.choice(self.index)
         late = self.editing and not beside  # what was BASE is in the differences too, the other side is nowhere else
-        key = (here, self.parties.agent_name, width, beside, self.pair, late)
+        key = (here, width, beside, self.pair, late)
         if self._drawn is None or self._drawn[0] != key:
-            lines = sides.place_lines(
-                self.session, self.index, self.parties, width, beside=beside, pair=self.pair, base_last=late
-            )
+            lines = sides.place_lines(self.session, self.index, width, beside=beside, pair=self.pair, base_last=late)
             self._drawn = (key, lines)
         return self._drawn[1]
 
@@ -243,14 +240,12 @@ class ConflictBoard(DecidingScreen):
         """Show what ctrl+s would do, and the keys."""
         if not self.is_mounted:
             return
-        words = self.said or view.closing_words(self.session, self.parties.agent_name)
+        words = self.said or view.closing_words(self.session)
         kept = " Nothing is written until ctrl+s. All texts are kept (H history)."
         here = in_room("conflict", actions=self.table)
         shown = sorted((action for action in here if action.footer), key=lambda action: action.footer)
         shown[-1:-1] = [action for action in self.table if action.id == "help"]
         names = {action.id: (shown_key(action.keys[0]), action.label) for action in shown}
-        if "take_agent" in names:
-            names["take_agent"] = (names["take_agent"][0], self.parties.agent_name.lower())
         # Help has them all; saving and the way out come first.
         for id_ in ("conflict_view", "word_pair", "reopen", "next_open", "undo_decision"):
             if sum(len(key) + len(does) + 3 for key, does in names.values()) > self.size.width:

@@ -15,6 +15,7 @@ from textual.widgets import Input
 
 from memtui.engine.model import Address, Snapshot
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.actors import by, did
 from memtui.safe_text import visible
 from memtui.ui.action import Action, in_room, shown_key
 from memtui.ui.draw.pages import fold
@@ -199,7 +200,7 @@ def deleted_by_them(
     return Case(
         "gone",
         f"DELETED {parties.address}",
-        (f"{parties.agent} deleted it while you had unsaved text in it.{reason}",),
+        (f"{_did(parties, 'deleted it')} while you had unsaved text in it.{reason}",),
         {"keep_mine": keep, "accept_deletion": let_go, "keep_as": Asked("keep it as", parties.address, keep_as)},
         later,
         "your change against BASE, the text you opened:",
@@ -216,7 +217,7 @@ def deleted_by_you(
     return Case(
         "deleted",
         f"NOT DELETED {address}",
-        (f"{who or 'Somebody'} changed it since it was listed, so it was not moved to the trash.",),
+        (f"{did(who, 'changed it', begins=True)} since it was listed, so it was not moved to the trash.",),
         {"keep_theirs": keep, "trash_theirs": trash},
         keep,
         f"what they changed in {version}:",
@@ -224,6 +225,10 @@ def deleted_by_you(
         text_of(texts[1]),
         "Nothing was changed. In the trash it can be brought back with u.",
     )
+
+
+def _did(parties: Parties, verb: str) -> str:
+    return did(parties.who, verb, begins=True) + f" ({parties.at})" * bool(parties.at)
 
 
 def renamed_by_them(
@@ -234,7 +239,7 @@ def renamed_by_them(
         "moved",
         f"RENAMED {parties.address}",
         (
-            f"{parties.agent} renamed it while you had unsaved text in it.",
+            f"{_did(parties, 'renamed it')} while you had unsaved text in it.",
             f"old name  {parties.address}",
             f"new name  {new}",
         ),
@@ -248,14 +253,13 @@ def renamed_by_them(
 
 def only_line_ends(parties: Parties, yours: bytes, theirs: bytes, *, mine: Then, agent: Then, later: Then) -> Case:
     """Both texts are the same but for line ends, or a byte-order mark."""
-    name = parties.agent_name
     return Case(
         "line_ends",
         f"ONLY LINE ENDS DIFFER {parties.address}",
         (
-            f"{parties.agent} wrote the same text as you, with other line ends or another byte-order mark.",
+            f"{_did(parties, 'saved the same text as you')}, with other line ends or another byte-order mark.",
             f"YOURS  {line_ends(yours)}",
-            f"{name:<5}  {line_ends(theirs)}",
+            f"AGENT  {line_ends(theirs)}",
         ),
         {"ends_yours": mine, "ends_agent": agent},
         later,
@@ -317,7 +321,11 @@ def ask_about_deleted(
             now = engine.read(address)
         except NotFoundError:
             return None
-        return jobs.version_or_empty(engine, address, seen_sha256), now, jobs.name_of(engine.rows.get(address).actor)
+        return (
+            jobs.version_or_empty(engine, address, seen_sha256),
+            now,
+            jobs.name_of(engine.rows.get(address).actor, address),
+        )
 
     def ask(found: tuple[bytes, Snapshot, str] | None) -> None:
         screen.bridge.refresh([address])
@@ -329,7 +337,7 @@ def ask_about_deleted(
 
         def keep() -> None:
             case.dismiss(None)
-            screen.say(f"{address} stays as {who or 'they'} wrote it.")
+            screen.say(f"{address} stays as it was written {by(who)}.")
 
         def still() -> None:
             case.dismiss(None)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.actors import UNKNOWN, by, did
 from memtui.ui.keys.fence import fence_of
 from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit import jobs
@@ -20,7 +21,7 @@ from memtui.workbench.edit.merge.cases import CaseScreen
 from memtui.workbench.edit.merge.remember import Spot, read_again
 from memtui.workbench.edit.merge.screen import ConflictScreen
 from memtui.workbench.edit.merge.session import MergeSession, bytes_of
-from memtui.workbench.edit.merge.view import OPENED, Parties, writer
+from memtui.workbench.edit.merge.view import OPENED, Parties
 from memtui.workbench.edit.screens import cannot_fill, close_screen
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ class ConflictFlow:
         self.editing = editing
         self.address = address
         self.texts = texts
-        self.who = editing.editor.who if editing.editor.who != "agent" else ""
+        self.who = editing.editor.who
         self._why = editing.editor.why
         self._at = editing.editor.disk_at
         self._rounds = 0
@@ -173,15 +174,13 @@ class ConflictFlow:
 
     def _parties(self) -> Parties:
         when = self.editing.when
-        at = when(self._at) if self._at else ""
         created = self.texts.base_sha256 is None
-        by = self._someone() if self.texts.disk is None else writer(self.who) or "saved"
         return Parties(
             address=str(self.address),
             base="none: both created it" if created else f"{OPENED}{when(self.editing.opened_at)}",
             yours="your unsaved draft",
-            agent=f"{by} {at}".strip(),
-            agent_name="AGENT" if self.who not in ("", "you") else "DISK",
+            who=self.who,
+            at=when(self._at) if self._at else "",
             shown=self.editing.wishes.named(str(self.address)),
         )
 
@@ -235,7 +234,7 @@ class ConflictFlow:
         """The result is in the memory: the draft goes to history, the editor shows the result."""
         editing, address = self.editing, self.address
         at = f" {editing.when(self._at)}" if self._at else ""
-        with_whom = f", merged with {writer(self.who) or 'what was on disk'}{at}" if self.texts.disk is not None else ""
+        with_whom = f", merged with what was saved {by(self.who)}{at}" if self.texts.disk is not None else ""
         self._end()
         if editing.address == address:
             snapshot = Snapshot(address, data, result.sha256, editing.wishes.clock())
@@ -279,7 +278,7 @@ class ConflictFlow:
             disk=disk.bytes if disk else None, disk_sha256=disk.sha256 if disk else None
         )
         self._at = disk.modified_at if disk else self.editing.wishes.clock()
-        self.who = who or ("" if disk else self.who)
+        self.who = who or (UNKNOWN if disk else self.who)
         screen = self._screen
         if disk is None or not isinstance(screen, ConflictScreen):
             self._end()
@@ -326,11 +325,7 @@ class ConflictFlow:
         still = f"{len(session.again)} place{'' if len(session.again) == 1 else 's'} to decide again"
         kept = len(session.places)
         told = f", {kept} decision{'' if kept == 1 else 's'} kept" if kept else ""
-        return f"{self._someone()} wrote again: {still}{told}."
-
-    def _someone(self) -> str:
-        """Whoever wrote, where a sentence begins."""
-        return "Another window of yours" if self.who == "you" else self.who or "Somebody"
+        return f"{did(self.who, 'wrote again', begins=True)}: {still}{told}."
 
     # --- the whole text
 
@@ -468,8 +463,7 @@ def ask_about_name(editing: Editing, new: Address) -> None:
         editing.saving = False
         kept.ask_where(editing, old, data, error, again=keep_name)
 
-    who = {"agent": "Somebody", "you": "Another window of yours"}.get(editor.who, editor.who)
-    parties = Parties(str(old), "", "", f"{who} {editing.when(editor.disk_at) if editor.disk_at else ''}".strip())
+    parties = Parties(str(old), "", "", editor.who, editing.when(editor.disk_at) if editor.disk_at else "")
     case = cases.renamed_by_them(
         parties,
         str(new),

@@ -63,7 +63,7 @@ class ConflictScreen(ConflictBoard):
 Nothing is written before ctrl+s, and ctrl+s works only when no conflict is open. esc leaves and keeps everything: your
 text, theirs, and what you decided, also after a restart. All texts are in the history of the memory (H).
 
-The other side is called AGENT, or DISK where no agent is known to have written it: `a` takes either."""
+The other side is called AGENT, whoever wrote it; its name stands above, as far as it is known."""
 
     def __init__(
         self,
@@ -206,7 +206,7 @@ The other side is called AGENT, or DISK where no agent is known to have written 
 
     def asks_at_once(self, first: str) -> list[Run] | None:
         """Say what `!` would do after `Y` or `A`."""
-        name = {"all_yours": "YOURS", "all_agent": self.parties.agent_name}
+        name = {"all_yours": "YOURS", "all_agent": "AGENT"}
         whose = next((name[one.id] for one in self.table if one.id in name and f"{first} !" in one.keys), "")
         if not whose:
             return None
@@ -228,7 +228,7 @@ The other side is called AGENT, or DISK where no agent is known to have written 
             self.say("No conflict is open.")
             return
         self.session.decide(still, choice)
-        whose = "YOURS" if choice == YOURS else self.parties.agent_name
+        whose = "YOURS" if choice == YOURS else "AGENT"
         self.said, self.level = f"{whose} taken for {count_words(len(still), 'conflict')}; u takes it back.", "good"
         self.draw(top=True)
         self._host.remember()

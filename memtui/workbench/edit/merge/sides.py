@@ -13,7 +13,7 @@ from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Hunk
 from memtui.diff.merge import SAME as UNCHANGED
 from memtui.ui.draw.spans import Line, Run
 from memtui.workbench.edit.merge.session import MergeSession
-from memtui.workbench.edit.merge.view import SIGNS, Parties, body, marked, numbered, pieces, side_by_side
+from memtui.workbench.edit.merge.view import SIGNS, body, marked, numbered, pieces, side_by_side
 
 SIDE_BY_SIDE = 110
 """From this width on both sides can stand next to each other."""
@@ -35,7 +35,6 @@ _NO_SPANS: Mapping[int, list[Span]] = {}
 def place_lines(
     session: MergeSession,
     index: int,
-    parties: Parties,
     width: int,
     *,
     beside: bool = False,
@@ -47,7 +46,6 @@ def place_lines(
     Args:
         session: the merge.
         index: the place.
-        parties: how the sides are called.
         width: cells.
         beside: whether the sides stand next to each other; from `WITH_BASE` cells on with BASE between them.
         pair: which words are compared, an index of `PAIRS`.
@@ -62,7 +60,7 @@ def place_lines(
     agent = choice == THEIRS or both
     sides = [
         _Side("YOURS", "[y] or 1", chunk.yours, chunk.yours_line, "draft", chosen=choice == YOURS or both),
-        _Side(parties.agent_name, "[a] or 2", chunk.theirs, chunk.theirs_line, "agent", chosen=agent),
+        _Side("AGENT", "[a] or 2", chunk.theirs, chunk.theirs_line, "agent", chosen=agent),
     ]
     columns = [
         [

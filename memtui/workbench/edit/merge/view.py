@@ -119,17 +119,12 @@ class Parties(NamedTuple):
     base: str
     """When BASE was: `as you opened it 11:38`, or `none: both created it`."""
     yours: str
-    agent: str
-    """The other writer with the time: `claude 11:52`, or `saved 11:52`."""
-    agent_name: str = "AGENT"
-    """`AGENT`, or `DISK` when nobody knows who it was."""
+    who: str
+    """The other writer, as `who_words` names them; a person who is told that is in another window just then."""
+    at: str = ""
+    """When they wrote, in words."""
     shown: str = ""
     """The address for the eye; empty: as it is."""
-
-
-def writer(who: str) -> str:
-    """Name whoever wrote in the middle of a sentence: a person who is told that is in another window just then."""
-    return "another window of yours" if who == "you" else who
 
 
 def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run]]:
@@ -158,7 +153,7 @@ def _sides(parties: Parties, base: str, yours: str) -> list[Run]:
     return [
         (" BASE ", "strong"), (base, "description"),
         ("   YOURS ", "draft"), (yours, "description"),
-        (f"   {parties.agent_name} ", "agent"), (parties.agent, "description"),
+        ("   AGENT ", "agent"), (f"{parties.who} {parties.at}".rstrip(), "description"),
     ]  # fmt: skip
 
 
@@ -203,9 +198,7 @@ class FileText:
         """Nothing is drawn yet."""
         self._drawn: dict[int, tuple[object, list[Line]]] = {}
 
-    def lines(
-        self, session: MergeSession, current: int, width: int, agent_name: str = "AGENT"
-    ) -> tuple[list[Line], int]:
+    def lines(self, session: MergeSession, current: int, width: int) -> tuple[list[Line], int]:
         """Show the file, and where the current place is in it."""
         lines: list[Line] = []
         number, top = 1, 0
@@ -215,7 +208,7 @@ class FileText:
                 top = len(lines)
             text = session.lines(index)
             choice = session.choice(index) if chunk.kind != UNCHANGED else ""
-            key = (text, number, width, index == current, choice, chunk.kind, agent_name)
+            key = (text, number, width, index == current, choice, chunk.kind)
             before = self._drawn.get(index)
             part = before[1] if before is not None and before[0] == key else None
             if part is None:
@@ -229,7 +222,7 @@ class FileText:
                         number,
                         width,
                         choice,
-                        _called(NAMES.get(choice, ""), agent_name),
+                        NAMES.get(choice, ""),
                         here,
                     )
                 )
@@ -238,11 +231,6 @@ class FileText:
             number += len(text)
         self._drawn = drawn
         return lines, top
-
-
-def _called(name: str, agent_name: str) -> str:
-    """A name of `NAMES`, in which the other side has the name it has here."""
-    return agent_name.lower() if name == NAMES[THEIRS] else name
 
 
 def _open_lines(*, here: bool) -> list[Line]:
@@ -276,12 +264,12 @@ def file_change(base: str, yours: str, width: int) -> list[Line]:
     return lines
 
 
-def closing_words(session: MergeSession, agent_name: str = "AGENT") -> str:
+def closing_words(session: MergeSession) -> str:
     """Say what ctrl+s would do, or why it does nothing yet."""
     left = session.counts.open
     if left:
         return f"ctrl+s is off: {left} {'conflict is' if left == 1 else 'conflicts are'} still open"
     text = session.result
     total = text.count("\n") + (bool(text) and not text.endswith("\n"))
-    parts = ", ".join(f"{count} {_called(name, agent_name)}" for name, count in session.sources().items() if count)
+    parts = ", ".join(f"{count} {name}" for name, count in session.sources().items() if count)
     return f"ctrl+s writes {count_words(total, 'line')}" + (f": {parts}" if parts else "")

@@ -44,7 +44,7 @@ async def test_a_third_writer_reopens_only_what_changed(tmp_path: Path) -> None:
         await pilot.press("y")
         bench.path("a.md").write_bytes(third)
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "Somebody wrote again" in text_of(screen, "#conflict-foot"))
+        await until(pilot, lambda: "Wrote again outside memtui" in text_of(screen, "#conflict-foot"))
         assert disk(bench) == third
         assert bench.screen is screen
         await pilot.press("n")
@@ -76,7 +76,7 @@ async def test_both_created_the_same_path(tmp_path: Path) -> None:
         await until(pilot, lambda: isinstance(bench.screen, ConflictScreen))
         assert isinstance(bench.screen, ConflictScreen)
         assert "none: both created it" in text_of(bench.screen, "#conflict-header")
-        assert "DISK" in text_of(bench.screen, "#conflict-header")
+        assert "AGENT outside memtui" in text_of(bench.screen, "#conflict-header")
         await pilot.press("b", "ctrl+s")
         await until(pilot, lambda: bench.path("new.md").read_bytes() == b"mine\ntheirs\n")
         assert kept(bench, address("new.md")) >= {b"mine", b"theirs\n", b"mine\ntheirs\n"}
@@ -541,7 +541,7 @@ async def test_a_second_window_is_another_writer(tmp_path: Path) -> None:
         await pilot.press("ctrl+s")
         screen = await shown(bench, pilot)
         assert disk(bench) == AGENT_TEXT
-        assert "DISK another window of yours" in text_of(screen, "#conflict-header")
+        assert "AGENT another window of yours" in text_of(screen, "#conflict-header")
         await pilot.press("y", "ctrl+s")
         await closed(bench, pilot)
         assert kept(bench) >= {BASE, YOURS, AGENT_TEXT, disk(bench)}

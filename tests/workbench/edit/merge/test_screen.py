@@ -168,10 +168,10 @@ async def test_counts_and_the_keys_that_save_and_leave_are_seen_at_every_width(
     bench = make(tmp_path)
     async with bench.run_test(size=(columns, 40)) as pilot:
         screen = await in_conflict(bench, pilot)
-        screen.parties = screen.parties._replace(shown=f"notes/{'a-long-folder/' * 9}a.md", agent_name="DISK")
+        screen.parties = screen.parties._replace(shown=f"notes/{'a-long-folder/' * 9}a.md")
         screen.draw()
         await pilot.press("a")
-        await until(pilot, lambda: "-> DISK" in text_of(screen, "#conflict-title"))
+        await until(pilot, lambda: "-> AGENT" in text_of(screen, "#conflict-title"))
         header, foot = text_of(screen, "#conflict-header"), text_of(screen, "#conflict-foot")
         assert "a-long-folder/a.md " in header
         assert "0 open, 1 merged" in header

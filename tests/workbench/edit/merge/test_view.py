@@ -18,7 +18,7 @@ from memtui.workbench.edit.merge.view import (
     result_lines,
 )
 
-PARTIES = Parties("notes/a.md", "as you opened it 11:38", "your unsaved draft", "claude 11:52")
+PARTIES = Parties("notes/a.md", "as you opened it 11:38", "your unsaved draft", "claude", "11:52")
 TEXT = st.text(st.sampled_from("ab\n\r\t[]{}漢😀\x1b\u202e\x00"), max_size=40)
 
 
@@ -38,7 +38,7 @@ def test_every_line_fits_and_can_be_drawn(
     lines: list[Line] = [*header(PARTIES, merged, width)[:1]]
     file = FileText()
     for index in merged.hunks:
-        lines += place_lines(merged, index, PARTIES, width, beside=beside and width > 90, pair=pair)
+        lines += place_lines(merged, index, width, beside=beside and width > 90, pair=pair)
         lines += result_lines(merged, index, width)
         lines += file.lines(merged, index, width)[0]
     lines += file_change(base, yours, width)
@@ -82,7 +82,6 @@ def test_the_last_line_says_what_ctrl_s_does() -> None:
     assert closing_words(merged) == "ctrl+s is off: 1 conflict is still open"
     merged.decide([0], "both")
     assert closing_words(merged) == "ctrl+s writes 4 lines: 2 both, 1 agent"
-    assert closing_words(merged, "DISK") == "ctrl+s writes 4 lines: 2 both, 1 disk"
 
 
 def test_what_is_drawn_again_is_what_is_drawn_anew() -> None:
@@ -114,7 +113,7 @@ def test_what_was_begun_is_offered() -> None:
 
 @pytest.mark.parametrize("width", range(60, 130))
 def test_the_header_says_at_every_width_who_and_when(width: int) -> None:
-    parties = PARTIES._replace(agent="mcp:claude-code 11:52")
+    parties = PARTIES._replace(who="mcp:claude-code")
     (_, who) = text([*header(parties, session("a\n", "b\n", "c\n"), width)])
     assert "BASE" in who
     assert "YOURS" in who
