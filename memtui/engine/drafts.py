@@ -141,7 +141,7 @@ class Drafts(EnginePart):
         """Put the unsaved text of another memtui on the memory's history before this one takes its place."""
         root = self._roots.find(draft.address.root)
         for other in self._ledger.drafts.all({uid: root.id}):
-            known = (draft.text, self._drafted.get(draft.address))
+            known = (draft.text, self._drafted.get(draft.address), *self._ledger.drafts.given)
             if other.address.path == draft.address.path and other.text not in known:
                 data = other.text.encode("utf-8", "surrogatepass")
                 self._ledger.versions.keep_text(
@@ -155,7 +155,7 @@ class Drafts(EnginePart):
             return
         self._shared.add(address)
         text = (
-            f"Another memtui has unsaved text in {address} too. It gave way to yours as the stored draft; "
+            f"Another window of memtui has unsaved text in {address} too. Only yours is offered after a restart; "
             "both texts are in its history (H)."
         )
         self._events.publish(Changes(notices=(Notice("draft", text, address, at=self._ledger.clock()),)))

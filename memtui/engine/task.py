@@ -98,6 +98,8 @@ class Cause(NamedTuple):
     txn: str
     whole: bool
     """All of its steps were done; else the process was killed between two of them."""
+    actor: str
+    """Who it was written for."""
 
 
 def steps_json(steps: Iterable[Step]) -> str:

@@ -29,7 +29,7 @@ def test_a_draft_that_takes_the_place_of_another_windows_says_so_once_in_each(wo
         second.drafts.save(draft("theirs\n"))
         second.drafts.save(draft("theirs and more\n"))
         assert [notice.address for notice in told["second"]] == [A]
-        assert "Another memtui has unsaved text in notes/a.md too." in told["second"][0].text
+        assert "Another window of memtui has unsaved text in notes/a.md too." in told["second"][0].text
         first.drafts.save(draft("mine again\n"))
         second.drafts.save(draft("theirs again\n"))
         assert [len(found) for found in told.values()] == [1, 1]

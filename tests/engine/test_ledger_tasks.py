@@ -186,7 +186,7 @@ def test_the_ledger_knows_what_was_written_for_a_task(engine: Engine) -> None:
     assert engine.tasks.transaction_of("t1") is None
     engine.together.do([Write(at("a.md"), b"a\n", None)], actor=ME, label="save", cause="t1")
     cause = engine.tasks.transaction_of("t1")
-    assert cause == (engine.undo.next(), True)
+    assert cause == (engine.undo.next(), True, ME.name)
     engine.undo.undo(actor=ME)
     assert engine.tasks.transaction_of("t1") == cause, "what a person took back is not done again"
     with pytest.raises(MemtuiError):
@@ -200,9 +200,9 @@ def test_half_of_what_was_written_is_taken_back_and_is_nothing_then(world: World
     cause = engine.tasks.transaction_of("t1")
     assert cause is not None
     assert not cause.whole
-    assert engine.together.take_back("t1", actor=ME) == frozenset()
+    assert engine.together.take_back("t1") == frozenset()
     assert (engine.tasks.transaction_of("t1"), world.disk(), engine.undo.next()) == (None, {}, None)
-    assert engine.together.take_back("t1", actor=ME) == frozenset()
+    assert engine.together.take_back("t1") == frozenset()
 
 
 def test_redaction_reaches_requests_plans_and_runs(engine: Engine) -> None:

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from hashlib import sha256
 from typing import NamedTuple
 
+from memtui.engine.changes.marks import is_unseen
 from memtui.engine.changes.rules import EnginePart, Rules, encode, mode
 from memtui.engine.changes.undo import Undo
 from memtui.engine.disk import fsio, handles, paths
@@ -31,10 +32,11 @@ from memtui.engine.model import (
     Step,
     Unchanged,
     Write,
+    is_person,
 )
 from memtui.engine.save import files, recovery
 from memtui.engine.save.commit import Site, StillWritten
-from memtui.engine.save.jobs import CARRIED, Job, Txn, calmly, joined, made_again, transaction
+from memtui.engine.save.jobs import CARRIED, NEWS_STAYS, Job, Txn, calmly, joined, made_again, transaction
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 
 
@@ -118,14 +120,16 @@ class Together(EnginePart):
         self._events.changed([one.change for one in did if one.change is not None])
         return Done(str(txn.id), operation, tuple(one.outcome for one in did), label)
 
-    def take_back(self, cause: str, *, actor: Actor) -> frozenset[Address]:
-        """Take back what a dead process did of the changes for a task or run, as a part of them.
+    def take_back(self, cause: str) -> frozenset[Address]:
+        """Take back what a dead process did of the changes for a task or run, as a part of them, by whoever did them.
 
         Returns:
             What could not be taken back, because it was changed since; all else is as it was before.
         """
         found = self._ledger.tasks.transaction_of(cause)
-        return frozenset() if found is None else frozenset(self._undo.roll_back(Txn(int(found.txn)), actor))
+        return (
+            frozenset() if found is None else frozenset(self._undo.roll_back(Txn(int(found.txn)), Actor(found.actor)))
+        )
 
     def _allow(self, step: Step, actor: Actor) -> None:
         """Refuse a step by the rules of its roots."""
@@ -269,9 +273,16 @@ class Together(EnginePart):
         else:
             # EnginePart of many: made by a rule from the text that was there, which nobody may have looked at.
             brought = self._roots.brought(site.handle.root, step.expected_sha256)
-            writing = job._replace(operation="modified", note=CARRIED if brought else job.note)
+            news = is_person(job.actor.name) and self._has_news(site, step)
+            note = CARRIED if brought else NEWS_STAYS if news else job.note
+            writing = job._replace(operation="modified", note=note)
             result = files.replace(site, address, step.data, step.expected_sha256, writing)
         return _Did(step, Outcome(address, result), self._told(step, result, job))
+
+    def _has_news(self, site: Site, step: Step) -> bool:
+        """Whether a text that is replaced holds what others wrote since a person looked: it stays news."""
+        record = self._ledger.memories.record(site.uid, step.address.path)
+        return record is not None and (record.sha256 != step.expected_sha256 or is_unseen(record))
 
     def _told(self, step: Step, result: Saved | Unchanged | Conflict, job: Job) -> Change | None:
         if not isinstance(result, Saved):

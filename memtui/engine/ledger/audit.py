@@ -218,6 +218,10 @@ class AuditTable:
         )
         return None if found is None else (found[0], os.fsdecode(found[1]))
 
+    def begun(self, uid: int) -> dict[tuple[str, str | None], str]:
+        """Who is about to leave which version under a name of a root, by path and sha-256; see `open_intents`."""
+        return {(one.path, one.after): one.actor for one in self.open_intents(uid)}
+
     def roots_with_intents(self) -> list[int]:
         """Roots that have intents without an end."""
         return [

@@ -21,6 +21,8 @@ class DraftTable:
         self._database = database
         self._memories = memories
         self._versions = versions
+        self.given: set[str] = set()
+        """Texts that an undo of this process made drafts again."""
 
     def save(self, uid: int, draft: Draft) -> None:
         """Keep the editor's unsaved text."""

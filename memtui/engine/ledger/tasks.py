@@ -349,12 +349,12 @@ class TaskTable:
     def transaction_of(self, cause: str) -> Cause | None:
         """What was written for a task or a run, whole or in part; None when nothing stands that was."""
         found = self._database.row(
-            "SELECT id, whole FROM txns WHERE cause = ? AND (whole OR (effective AND NOT undone))"
+            "SELECT id, whole, actor FROM txns WHERE cause = ? AND (whole OR (effective AND NOT undone))"
             " ORDER BY whole DESC, id DESC",
             (cause,),
-            kinds="ii",
+            kinds="iit",
         )
-        return None if found is None else Cause(str(found[0]), bool(found[1]))
+        return None if found is None else Cause(str(found[0]), bool(found[1]), found[2])
 
     # --- inside
 

@@ -399,12 +399,17 @@ class Catalog:
     def _rebuild(self, shelf: RootRows, changed: Iterable[str]) -> None:
         rows = shelf.rows
         now = self._clock()
+        begun: dict[tuple[str, str | None], str] | None = None
         for path in changed:
             entry = shelf.tree.entry(path)
             before = rows.get(path)
             row: Memory | None = None
             if entry is not None:
                 row = _row(shelf, entry, before, now)
+                if row is not None and row.unseen and row.actor == "outside":
+                    begun = self._ledger.audit.begun(shelf.uid) if begun is None else begun
+                    if (actor := begun.get((path, row.sha256))) is not None:  # whose process was killed there
+                        row = row._replace(actor=actor, unseen=not is_person(actor))
             elif path in shelf.held and (last := before or (shelf.lost or {}).get(path)) is not None:
                 row = last._replace(missing=shelf.held[path])
             if row is None:

@@ -100,6 +100,7 @@ class MergeDrafts:
             draft = Draft(outcome.address, base, data.decode(), (0, 0), self._ledger.clock())
         except UnicodeDecodeError:
             return False
+        self._ledger.drafts.given.add(draft.text)
         self._ledger.drafts.save(step.uid, draft._replace(address=draft.address._replace(path=step.path)))
         return True
 

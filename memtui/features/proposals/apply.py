@@ -75,7 +75,7 @@ def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) ->
         if engine.proposals.claimed():
             with engine.proposals.alone(wait=False) as held:
                 if held:
-                    _recover(engine, Actor("recovery"))
+                    _recover(engine)
         staged.look(engine)
         freed = [one for one in engine.proposals.all(("blocked",)) if one.note.endswith(PASSING)]
         judged = bounded(
@@ -222,7 +222,7 @@ def carry_out(
     """
     wanted = tuple(dict.fromkeys(ids))
     with engine.proposals.alone():
-        _recover(engine, actor)
+        _recover(engine)
         cause, before = f"proposals-{uuid4().hex}", Done("", "save", ())
         if back:
             what = [f"take back {len(back)} changes"] + [f"decide about {len(wanted)} proposals"] * bool(wanted)
@@ -233,7 +233,7 @@ def carry_out(
             try:
                 done = _once(engine, wanted, actor, cause if back else f"proposals-{uuid4().hex}", before, merge=merge)
             except MemtuiError:
-                engine.together.take_back(cause, actor=actor)
+                engine.together.take_back(cause)
                 raise
             if not any(isinstance(one.result, Conflict) for one in done.outcomes[len(before.outcomes) :]):
                 break
@@ -273,7 +273,7 @@ def _once(engine: Engine, wanted: Sequence[str], actor: Actor, cause: str, befor
     return done._replace(outcomes=(*done.outcomes, *plan.dropped))
 
 
-def _recover(engine: Engine, actor: Actor) -> None:
+def _recover(engine: Engine) -> None:
     """Bring to its end what a dead process was carrying out: all of it was done, or what was is taken back."""
     by_cause: dict[str, list[str]] = {}
     for number, cause in engine.proposals.claimed().items():
@@ -285,7 +285,7 @@ def _recover(engine: Engine, actor: Actor) -> None:
         if found is not None and found.whole:
             engine.proposals.settle(dict.fromkeys(numbers, ("applied", "")), found.txn)
         else:
-            engine.together.take_back(cause, actor=actor)
+            engine.together.take_back(cause)
             engine.proposals.settle(dict.fromkeys(numbers, ("accepted", "")))
 
 

@@ -290,7 +290,7 @@ def _apply(engine: Engine, steps: tuple[Step, ...], actor: Actor, label: str, ca
     if done is not None and done.whole:
         return
     if done is not None:
-        engine.together.take_back(cause, actor=actor)
+        engine.together.take_back(cause)
     for outcome in engine.together.do(steps, actor=actor, label=label, cause=cause).outcomes:
         if isinstance(outcome.result, Conflict):
             raise ConflictError(

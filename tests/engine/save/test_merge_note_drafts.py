@@ -42,6 +42,16 @@ def test_undo_restores_the_agents_bytes_and_the_draft(engine: Engine) -> None:
     assert (draft.address, draft.base_sha256, draft.text) == (A, sha256(BASE).hexdigest(), YOURS.decode())
 
 
+def test_what_is_typed_over_a_draft_that_undo_gave_back_is_no_other_window(engine: Engine) -> None:
+    merge(engine)
+    engine.undo.undo(actor=ME)
+    heard: list[str] = []
+    engine.events.subscribe(lambda batch: heard.extend(one.text for one in batch.notices))
+    engine.drafts.save(Draft(A, sha256(AGENT).hexdigest(), "typed since\n", (0, 0), 2))
+    assert heard == []
+    assert YOURS in {engine.history.read(A, one.sha256) for one in engine.history.of(A)}
+
+
 def test_redo_writes_the_result_again_and_takes_the_draft(engine: Engine) -> None:
     merge(engine)
     for _ in range(2):

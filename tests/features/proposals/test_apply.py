@@ -383,6 +383,39 @@ def test_looking_leaves_alone_what_a_living_process_carries_out(engine: Engine, 
     assert [each.state for each in apply.waiting(engine)] == ["accepted"]
 
 
+def unsigned(engine: Engine, world: World, where: object) -> None:
+    """Nothing of what was accepted is by anybody but the person, and nothing is news to them."""
+    for row in engine.rows.list().items:
+        assert not row.unseen, where
+        if "line 3 tells" in there(world, row.address.path):
+            assert row.actor == ME.name, where
+        for one in engine.history.of(row.address):
+            kept = engine.history.read(row.address, one.sha256)
+            assert one.actor == ME.name or (one.actor == "outside" and b"line 3 tells" not in kept), where
+
+
+@pytest.mark.parametrize("noticed", [True, False])
+def test_a_line_of_others_that_an_accepted_change_is_merged_with_stays_news(
+    engine: Engine, world: World, noticed: bool
+) -> None:
+    first = put(world, "a.md")
+    engine.watch.reconcile()
+    one = suggest(engine, edit(world, "a.md", ("line 3 says", "line 3 tells")))
+    put(world, "a.md", TEXT.replace("line 9 says", "LINE 9 SAYS"))
+    if noticed:
+        engine.watch.reconcile()
+    assert accept(engine, one) == ["applied"]
+    (change,) = engine.changes.unseen()
+    assert (change.address, change.actor, change.before) == (at("a.md"), "outside", first)
+    assert engine.rows.get(at("a.md")).unseen
+    engine.undo.undo(actor=ME)
+    (change,) = engine.changes.unseen()
+    assert (change.actor, change.after) == ("outside", sha(there(world, "a.md").encode()))
+    engine.changes.mark_seen(None)
+    assert accept(engine, one) == ["applied"]
+    assert engine.changes.unseen() == ()
+
+
 def test_a_kill_anywhere_leaves_them_done_once_or_accepted(tmp_path: Path) -> None:
     seed, kills = 20_261_123, 0
     chance = random.Random(seed)
@@ -395,6 +428,7 @@ def test_a_kill_anywhere_leaves_them_done_once_or_accepted(tmp_path: Path) -> No
             ones = [suggest(engine, edit(world, name, ("line 3 says", "line 3 tells"))) for name in names]
             ids = [one.id for one in ones]
             apply.decide(engine, ids, "accepted", actor=ME)
+            engine.watch.reconcile()
         before = world.disk()
         interrupt, last = chance.choice([(before_call, 90), (after_call, 90), (at_statement, 160)])
         number = chance.randrange(1, last)
@@ -409,6 +443,7 @@ def test_a_kill_anywhere_leaves_them_done_once_or_accepted(tmp_path: Path) -> No
         assert not ended.trace, ended.trace
         where = (seed, turn, interrupt.__name__, number)
         with world.engine() as engine:
+            unsigned(engine, world, where)
             if turn % 2:
                 seen = {one.state for one in apply.waiting(engine)} | {engine.proposals.get(one).state for one in ids}
                 assert seen in ({"applied"}, {"accepted"}), where
@@ -427,6 +462,7 @@ def test_a_kill_anywhere_leaves_them_done_once_or_accepted(tmp_path: Path) -> No
             txns = {engine.proposals.get(one).txn for one in ids}
             assert len(txns) == 1, where
             assert all("line 3 tells" in there(world, name) for name in names), where
+            unsigned(engine, world, where)
             engine.undo.undo(actor=ME, txn=txns.pop())
             assert world.disk() == before, where
             assert {engine.proposals.get(one).state for one in ids} == {"open"}, where

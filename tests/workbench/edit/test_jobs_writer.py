@@ -1,0 +1,56 @@
+"""Who wrote the other side of a conflict: the name stays when an undo brings the text back."""
+
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, MergeOf, Root
+from memtui.workbench.edit import jobs
+
+ME = Actor("tui")
+CLAUDE = "claude-code:project"
+BASE, AGENT, RESULT = b"base\n", b"agent\n", b"agent\nmine\n"
+
+
+def sha(data: bytes) -> str:
+    return sha256(data).hexdigest()
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Iterator[Engine]:
+    for name in ("claude", "notes"):
+        (tmp_path / name).mkdir()
+    roots = [Root(CLAUDE, str(tmp_path / "claude"), "claude-code"), Root("notes", str(tmp_path / "notes"))]
+    with Engine.open(roots, state_dir=str(tmp_path / "state")) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize(
+    ("root", "actor", "who"),
+    [
+        (CLAUDE, None, "Claude Code?"),
+        ("notes", None, "outside memtui"),
+        (CLAUDE, "mcp:codex-mcp-client", "Codex"),
+        ("notes", "tui", "another window of yours"),
+    ],
+)
+def test_the_other_side_is_named_also_after_its_merge_was_undone(
+    engine: Engine, root: str, actor: str | None, who: str
+) -> None:
+    address = Address(root, "a.md")
+    engine.memories.create(address, BASE, actor=ME)
+    engine.watch.reconcile()
+    if actor is None:
+        (Path(engine.roots.find(root).path) / "a.md").write_bytes(AGENT)
+        engine.watch.reconcile()
+    else:
+        engine.save(address, AGENT, expected_sha256=sha(BASE), actor=Actor(actor))
+    assert jobs.look(engine, address, None).who == who
+    merge = MergeOf(sha(BASE), sha(b"mine\n"), sha(AGENT))
+    engine.save(address, RESULT, expected_sha256=sha(AGENT), actor=ME, merge=merge)
+    assert jobs.look(engine, address, None).who == "another window of yours"
+    engine.undo.undo(actor=ME)
+    assert jobs.look(engine, address, None).who == who
