@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 UNKNOWN = "outside memtui"
 """Whoever wrote where no agent keeps its memories, and through none of our doors."""
+ANOTHER = "another window of yours"
+"""A person who did something, to the same person elsewhere."""
 _OURS = {"lifecycle": "memtui", "recovery": "memtui", "tool": "memory tool", "http": "HTTP client"}
 """What wrote that has no name of its own, by what its actor begins with."""
 _DOORS = ("mcp", "http", "agent", "tool")
@@ -67,8 +69,9 @@ def who_cell(out: "Output", actor: str, root: str = "") -> str:
 
 def did(who: str, verb: str, *, begins: bool = False) -> str:
     """Say what a writer did: `Claude Code? saved`; `saved outside memtui`; `begins` a sentence with it."""
-    words = f"{verb} {UNKNOWN}" if who in ("", UNKNOWN) else f"{who} {verb}"
-    return words[0].upper() + words[1:] if begins else words
+    nameless = who in ("", UNKNOWN)
+    words = f"{verb} {UNKNOWN}" if nameless else f"{who} {verb}"
+    return words[0].upper() + words[1:] if begins and (nameless or who == ANOTHER) else words
 
 
 def by(who: str) -> str:

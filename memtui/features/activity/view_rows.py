@@ -310,7 +310,7 @@ def _lead(item: Item, steps: Steps, look: Look, *, wide: bool) -> list[Run]:
         (arrow, "dim"),
         *([(f"{ago(step.at, look.now):>4} ", "dim")] if wide else []),
         (f"{when:>{16 if wide else SHORT}} ", "dim"),
-        (fit(writer(step.records[0]), 16 if wide else 12, plain=look.ascii) + " ", _style(actor)),
+        (fit(writer(step.records[0]), 16 if wide else 14, plain=look.ascii) + " ", _style(actor)),
     ]
 
 

@@ -60,7 +60,7 @@ class ShownProposal(NamedTuple):
 def runs(one: Proposal, width: int, look: Clock) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark."""
     sign, style = SIGNS.get(one.state, NO_SIGN)
-    by = fit(who_words(one.by).removeprefix("rule:"), 12, plain=look.ascii) + " "
+    by = fit(who_words(one.by).removeprefix("rule:"), 14, plain=look.ascii) + " "
     lead: list[Run] = [(f"{sign} ", style), (f"{ago(one.at, look.now):>4} ", "dim"), (by, "strong")]
     lead.append((f"{one.kind:<8} ", "agent"))
     named = not one.targets or one.targets[0] in one.why

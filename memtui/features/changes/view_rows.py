@@ -318,7 +318,7 @@ def row_runs(item: Item, width: int, look: Clock, *, opened: bool, counts: Count
 
 
 def _who_width(width: int) -> int:
-    return 12 if width < 70 else 20
+    return 14 if width < 70 else 20
 
 
 def _who(burst: Burst, width: int, look: Clock) -> str:

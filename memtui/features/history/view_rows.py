@@ -27,7 +27,7 @@ VERSION, DRAFT, DISK, GONE = "version", "draft", "disk", "gone"
 """What a row is: a text in history; unsaved text; a text on disk that is not in history yet; a deletion."""
 
 OPERATIONS = {"created": "created", "modified": "changed", "renamed": "renamed", "restored": "restored"}
-WIDE = 84
+WIDE, NARROW = 84, 70
 """Cells from which on a row says more."""
 MOST_NAMES = 20
 """So many earlier names are followed."""
@@ -234,11 +234,11 @@ def entry_runs(entry: PastEntry, width: int, look: Look, *, marked: bool) -> lis
         ("*" if marked else " ", "mark"),
         (f"{ago(entry.at, look.now):>4} ", "dim"),
         (f"{when:>{16 if wide else SHORT}} ", "dim"),
-        (fit(entry.who, 14 if wide else 12, plain=plain) + " ", style),
+        (fit(entry.who, 14, plain=plain) + " ", style),
         (fit(operation, 8) + " ", style),
     ]
-    size = size_words(entry.size) if entry.kind != GONE else ""
-    runs.append((f"{size:>7} {change_words(entry.change):>7}  ", "description"))
+    size = f"{size_words(entry.size) if entry.kind != GONE else '':>7} " if width >= NARROW else ""
+    runs.append((f"{size}{change_words(entry.change):>7}  ", "description"))
     if wide and entry.number:
         runs.append((f"{entry.number:>4}  {(entry.sha256 or '')[:8]}  ", "dim"))
     used = sum(len(text) for text, _ in runs)

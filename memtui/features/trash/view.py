@@ -249,7 +249,7 @@ def entry_runs(entry: TrashEntry, width: int, look: Look, *, marked: bool) -> li
         ("*" if marked else " ", "mark"),
         (f"{ago(entry.at, look.now):>4} ", "dim"),
         (f"{when:>{16 if wide else SHORT}} ", "dim"),
-        (fit(writer(entry), 14 if wide else 12, plain=look.ascii) + " ", style),
+        (fit(writer(entry), 14, plain=look.ascii) + " ", style),
         (f"{size_words(entry.bytes):>7}  ", "description"),
     ]
     tail: list[Run] = [("  name taken", "warning")] if entry.taken else []

@@ -24,7 +24,7 @@ from memtui.engine.model import (
     is_person,
 )
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
-from memtui.features.actors import who_words
+from memtui.features.actors import ANOTHER, who_words
 from memtui.features.edit.form import Form, applied, heads
 from memtui.ui.draw.pages import Page, PageLine, diff_page, fields_page, words_page
 from memtui.workbench.edit.merge.session import MergeSession, bytes_of
@@ -303,4 +303,4 @@ def _writer(engine: Engine, address: Address) -> tuple[str, bool]:
 
 def name_of(actor: str, address: Address) -> str:
     """Name whoever else wrote a memory; a person who is told that is in another window just then."""
-    return "another window of yours" if is_person(actor) else who_words(actor, address.root)
+    return ANOTHER if is_person(actor) else who_words(actor, address.root)

@@ -172,7 +172,7 @@ async def test_who_deleted_it_and_when_is_said(tmp_path: Path) -> None:
     async with bench.run_test() as pilot:
         screen = await gone(bench, pilot)
         when = bench.flow.when(bench.engine.history.audit(limit=1)[0].at)
-        assert f"claude {when} deleted it while you had unsaved text in it." in text_of(screen, "#case-words")
+        assert f"claude deleted it ({when}) while you had unsaved text in it." in text_of(screen, "#case-words")
 
 
 async def not_saved(bench: Bench, pilot: Pilot[None], error: MemtuiError) -> CaseScreen:

@@ -33,7 +33,7 @@ async def test_it_stays_as_they_wrote_it() -> None:
         async with shown() as screen:
             await deleted(screen)
             await screen.press(key)
-            await screen.until_text("stays as claude wrote it")
+            await screen.until_text("stays as it was written by claude")
             assert screen.engine.data[RETRY] == THEIRS.encode()
 
 
