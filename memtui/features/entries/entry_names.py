@@ -7,6 +7,7 @@ found again by its check; one that has changed is not, and nothing is done.
 from typing import NamedTuple
 
 from memtui.errors import ConflictError, NotFoundError, UsageError
+from memtui.features.actors import by
 from memtui.features.entries.model import Entry, EntryFile
 
 CHECK = 6
@@ -16,6 +17,14 @@ _HEX = frozenset("0123456789abcdef")
 
 class EntryGoneError(ConflictError):
     """The entry that is meant is not there any more, or not the same."""
+
+    who = ""
+    """Whoever wrote the file last, as `who_words` names them."""
+
+    @property
+    def meanwhile(self) -> str:
+        """What happened, for the screen, without a full stop."""
+        return f"This entry was changed meanwhile {by(self.who)}" if self.who else "This entry was changed meanwhile"
 
 
 class Name(NamedTuple):

@@ -6,14 +6,16 @@ entry found again by its bytes; so what an agent added meanwhile stays, and no o
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import Actor, Address, Conflict, Root, Saved, Snapshot, Unchanged
 from memtui.errors import RefusedError
+from memtui.features.actors import who_words
 from memtui.features.entries import change as changing
 from memtui.features.entries import entry_names
-from memtui.features.entries.entry_names import Name
+from memtui.features.entries.entry_names import EntryGoneError, Name
 from memtui.features.entries.formats import FORMATS
 from memtui.features.entries.model import EntryFile
 from memtui.features.entries.parse import parse
@@ -59,6 +61,16 @@ def read_file(engine: Engine, address: Address) -> tuple[EntryFile, Snapshot]:
     return parse(snapshot.bytes, chosen), snapshot
 
 
+@contextmanager
+def told_by(engine: Engine, address: Address) -> Iterator[None]:
+    """Have an error about an entry that went name whoever wrote the memory last."""
+    try:
+        yield
+    except EntryGoneError as error:
+        error.who = who_words(engine.rows.get(address).actor, address.root)
+        raise
+
+
 def add(engine: Engine, address: Address, text: bytes, *, actor: Actor) -> Saved | Unchanged | Conflict:
     """Add an entry behind the last one."""
     return _change(engine, address, lambda file: changing.add(file, text), actor)
@@ -86,8 +98,9 @@ def _change(
     engine: Engine, address: Address, change: Callable[[EntryFile], bytes], actor: Actor
 ) -> Saved | Unchanged | Conflict:
     chosen = need_format(engine, address)
-    for _ in range(TRIES - 1):
-        result = engine.memories.edit(address, lambda data: change(parse(data, chosen)), actor=actor)
-        if not isinstance(result, Conflict):
-            return result
-    return engine.memories.edit(address, lambda data: change(parse(data, chosen)), actor=actor)
+    with told_by(engine, address):
+        for _ in range(TRIES - 1):
+            result = engine.memories.edit(address, lambda data: change(parse(data, chosen)), actor=actor)
+            if not isinstance(result, Conflict):
+                return result
+        return engine.memories.edit(address, lambda data: change(parse(data, chosen)), actor=actor)

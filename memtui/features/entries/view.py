@@ -219,7 +219,7 @@ much of it is used."""
         entry = row.entry
         asked, self._asked = self._asked, None
         if asked is not None and asked != row_key(row):
-            self.say("Not removed. Somebody else changed the entry you asked about; look again.", "warning")
+            self.say("Not removed. The entry you asked about was changed since; look again.", "warning")
             return
 
         def removed(result: Saved | Unchanged | Conflict) -> None:
@@ -230,8 +230,8 @@ much of it is used."""
             self.load()
 
         def refused(error: MemtuiError) -> None:
-            gone = isinstance(error, EntryGoneError)
-            why = "Somebody else changed this entry in that moment; look at it again." if gone else error.message
+            gone = f"{error.meanwhile}; look at it again." if isinstance(error, EntryGoneError) else ""
+            why = gone or error.message
             self.say(f"Not removed. {why}", "warning")
             self.load()
 

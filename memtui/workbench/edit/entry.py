@@ -214,7 +214,8 @@ def read(engine: Engine, address: Address, name: Name | None) -> Opened:
         MemtuiError: it cannot be read, or the entry is not there any more.
     """
     file, snapshot = guarded.read_file(engine, address)
-    entry = find(file, name) if name is not None else None
+    with guarded.told_by(engine, address):
+        entry = find(file, name) if name is not None else None
     policy = engine.roots.find(address.root).policy
     drafted = any(draft.address == address for draft in engine.drafts.all())
     form = form_of(file, entry, policy.write_bytes)
@@ -279,7 +280,7 @@ class EntryFlow(OwnDraft[EntryScreen]):
         self._browser.say(why, "warning")
 
     def _unreadable(self, screen: EntryScreen, error: MemtuiError) -> None:
-        gone = "Somebody else changed this entry in that moment." if isinstance(error, EntryGoneError) else ""
+        gone = f"{error.meanwhile}." if isinstance(error, EntryGoneError) else ""
         self._give_up(screen, gone or f"{error.message} {error.hint}")
         self._show_list()
 

@@ -14,6 +14,7 @@ from textual.app import SuspendNotSupported
 
 from memtui.engine.model import Conflict, Done, Draft, Saved, Snapshot
 from memtui.errors import MemtuiError
+from memtui.features.actors import by
 from memtui.features.edit.external import (
     CopyOf,
     EditorCommand,
@@ -100,7 +101,8 @@ def save_raw(editing: Editing, data: bytes) -> None:
             return
         if isinstance(done.result, Conflict):
             editing.editor.disk_is(done.disk, who=done.who)
-            editing.editor.say("Somebody else saved first, so nothing was written. Your text is in the history (H).")
+            who = by(editing.editor.who)
+            editing.editor.say(f"Nothing was written: it was saved first {who}. Your text is in the history (H).")
         else:
             editing.editor.open(
                 address, Snapshot(address, data, done.result.sha256, 0), limit=editing.editor.text_area.byte_limit
@@ -270,7 +272,7 @@ def rename(editing: Editing, value: str) -> None:
         error = next((outcome.error for outcome in done.outcomes if outcome.error), None) if done else None
         failed = done is not None and not all(outcome.ok for outcome in done.outcomes)
         if failed:
-            editing.editor.say(str(error) if error else "Somebody else saved first, so it keeps its name. Try again.")
+            editing.editor.say(str(error) if error else "It was saved in that moment, so it keeps its name. Try again.")
         else:
             editing.renamed(old, new)
             also = f", {done.also}" if done is not None and done.also else ""

@@ -173,7 +173,7 @@ async def test_an_entry_that_somebody_changed_is_not_removed(world: Entered) -> 
         screen.browser.bridge.reload()
         await screen.until_text("Ann uses fish.")
         await screen.press("t")
-        await screen.until_text("Not removed. Somebody else changed the entry you asked about")
+        await screen.until_text("Not removed. The entry you asked about was changed since")
         assert world.disk()["a.md"].decode() == theirs
         await screen.press("d", "t")
         await screen.until_text("Removed entry 1")

@@ -139,7 +139,7 @@ async def test_an_entry_that_went_before_it_was_opened_shows_the_list_again(worl
         assert item is not None
         (world.folder / "a.md").write_text(TEXT.replace("zsh", "fish"))
         screen.browser.host.edit_entry(at("a.md"), exact(item.entry))
-        await screen.until_text("Somebody else changed this entry in that moment.")
+        await screen.until_text("This entry was changed meanwhile outside memtui.")
         await screen.until_text("Ann uses fish.")
 
 
