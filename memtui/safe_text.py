@@ -14,6 +14,8 @@ _MARK_RUN = 12
 """Combining marks on one character; real scripts need fewer, and a pile of a thousand buries the rows around it."""
 
 _ZWJ, _TEXT_STYLE, _EMOJI_STYLE, _KEYCAP = "\u200d", "\ufe0e", "\ufe0f", "\u20e3"
+_UNSTEADY = {_EMOJI_STYLE, *map(chr, range(0x1F3FB, 0x1F400))}
+"""The sign for colours, and tones of skin."""
 _BLACK_FLAG = "\U0001f3f4"
 _FLAG_TAGS = tuple(
     "".join(chr(0xE0000 + ord(letter)) for letter in region) + "\U000e007f" for region in ("gbeng", "gbsct", "gbwls")
@@ -117,6 +119,19 @@ def cell_width(text: str) -> int:
     if text.isascii() or text.replace("…", "").isascii():  # cut text ends in one
         return len(text)
     return sum(width for _, width in _clusters(text))
+
+
+def steady(text: str) -> str:
+    """Draw what terminals give different widths so that all give it the same, `cell_width` wide: without the sign that
+    asks for colours and without a tone of skin, and with a space for a cell that goes with it.
+    """
+    if text.isascii() or not _UNSTEADY.intersection(text):
+        return text
+    parts = []
+    for cluster, width in _clusters(text):
+        plain = "".join(one for one in cluster if one not in _UNSTEADY) or cluster
+        parts.append(plain + " " * (width - cell_width(plain)))
+    return "".join(parts)
 
 
 def _cut(text: str, *, keep_newlines: bool, keep_tabs: bool, ascii_tokens: bool) -> list[tuple[str, bool]] | None:

@@ -138,7 +138,7 @@ def editor(visit: Visit) -> None:
     """A draft, while an agent saves other lines of the same memory."""
     _edit_deploy(visit)
     visit.stage.saves(DEPLOY, "migrations only add.", "migrations only add, and wait for the audit.")
-    visit.see("claude-code saved")
+    visit.see("Claude Code saved")
     visit.rest()
 
 
@@ -152,7 +152,7 @@ def conflict(visit: Visit) -> None:
     new = text.replace("(four minutes)", "(six minutes)").replace("`tide deploy production`.", AGENTS_STEP)
     new = new.replace("Not on Friday after two.", "Not on Friday after noon.")
     visit.stage.saves(DEPLOY, text, new)
-    visit.see("claude-code saved")
+    visit.see("Claude Code saved")
     visit.press("f8")
     visit.see("CONFLICT")
     visit.rest()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from memtui.safe_text import cell_width, has_hidden, one_line, pieces, visible
+from memtui.safe_text import cell_width, has_hidden, one_line, pieces, steady, visible
 from tests.growth import growth
 
 ATTACKS = {
@@ -259,3 +259,29 @@ def test_it_imports_nothing_of_ours_and_no_regex() -> None:
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.split() == ["memtui", "memtui.safe_text"]
+
+
+UNSTEADY = {"\ufe0f", *map(chr, range(0x1F3FB, 0x1F400))}
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("❤️x", "❤ x"),
+        ("👍🏽x", "👍x"),
+        ("1️⃣x", "1\u20e3 x"),
+        ("👨‍👩‍👧x", "👨‍👩‍👧x"),
+        ("🏳️‍🌈x", "🏳‍🌈 x"),
+        ("✅️x", "✅x"),
+        ("🏽", "🏽"),
+        ("plain", "plain"),
+    ],
+)
+def test_signs_of_several_parts_are_drawn_so_that_every_terminal_agrees(text: str, drawn: str) -> None:
+    assert steady(text) == drawn
+
+
+@given(st.lists(st.sampled_from([*EMOJI, "a", " ", "漢", "é"])).map("".join))
+def test_what_is_drawn_steadily_takes_the_cells_that_were_measured(text: str) -> None:
+    assert cell_width(steady(text)) == cell_width(text) == cell_len(steady(text))
+    assert not UNSTEADY.intersection(steady(text))

@@ -109,9 +109,7 @@ def _take(param: Param, target: dict[str, Value], name: str, inline: str | None,
 def _checked(param: Param, text: str) -> str | int:
     if param.choices and text not in param.choices:
         takes = param.name if param.option else param.metavar or param.key.upper()
-        raise UsageError(
-            f"{takes} takes {_either(param.choices)}, not {text!r}.", hint=_meant(text, param.choices, 0.6)
-        )
+        raise UsageError(f"{takes} takes {_either(param.choices)}, not {text!r}.", hint=_meant(text, param.choices))
     if param.kind == "number":
         if not (text.isascii() and text.isdigit() and 0 < int(text[:10]) < 1_000_000_000):
             raise UsageError(f"{text!r} is not a number from 1 up.", hint="Write a number such as 10.")
@@ -169,10 +167,13 @@ def unknown_verb(word: str) -> Verb:
     raise UsageError(f"memtui has no verb {word!r}.", hint=meant or "memtui --help lists the verbs.")
 
 
-def _meant(word: str, known: Sequence[str], cutoff: float = 0.5) -> str:
+def _meant(word: str, known: Sequence[str]) -> str:
+    """Ask for the words that it may be a slip for: nearly the same, or much of it from the first letter on."""
     from difflib import get_close_matches
 
-    close = get_close_matches(word, known, n=3, cutoff=cutoff)
+    close = get_close_matches(word, known, n=3, cutoff=0.8)
+    close += [one for one in get_close_matches(word, known, n=3, cutoff=0.7) if one[:1] == word[:1]]
+    close = list(dict.fromkeys(close))
     return f"Did you mean {_either(close)}?" if close else ""
 
 

@@ -67,6 +67,15 @@ def _carry_out(parsed: Parsed, out: Output) -> int:
     try:
         status: int = load(verb.does if verb else WITHOUT_A_VERB)(call)
         return status
+    except (MemtuiError, BrokenPipeError):
+        raise
+    except Exception as error:
+        from memtui.engine.disk import faults
+
+        with suppress(MemtuiError):  # settings that cannot be read name no folder
+            if not call.options.read_only:
+                faults.note(call.settings.state_dir, error, "cli")
+        raise
     finally:
         call.close()
 

@@ -11,6 +11,7 @@ from memtui.daemon.bodies import RequestError
 from memtui.daemon.events import Feed
 from memtui.engine import Engine
 from memtui.engine.access import READ_WRITE, Access
+from memtui.engine.disk import faults
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.tasks.lanes import BEGIN_S, begin_due, refuse_off, work_off, works
 from memtui.features.tasks.workspace import workspace_of
@@ -98,6 +99,7 @@ class Served:
             except MemtuiError as error:
                 ended, said = 0, str(error)  # nothing is lost: it is tried again
             except Exception as error:  # noqa: BLE001 - a lane that ended would be noticed by nobody
+                faults.note(self.session.settings.state_dir, error, "serve")
                 ended, said = 0, f"a fault of memtui's own: {type(error).__name__}: {error}"
             if said and said != told:
                 self._narrate(f"memtui: {self.workspace.name}: {said}")

@@ -87,7 +87,7 @@ class Engine:
         approver: Callable[[], Approver],
     ) -> None:
         """See `open`."""
-        self._state_dir = state_dir
+        self.state_dir = state_dir
         self._clock = clock
         self._retention = retention
         self._approver = approver
@@ -348,7 +348,7 @@ class Engine:
     def _ledger(self) -> Ledger:
         from memtui.engine.ledger import Ledger
 
-        ledger = Ledger(self._state_dir, clock=self._clock, read_only=self.roots.read_only)
+        ledger = Ledger(self.state_dir, clock=self._clock, read_only=self.roots.read_only)
         self.events.of_ledger = ledger.notices
         return ledger
 
@@ -356,7 +356,7 @@ class Engine:
     def _remembered(self) -> Remembered:
         from memtui.engine.look.row_cache import Remembered
 
-        return Remembered(self._state_dir)
+        return Remembered(self.state_dir)
 
     @cached_property
     def _catalog(self) -> Catalog:

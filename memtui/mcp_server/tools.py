@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtui.agents.table import canonical
 from memtui.engine import now_ms
+from memtui.engine.disk import faults
 from memtui.engine.model import Actor
 from memtui.errors import MemtuiError
 from memtui.features import table
@@ -30,6 +31,7 @@ _LOG = logging.getLogger(__name__)
 
 def offered(desk: Desk) -> "list[dict[str, Any]]":
     """List the tools of a client as they are sent; none when agents are switched off."""
+    door = None
     try:
         door = desk.door()
     except MemtuiError:
@@ -53,6 +55,7 @@ def offered(desk: Desk) -> "list[dict[str, Any]]":
 
 def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Result:
     """Carry out one call; never raises."""
+    door = None
     try:
         door = desk.door()
         for tool in table.tools():
@@ -71,7 +74,9 @@ def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resul
                 return answer
     except MemtuiError as error:
         return Result(ok=False, text=words(error))
-    except Exception:  # noqa: BLE001 - logged, and answered whatever it is: the session lives on
+    except Exception as error:  # noqa: BLE001 - logged, and answered whatever it is: the session lives on
+        if door is not None:
+            faults.note(door.engine.state_dir, error, "mcp")
         _LOG.exception("a call failed")
         return Result(
             ok=False, text="E_INTERNAL: the call failed by a fault in memtui. Memories are as they were kept."

@@ -79,6 +79,9 @@ class SafeEnd(PrivateApp[R]):
         """Store every draft before returning; returns how many there were. For subclasses."""
         return 0
 
+    def note_fault(self, error: BaseException) -> None:
+        """Note where a fault happened. For subclasses."""
+
     def panic(self, *renderables: RenderableType) -> None:
         """Textual's way out of what it cannot go on from, such as a terminal that is gone."""
         self.before_fault()
@@ -97,6 +100,7 @@ class SafeEnd(PrivateApp[R]):
         if self._told:
             return
         self._told = True
+        self.note_fault(error)
         self.bell()
         self.panic(fault_text(error, kept=self._kept, debug=self.show_faults))
 
@@ -133,6 +137,10 @@ class MemtuiApp(SafeEnd[int]):
         self.browser = BrowserScreen(bridge, facts, table, bridge.now)
         self.background: Background | None = None
         """What works tasks off; None: nobody does here."""
+
+    def note_fault(self, error: BaseException) -> None:
+        """Note where a fault happened, for `memtui doctor`."""
+        self.bridge.note_fault(error)
 
     @staticmethod
     def _table(settings: Settings) -> tuple[tuple[Action, ...], tuple[str, ...]]:

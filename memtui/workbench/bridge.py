@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 from textual.message import Message
 
 from memtui.engine import now_ms
+from memtui.engine.disk import faults
 from memtui.engine.model import (
     Actor,
     Address,
@@ -254,7 +255,7 @@ class Bridge:
                 except MemtuiError as error:
                     message = Failed(what, error, otherwise, hold)
                 except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
-                    message = Failed(what, _unexpected(error), otherwise, hold)
+                    message = Failed(what, self._unexpected(error), otherwise, hold)
                 if lane == WRITE and self._told_at:
                     self._told_at = 0.0
                     self._post(self._screen, Progressed(""))
@@ -533,23 +534,28 @@ class Bridge:
             except MemtuiError as error:
                 self._post(self._app, Failed(what, error, None))
             except Exception as error:  # noqa: BLE001 - shown to the user, whatever it is; the workbench lives on
-                self._post(self._app, Failed(what, _unexpected(error), None))
+                self._post(self._app, Failed(what, self._unexpected(error), None))
 
         return guarded
+
+    def note_fault(self, error: BaseException) -> None:
+        """Note where in the program a fault of ours happened, for `memtui doctor`; from any thread."""
+        if not self.read_only:
+            faults.note(self._engine.state_dir, error, "workbench")
+
+    def _unexpected(self, error: Exception) -> MemtuiError:
+        """Turn a fault of ours into something that can be shown, and note where it happened."""
+        self.note_fault(error)
+        return InternalError(
+            f"{type(error).__name__}: {error}",
+            unharmed="memtui goes on; what is on disk is as it was before this step.",
+            hint="memtui doctor says where it is noted; with MEMTUI_DEBUG=1 it is shown where it happened.",
+        )
 
     @staticmethod
     def _post(target: Target | None, message: Message) -> None:
         if target is not None:
             target.post_message(message)
-
-
-def _unexpected(error: Exception) -> MemtuiError:
-    """Turn a fault of ours into something that can be shown."""
-    return InternalError(
-        f"{type(error).__name__}: {error}",
-        unharmed="memtui goes on; what is on disk is as it was before this step.",
-        hint="Run memtui doctor; with MEMTUI_DEBUG=1 it shows where it happened.",
-    )
 
 
 Job = Callable[[], None]

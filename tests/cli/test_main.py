@@ -68,6 +68,11 @@ def test_a_fault_of_ours_is_told_in_words_and_shown_when_debugging(
     assert result.status == 1
     assert "RuntimeError: oh ␛[2J no [E_INTERNAL]" in result.err
     assert "Traceback" not in result.err
+    (noted,) = [each for each in cli("doctor", "--json").items if each["topic"] == "faults"]
+    assert str(noted["text"]).startswith("1 fault of memtui itself, the last at 20")
+    kept = Path(str(noted["text"]).rpartition(": ")[2]).read_text()
+    assert " cli RuntimeError < " in kept
+    assert "oh" not in kept
     monkeypatch.setenv("MEMTUI_DEBUG", "1")
     with pytest.raises(RuntimeError):
         cli(terminal=True)

@@ -177,7 +177,7 @@ async def editor(person: Person) -> None:
     """A draft, while an agent saves other lines of the same memory."""
     await edit_deploy(person)
     person.stage.saves(DEPLOY, "migrations only add.", "migrations only add, and wait for the audit.")
-    await person.until_text("claude-code saved")
+    await person.until_text("Claude Code saved")
 
 
 async def form(person: Person) -> None:
@@ -192,7 +192,7 @@ async def conflict(person: Person) -> None:
     """What you did and what an agent did to the same line, and the result."""
     await edit_deploy(person)
     person.stage.saves(DEPLOY, "`tide deploy production`.", "`tide deploy production`, after the second sailing.")
-    await person.until_text("claude-code saved")
+    await person.until_text("Claude Code saved")
     await person.see("f8", words="CONFLICT")
 
 

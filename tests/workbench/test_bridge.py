@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from textual.message import Message
 
+from memtui.engine.disk import faults
 from memtui.engine.model import Address, Changes, Draft, Notice
 from memtui.errors import NotFoundError, StorageError
 from memtui.workbench.bridge import (
@@ -108,6 +109,8 @@ def test_a_fault_of_ours_is_an_error_too(bridge: Bridge, box: Box) -> None:
     (message,) = box.wait(Failed)
     assert message.error.code == "E_INTERNAL"
     assert "ZeroDivisionError" in message.error.message
+    (noted,) = faults.read(bridge._engine.state_dir)
+    assert b" workbench ZeroDivisionError < " in noted
 
 
 def test_only_the_newest_of_a_group_arrives(bridge: Bridge, box: Box) -> None:

@@ -15,7 +15,7 @@ from memtui.features.actors import KINDS, VERBS, by, common_place, who_words
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
-from memtui.ui.draw.words import count_words, end_of_line, fit
+from memtui.ui.draw.words import both_ends, count_words, fit
 
 TOGETHER_MS = 2_000
 """What one writer outside memtui did with no longer pauses than this is one row."""
@@ -294,7 +294,7 @@ def item_runs(item: Item, steps: Steps, counts: Counts, width: int, look: Look, 
     if record is None:
         shown = one_line(look.named(step_words(item.step, operation)), room, ascii_tokens=plain)
     else:
-        shown = end_of_line(look.named(place_words(record)), room, plain=plain)
+        shown = both_ends(look.named(place_words(record)), room, plain=plain)
     return [*lead, (shown + " " * (room - cell_width(shown)), "name" if record is None else "description"), *tail]
 
 
@@ -371,7 +371,7 @@ def strip(
         if record is None:
             shown = one_line(look.named(step_words(step, operation)), room, ascii_tokens=look.ascii)
         else:
-            shown = end_of_line(look.named(place_words(record)), room, plain=look.ascii)
+            shown = both_ends(look.named(place_words(record)), room, plain=look.ascii)
         lines.append([*lead, (shown + " " * (room - cell_width(shown)), "description"), *tail])
     return lines
 

@@ -25,7 +25,7 @@ from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_p
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.times import ago, since
-from memtui.ui.draw.words import count_words, end_of_line, fit
+from memtui.ui.draw.words import both_ends, count_words, fit
 from memtui.ui.rows import ListRows
 
 if TYPE_CHECKING:
@@ -358,7 +358,7 @@ def _change_runs(change: Change, lead: list[Run], width: int, look: Clock, count
     name = look.named(str(change.address))
     if change.old_address is not None:
         name += f" (was {change.old_address.path})" if room > 40 else ""
-    shown = end_of_line(name, room, plain=look.ascii)
+    shown = both_ends(name, room, plain=look.ascii)
     return [*lead, kind, (shown, "name"), (" " * max(room - cell_width(shown), 0), "dim"), (tail, "dim")]
 
 

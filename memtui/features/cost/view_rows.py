@@ -22,7 +22,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.highlight import fitted
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words, end_of_line, fit, size_words
+from memtui.ui.draw.words import both_ends, count_words, fit, size_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -142,7 +142,7 @@ def _item_runs(row: Row, item: Item, width: int, around: Surroundings, *, plain:
     if width >= 76:
         label = [(fit(loaded.label, _LABEL, plain=plain) + " ", "description")]
     room = max(width - sum(cell_width(text) for text, _ in (*lead, *label, *tail)) - len(indent) - 1, 12)
-    path = end_of_line(short(loaded.path, around), room, plain=plain)
+    path = both_ends(short(loaded.path, around), room, plain=plain)
     style = "name" if loaded.at_start else "description"
     return [*lead, *label, (indent + path + " " * (room - cell_width(path)) + " ", style), *tail]
 
@@ -277,7 +277,7 @@ def _costly(item: Item, cost: Cost, around: Surroundings, width: int, *, plain: 
     part = percent(item.tokens, cost.tokens)
     words = f" {item.tokens:>7,} {share(item.tokens, cost.tokens, 10)} {part:>5}  "
     path = short(item.loaded.path, around)
-    return words + end_of_line(path, max(width - len(words) - 1, 12), plain=plain)
+    return words + both_ends(path, max(width - len(words) - 1, 12), plain=plain)
 
 
 def _text(engine: Engine, item: Item, width: int, *, plain: bool) -> tuple[Page, tuple[int, ...]]:

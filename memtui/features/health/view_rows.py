@@ -30,7 +30,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.difference import Look, compare, fold_runs
 from memtui.ui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
 from memtui.ui.draw.spans import Run
-from memtui.ui.draw.words import count_words, end_of_line, fit
+from memtui.ui.draw.words import both_ends, count_words, fit
 from memtui.ui.rows import ListRows
 
 if TYPE_CHECKING:
@@ -256,7 +256,7 @@ def row_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence
     path_room = min(rows.widest, room * 3 // 5)
     if room - path_room < LEAST_TEXT:
         path_room = min(rows.widest, room)
-    path = end_of_line(finding.path, path_room, plain=plain)
+    path = both_ends(finding.path, path_room, plain=plain)
     return [
         (f"{sign} ", "key"),
         (f"{kind:<10}", style),
@@ -269,7 +269,7 @@ def row_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence
 def _stray_runs(stray: Stray, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
     room = max(width - 12, 8)
     path_room = min(max(rows.widest, 30), room * 3 // 5)
-    path = end_of_line(stray.path, path_room, plain=plain)
+    path = both_ends(stray.path, path_room, plain=plain)
     return [
         ("  ", "key"),
         (f"{stray.kind:<10}", "warning"),

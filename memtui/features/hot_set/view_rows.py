@@ -22,7 +22,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.highlight import by_line, fitted
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words, end_of_line, size_words
+from memtui.ui.draw.words import both_ends, count_words, end_of_line, size_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -213,7 +213,7 @@ def _memory_runs(memory: Item | LeftOut, lead: Line, tail: Line, style: str, wid
     numbers: Line = [(claim, "description"), (heat, "description")] if width >= 52 else []
     used = sum(cell_width(text) for text, _ in (*lead, *numbers, *tail)) + 3
     room = max(width - used, 12)
-    path = end_of_line(shown_path(memory, look).removeprefix("/memories/"), room, plain=look.plain)
+    path = both_ends(shown_path(memory, look).removeprefix("/memories/"), room, plain=look.plain)
     sign: Run = ("P " if memory.pinned else "  ", "pin")
     name: Run = (path + " " * (room - cell_width(path)), style)
     return [*lead, sign, name, *numbers, *tail]

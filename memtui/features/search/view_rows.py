@@ -15,7 +15,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.highlight import fitted, marked
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look, ago
-from memtui.ui.draw.words import count_words, end_of_line, fit
+from memtui.ui.draw.words import both_ends, count_words, fit
 
 WIDE = 76
 """Cells from which it is said what must not be there."""
@@ -87,7 +87,7 @@ def hit_runs(hit: Hit, query: Query | None, width: int, room: int, look: Look) -
         look: now, and whether only ASCII is drawn.
     """
     path = hit.memory.address.path
-    shown = end_of_line(path, room, plain=look.ascii)
+    shown = both_ends(path, room, plain=look.ascii)
     name = marked(shown, "missing" if hit.memory.missing else "name", query.spans(shown) if query else ())
     lead: list[Run] = [*name, (" " * (room - cell_width(shown) + 1), "dim")]
     if hit.version is not None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtui.config.read import read_environment
 from memtui.config.settings import Settings
+from memtui.engine.disk import faults
 from memtui.engine.model import Finding
 from memtui.errors import MemtuiError, UsageError, how_to_add
 from memtui.features.edit.external import editor_command
@@ -72,6 +73,7 @@ def _all(call: Call) -> Iterator[Finding]:
         yield from call.engine.doctor.findings()
     except MemtuiError as error:
         yield Finding("error", "roots" if error.code != "E_STORE" else "ledger", error.message, error.hint)
+    yield from _faults(settings)
     yield from _agents(call, settings)
     yield from _watching()
     yield from _terminal(call, settings)
@@ -81,6 +83,20 @@ def _all(call: Call) -> Iterator[Finding]:
 
 def _settings_state(settings: Settings) -> str:
     return "read" if os.path.exists(settings.config_file) else "not there, so every setting is at its default"
+
+
+def _faults(settings: Settings) -> Iterator[Finding]:
+    """Name the file of memtui's own faults, when there are any."""
+    found = faults.read(settings.state_dir)
+    if found:
+        last = found[-1].split(b" ", 1)[0].decode("ascii", "replace")
+        yield Finding(
+            "note",
+            "faults",
+            f"{len(found)} fault{'s' * (len(found) != 1)} of memtui itself, the last at {last}: "
+            f"{os.path.join(settings.state_dir, faults.NAME)}",
+            "It says where in the program, and holds no text or name of a memory: send it along when you report one.",
+        )
 
 
 def _agents(call: Call, settings: Settings) -> Iterator[Finding]:

@@ -18,7 +18,7 @@ from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import SHORT, Look, ago, both, full, stamp
-from memtui.ui.draw.words import count_words, end_of_line, fit, partly_done, size_words
+from memtui.ui.draw.words import both_ends, count_words, fit, partly_done, size_words
 from memtui.ui.keys.fence import fence_of
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
@@ -254,7 +254,7 @@ def entry_runs(entry: TrashEntry, width: int, look: Look, *, marked: bool) -> li
     ]
     tail: list[Run] = [("  name taken", "warning")] if entry.taken else []
     room = max(width - sum(cell_width(text) for text, _ in (*runs, *tail)), 8)
-    return [*runs, (end_of_line(look.named(str(entry.address)), room, plain=look.ascii), "name"), *tail]
+    return [*runs, (both_ends(look.named(str(entry.address)), room, plain=look.ascii), "name"), *tail]
 
 
 def heading(entry: TrashEntry, together: int, now: int) -> list[str]:

@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.color import Color
 from textual.strip import Strip
 
-from memtui.safe_text import cell_width, visible
+from memtui.safe_text import cell_width, steady, visible
 from memtui.ui.draw.spans import INKED, Run
 
 FAINT, SOFT = 0.45, 0.25
@@ -72,7 +72,7 @@ class Paint:
                 if text:
                     segments.append(Segment(text, style))
                 text, style = "", wanted
-            text += in_ascii(visible(part)) if self._plain else visible(part)
+            text += in_ascii(visible(part)) if self._plain else steady(visible(part))
         segments.append(Segment(text, style))
         return Strip(segments).adjust_cell_length(width, self.style("name", ground))
 

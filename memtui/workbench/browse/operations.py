@@ -364,6 +364,8 @@ class MemoryOperations:
             self._screen.say(words, "warning")
         if failed:
             return
+        if past == "copied":  # whatever else is done takes the marked rows away, or is done again to the same ones
+            self._screen.memories.leave_marked(())
         name = self.name(tuple(outcome.address for outcome in good))
         if len(good) == 1 and (done.also or done.left):
             name = good[0].address.name  # so that the end of a longer sentence is in sight too

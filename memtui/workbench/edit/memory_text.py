@@ -26,7 +26,7 @@ from textual.widgets import TextArea
 from textual.widgets.text_area import Document, LanguageDoesNotExist, Selection
 
 from memtui.matching import Span
-from memtui.safe_text import has_hidden, pieces, visible
+from memtui.safe_text import has_hidden, pieces, steady, visible
 from memtui.ui.draw.paint import Paint
 from memtui.ui.textual_private import WrappedOnce
 
@@ -275,6 +275,8 @@ class MemoryText(WrappedOnce, TextArea):
     def render_line(self, y: int) -> Strip:
         """Draw one row, with the mark of its line in the first cell."""
         strip = super().render_line(y)
+        if not strip.text.isascii():
+            strip = Strip([Segment(steady(text), style) for text, style, _ in strip], strip.cell_length)
         if not self._marks and not self._found:
             return strip
         row = y + self.scroll_offset.y

@@ -15,7 +15,7 @@ from memtui.diff.merge import BASE, BOTH_EQUAL, CONFLICT, THEIRS, YOURS
 from memtui.diff.merge import SAME as UNCHANGED
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words, end_of_line
+from memtui.ui.draw.words import both_ends, count_words
 from memtui.workbench.edit.merge.session import CHOICES, NAMES, MergeSession
 
 SIGNS = {SAME: (" ", "description"), REMOVED: ("-", "del"), ADDED: ("+", "add")}
@@ -133,7 +133,7 @@ def header(parties: Parties, session: MergeSession, width: int) -> list[list[Run
     blank = f" ({counts.blank} white space only)" if counts.blank and width >= 80 else ""
     right = f"{counts.open} open{blank}, {counts.merged} merged "
     lead = " CONFLICT "
-    left = lead + end_of_line(parties.shown or parties.address, max(width - len(lead) - len(right) - 1, 12))
+    left = lead + both_ends(parties.shown or parties.address, max(width - len(lead) - len(right) - 1, 12))
     pad = " " * max(width - cell_width(left) - len(right), 1)
     return [
         [(left, "title-focus"), (pad, "title"), (right, "conflict" if counts.open else "good")],

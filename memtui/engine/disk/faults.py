@@ -1,0 +1,63 @@
+"""memtui's own faults, kept in one small file: when, where in the program, and of what kind.
+
+Never the message or a value, which may hold the text of a memory, or a name: whoever reports a fault can send the file.
+"""
+
+import os
+import time
+import traceback
+from collections.abc import Iterator
+
+from memtui import __version__
+from memtui.engine.disk import state_file
+
+NAME = "faults.log"
+MOST = 65_536
+"""Bytes; the oldest lines go first."""
+_FRAMES = 16
+"""Innermost calls that are named."""
+_HERE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def note(state_dir: str, error: BaseException, front: str) -> None:
+    """Add one line about a fault; where it cannot be written, the fault is only told.
+
+    Args:
+        state_dir: memtui's state folder.
+        error: what was raised.
+        front: what it happened in: `cli`, `workbench`, `mcp`.
+    """
+    at = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    line = f"{at} memtui {__version__} {front} {' from '.join(_told(error))}\n".encode()
+    lines = (*read(state_dir), line[:MOST])
+    while sum(map(len, lines)) > MOST:
+        lines = lines[1:]
+    try:
+        state_file.write(state_dir, NAME, b"".join(lines))
+    except OSError:
+        return
+
+
+def read(state_dir: str) -> tuple[bytes, ...]:
+    """Give the lines there are, oldest first; none when the file cannot be read."""
+    try:
+        data = state_file.read(state_dir, NAME, most=2 * MOST)
+    except (OSError, ValueError):
+        return ()
+    return tuple(data.splitlines(keepends=True))
+
+
+def _told(error: BaseException) -> Iterator[str]:
+    """Say of an error, and of each that led to it, its type and where it was raised, innermost first."""
+    seen: list[BaseException] = []
+    found: BaseException | None = error
+    while found is not None and found not in seen:
+        seen.append(found)
+        frames = reversed(traceback.extract_tb(found.__traceback__)[-_FRAMES:])
+        yield " < ".join((type(found).__name__, *(f"{_short(one.filename)}:{one.lineno} {one.name}" for one in frames)))
+        found = found.__cause__ or found.__context__
+
+
+def _short(path: str) -> str:
+    """A file of ours from the package on, others by their name: never a folder of this machine."""
+    return os.path.relpath(path, _HERE) if path.startswith(_HERE + os.sep) else os.path.basename(path)
