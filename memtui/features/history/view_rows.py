@@ -232,13 +232,13 @@ def entry_runs(entry: PastEntry, width: int, look: Look, *, marked: bool) -> lis
     operation = OPERATIONS.get(entry.operation, entry.operation) if not entry.note or entry.kind == DRAFT else "kept"
     runs: list[Run] = [
         ("*" if marked else " ", "mark"),
-        (f"{ago(entry.at, look.now):>4} ", "dim"),
+        (f"{ago(entry.at, look.now):>4} " if width >= NARROW else "", "dim"),
         (f"{when:>{16 if wide else SHORT}} ", "dim"),
         (fit(entry.who, 14, plain=plain) + " ", style),
         (fit(operation, 8) + " ", style),
     ]
-    size = f"{size_words(entry.size) if entry.kind != GONE else '':>7} " if width >= NARROW else ""
-    runs.append((f"{size}{change_words(entry.change):>7}  ", "description"))
+    size = size_words(entry.size) if entry.kind != GONE else ""
+    runs.append((f"{size:>7} {change_words(entry.change):>7}  ", "description"))
     if wide and entry.number:
         runs.append((f"{entry.number:>4}  {(entry.sha256 or '')[:8]}  ", "dim"))
     used = sum(len(text) for text, _ in runs)

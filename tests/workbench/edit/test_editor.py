@@ -149,7 +149,7 @@ async def test_edits_that_do_not_overlap_are_merged_shown_and_then_written(tmp_p
         await until(pilot, lambda: bench.editor.state is FileState.MERGEABLE)
         assert "~A saved outside memtui: 1 hunk, no overlap  f8" in title(bench)
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: said(bench).startswith(" Merged +1 -1 from agent; ctrl+s again writes it"))
+        await until(pilot, lambda: said(bench).startswith(" Merged +1 -1 saved outside memtui; ctrl+s again writes it"))
         assert bench.editor.text_area.text == "xone\ntwo\nTHREE\n"
         assert bench.path("a.md").read_bytes() == b"one\ntwo\nTHREE\n"
         await pilot.press("ctrl+s")

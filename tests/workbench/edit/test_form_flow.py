@@ -245,7 +245,7 @@ async def test_from_the_tree_somebody_elses_save_is_taken_up_or_shown(tmp_path: 
         theirs = OLD.replace(b"body", b"theirs")
         (world.folder / "a.md").write_bytes(theirs)
         await screen.press("ctrl+s")
-        await screen.until_text("What you typed fits on their text")
+        await screen.until_text("What you typed fits on that text")
         assert world.disk()["a.md"] == theirs
         last = theirs.replace(b"description: old", b"description: agents")
         (world.folder / "a.md").write_bytes(last)

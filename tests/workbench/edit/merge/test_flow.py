@@ -378,7 +378,7 @@ async def test_a_third_writer_between_two_runs_reopens_only_what_it_touched(tmp_
     async with bench.run_test(size=(120, 40)) as pilot:
         bench.flow.open(address())
         screen = await shown(bench, pilot)
-        await until(pilot, lambda: "wrote again: 1 place to decide again" in text_of(screen, "#conflict-foot"))
+        await until(pilot, lambda: "rote again outside memtui: 1 place to decide again" in text_of(screen, "#conflict-foot"))
         assert len(screen.session.open) == 2
         assert len(screen.session.again) == 1
 
@@ -427,7 +427,7 @@ async def test_undo_brings_the_agents_text_and_the_draft_back(tmp_path: Path) ->
     async with bench.run_test(size=(120, 40)) as pilot:
         await in_conflict(bench, pilot)
         await pilot.press("y", "ctrl+s")
-        await until(pilot, lambda: "Saved, merged with claude" in bench.editor.said_line.text)
+        await until(pilot, lambda: "Saved, merged with what was saved by claude" in bench.editor.said_line.text)
         assert "u in the tree takes it back" in bench.editor.said_line.text
         result = disk(bench)
         await until(pilot, lambda: bench.engine.drafts.all() == ())
@@ -518,7 +518,7 @@ async def test_texts_that_do_not_overlap_are_merged_as_the_setting_says(tmp_path
         await until(pilot, lambda: bench.editor.data == both)
         if wish == "ask":
             assert disk(bench) == agent
-            assert "Merged +1 -1 from claude; ctrl+s again writes it" in bench.editor.said_line.text
+            assert "Merged +1 -1 saved by claude; ctrl+s again writes it" in bench.editor.said_line.text
             await pilot.press("f8")
             screen = await shown(bench, pilot)
             assert "0 open, 2 merged" in text_of(screen, "#conflict-header")

@@ -176,7 +176,7 @@ async def test_counts_and_the_keys_that_save_and_leave_are_seen_at_every_width(
         assert "a-long-folder/a.md " in header
         assert "0 open, 1 merged" in header
         assert all(words in foot for words in ("ctrl+s write", "? help", "esc later"))
-        assert re.search(r"ctrl\+s writes \d+ lines: .*\d disk", foot)
+        assert re.search(r"ctrl\+s writes \d+ lines: .*\d agent", foot)
         assert ("n next" in foot) is all_keys
 
 
