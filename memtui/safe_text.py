@@ -122,8 +122,9 @@ def cell_width(text: str) -> int:
 
 
 def steady(text: str) -> str:
-    """Draw what terminals give different widths so that all give it the same, `cell_width` wide: without the sign that
-    asks for colours and without a tone of skin, and with a space for a cell that goes with it.
+    """Draw what terminals give different widths so that all give it the same, `cell_width` wide.
+
+    The sign that asks for colours and tones of skin are left out, with a space for a cell that goes with them.
     """
     if text.isascii() or not _UNSTEADY.intersection(text):
         return text

@@ -29,7 +29,7 @@ from memtui.ui.widgets.lines import Painted
 from memtui.wire.session import Session, acting, other_projects, own_roots, roots_now
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.background import Background
-from memtui.workbench.bridge import Bridge, Failed, Finished
+from memtui.workbench.bridge import Bridge, Failed, Finished, note_fault
 from memtui.workbench.browse.browser import BrowserScreen, Facts
 from memtui.workbench.browse.place import NOWHERE, read_place
 
@@ -140,7 +140,7 @@ class MemtuiApp(SafeEnd[int]):
 
     def note_fault(self, error: BaseException) -> None:
         """Note where a fault happened, for `memtui doctor`."""
-        self.bridge.note_fault(error)
+        note_fault(self.bridge, error)
 
     @staticmethod
     def _table(settings: Settings) -> tuple[tuple[Action, ...], tuple[str, ...]]:

@@ -178,7 +178,7 @@ class Bridge:
         """Milliseconds since the epoch."""
         self.started = clock()
         """When the workbench started."""
-        self.actor = actor
+        self.actor, self.state_dir = actor, engine.state_dir
         self.read_only = read_only
         self.fence: Fence | None = None
         """What holds the keys; None where nothing does."""
@@ -538,14 +538,9 @@ class Bridge:
 
         return guarded
 
-    def note_fault(self, error: BaseException) -> None:
-        """Note where in the program a fault of ours happened, for `memtui doctor`; from any thread."""
-        if not self.read_only:
-            faults.note(self._engine.state_dir, error, "workbench")
-
     def _unexpected(self, error: Exception) -> MemtuiError:
         """Turn a fault of ours into something that can be shown, and note where it happened."""
-        self.note_fault(error)
+        note_fault(self, error)
         return InternalError(
             f"{type(error).__name__}: {error}",
             unharmed="memtui goes on; what is on disk is as it was before this step.",
@@ -556,6 +551,12 @@ class Bridge:
     def _post(target: Target | None, message: Message) -> None:
         if target is not None:
             target.post_message(message)
+
+
+def note_fault(bridge: Bridge, error: BaseException) -> None:
+    """Note where in the program a fault of ours happened, for `memtui doctor`; from any thread."""
+    if not bridge.read_only:
+        faults.note(bridge.state_dir, error, "workbench")
 
 
 Job = Callable[[], None]

@@ -595,8 +595,6 @@ class OnDisk(Describing):
 
 
 def _moved_words(who: str, clashes: tuple[str, ...]) -> str:
-    saved = did(who, "saved meanwhile", begins=True)
-    if clashes:
-        both = " and ".join(clashes)
-        return f"{saved}, with another {both}. What you typed stands here: ctrl+s writes it."
-    return f"{saved}. What you typed fits on that text: ctrl+s writes it."
+    also = f", with another {' and '.join(clashes)}. What you typed stands here" if clashes else ""
+    fits = also or ". What you typed fits on that text"
+    return f"{did(who, 'saved meanwhile', begins=True)}{fits}: ctrl+s writes it."

@@ -378,7 +378,9 @@ async def test_a_third_writer_between_two_runs_reopens_only_what_it_touched(tmp_
     async with bench.run_test(size=(120, 40)) as pilot:
         bench.flow.open(address())
         screen = await shown(bench, pilot)
-        await until(pilot, lambda: "rote again outside memtui: 1 place to decide again" in text_of(screen, "#conflict-foot"))
+        await until(
+            pilot, lambda: "rote again outside memtui: 1 place to decide again" in text_of(screen, "#conflict-foot")
+        )
         assert len(screen.session.open) == 2
         assert len(screen.session.again) == 1
 
