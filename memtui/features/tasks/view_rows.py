@@ -12,8 +12,8 @@ from memtui.diff.hunks import why_not_text
 from memtui.engine.model import AuditRecord, is_person
 from memtui.engine.task import COMPLETED, FAILED, RUNNING, Run, Task
 from memtui.errors import MemtuiError
-from memtui.features.tasks.shown import asked_words, state_word, value_words, what_words
 from memtui.features.actors import who_words
+from memtui.features.tasks.shown import asked_words, state_word, value_words, what_words
 from memtui.safe_text import cell_width
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, fields_page, text_page, words_page
