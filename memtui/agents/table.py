@@ -169,6 +169,13 @@ KNOWN = (
     ),
     Traces("roo", "Roo Code", at_home=(".roo",), in_project=(".roo", ".roomodes", ".roorules", "memory-bank")),
     Traces(
+        "kilo",
+        "Kilo Code",
+        at_home=(".kilocode/rules", ".local/share/kilo/memory"),
+        in_project=(".kilocode/rules", ".kilo/rules", ".kilocoderules"),
+    ),
+    Traces("replit", "Replit Agent", in_project=(".agents/memory",)),
+    Traces(
         "cursor",
         "Cursor",
         at_home=(".cursor",),
@@ -189,7 +196,15 @@ KNOWN = (
         "agents-md",
         "AGENTS.md",
         in_config=("opencode/AGENTS.md", "amp/AGENTS.md"),
-        in_project=("AGENTS.md", "AGENTS.local.md", "AGENT.md"),
+        in_project=(
+            "AGENTS.md",
+            "AGENTS.local.md",
+            "AGENT.md",
+            "WARP.md",
+            ".junie/guidelines.md",
+            ".junie/AGENTS.md",
+            ".specify/memory/constitution.md",
+        ),
     ),
     Traces(
         "opencode",

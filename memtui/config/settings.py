@@ -363,7 +363,11 @@ VARIABLES = (
         "memtui",
         "Where the socket of `memtui serve` lies when its path in the state folder is too long.",
     ),
-    ("XDG_DATA_HOME", "memtui", "Where the folder of memtui's own memories lies (Linux); a relative path is ignored."),
+    (
+        "XDG_DATA_HOME",
+        "memtui, Kilo Code",
+        "Where the folder of memtui's own memories lies (Linux), and Kilo Code's; a relative path is ignored.",
+    ),
     ("MEMTUI_EDITOR", "memtui", "The editor for memtui alone, when the settings name none."),
     ("VISUAL", "memtui", "The editor, when neither the settings nor `MEMTUI_EDITOR` name one."),
     ("EDITOR", "memtui", "The editor, when nothing above names one."),

@@ -87,6 +87,19 @@ class Policy(NamedTuple):
     shown_chars: tuple[tuple[str, int], ...] = ()
     """The agent's own limits in characters: a path (shell pattern) and how many; shown as a problem when exceeded."""
 
+    new_in: str = ""
+    """The folder, with a final `/`, in which the agent looks for what a person adds; empty: anywhere."""
+
+    def place_of_new(self, path: str, stamp: str) -> str:
+        """Give the path at which a memory is made that a person names right in the root.
+
+        Args:
+            path: as it was named; one with a folder, or of a file that the layout knows, stays.
+            stamp: the time as a part of a name, so that no two are one.
+        """
+        known = self.is_index(path) or path in self.whole or self.format_of(path) is not None
+        return path if not self.new_in or "/" in path or known else f"{self.new_in}{stamp}-{path}"
+
     def is_index(self, path: str) -> bool:
         """Whether a path below the root is an index file."""
         wanted = self.index_file

@@ -5,6 +5,7 @@ Texts and names are made up; where files lie and how they look is what the agent
 
 import json
 from collections.abc import Callable, Mapping
+from hashlib import sha1
 from pathlib import Path
 
 from tests.agents.homes import below, lay
@@ -214,6 +215,30 @@ def cursor(home: Path, project: Path) -> None:
     )
 
 
+def kilo(home: Path, project: Path) -> None:
+    """Memories of this project and of another, the older memory bank, and rules of the user and of the project."""
+    made = sha1(str(project.resolve()).encode(), usedforsecurity=False).hexdigest()[:12]
+    folder = home / ".local/share/kilo/memory"
+    files = {"project.md": "- stack: Python\n", "state.json": '{"enabled": true}', "index.kmem": "stack: Python\n"}
+    lay(folder / f"{project.name}-{made}", {**files, "sessions/one.md": "Built it.\n", "decisions.jsonl": "{}\n"})
+    lay(folder / "other-0123456789ab", files)
+    lay(home / ".kilocode", {"rules/style.md": "- Short answers.\n"})
+    bank = {f".kilocode/rules/memory-bank/{name}.md": f"# {name}\n" for name in ("brief", "context")}
+    lay(project, {".kilocode/rules/01.md": "- Type everything.\n", ".kilocode/mcp.json": "{}", **bank})
+
+
+def replit(home: Path, project: Path) -> None:
+    """Memories in the checkout, with their index."""
+    lay(
+        project,
+        {
+            ".replit": "run = 'make'\n",
+            ".agents/memory/MEMORY.md": "- [Build](build.md) — how\n",
+            ".agents/memory/build.md": "---\nname: Build\ndescription: how\n---\n`make`.\n**Why:** one way.\n",
+        },
+    )
+
+
 def windsurf(home: Path, project: Path) -> None:
     """The user's rules, a memory that is not text, and rules of the project under both names of the program."""
     folder = home / ".codeium/windsurf/memories"
@@ -246,7 +271,8 @@ def kiro(home: Path, project: Path) -> None:
 def agents_md(home: Path, project: Path) -> None:
     """The file many agents read, in the project and in a folder of it, and those of agents that keep nothing else."""
     lay(home / ".config", {"opencode/AGENTS.md": "- Short answers.\n", "amp/AGENTS.md": "- Short answers.\n"})
-    lay(project, {"AGENTS.md": "# App\n\nBuild with `make`.\n", "api/AGENTS.md": "- v2 only.\n"})
+    lay(project, {"AGENTS.md": "# App\n\nBuild with `make`.\n", "api/AGENTS.md": "- v2 only.\n", "WARP.md": "# Warp\n"})
+    lay(project, {".junie/guidelines.md": "- Short.\n", ".specify/memory/constitution.md": "# Principles\n"})
 
 
 HOMES_MORE: Mapping[str, Callable[[Path, Path], None]] = {
@@ -259,6 +285,8 @@ HOMES_MORE: Mapping[str, Callable[[Path, Path], None]] = {
     "deepagents": deepagents,
     "cline": cline,
     "roo": roo,
+    "kilo": kilo,
+    "replit": replit,
     "cursor": cursor,
     "windsurf": windsurf,
     "kiro": kiro,

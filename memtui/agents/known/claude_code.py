@@ -43,7 +43,7 @@ AUTO = Policy(
     index_units=25_000,
     index_uncounted=("front-matter", "comments"),
     pointer_chars=150,
-    ignore=BOOKKEEPING,
+    ignore=(*BOOKKEEPING, ".consolidate-lock", ".memory-sync"),
     types=TYPES,
     fields=("name", "description", "type"),
     nests_type=True,
@@ -53,13 +53,17 @@ AUTO = Policy(
 """One topic per file; of the index, 200 lines or 25,000 UTF-16 units are loaded, and a line of it should stay short.
 Version 2.1.330 writes the type below `metadata`, and reads it in either place."""
 SUBAGENTS = AUTO._replace(index_file="*/MEMORY.md", whole=("*/MEMORY.md",))
-"""A folder for each subagent, each with an index of its own."""
+"""A folder for each subagent, each with an index of its own; so has each store that a team shares."""
+BY_HAND = AUTO._replace(index_lines=None, index_bytes=None, index_units=None, pointer_chars=None)
+"""The same shape in a checkout, of which nothing is loaded unless instructions say so."""
 PERSONAL = Policy(include=("CLAUDE.md", "rules/"), ignore=BOOKKEEPING, whole=("CLAUDE.md",))
 IN_PROJECT = ("CLAUDE.md", "CLAUDE.local.md", ".claude/CLAUDE.md", ".claude/rules/")
 MANAGED = Policy(include=("CLAUDE.md", ".claude/rules/"), ignore=BOOKKEEPING, whole=("CLAUDE.md",))
 
 WRITES = "Claude Code writes and tidies these files while it works."
 READS = "Claude Code reads these files and writes them when asked to."
+SENT = "Claude Code reads and writes these files only where instructions of the checkout send it here."
+TEAM = "Stores that a team shares; Claude Code keeps them in step with the others by itself."
 BELOW = " It reads those in folders further down once it works there; they are not listed here."
 OFF = " Auto memory is switched off {where}, so Claude Code neither loads nor writes them."
 UNLOADED = " Everything is switched off {where}, so Claude Code loads none of them; it still writes them."
@@ -105,6 +109,15 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
         where = switched_off(surroundings, folder)
         for root in _auto_memory(surroundings, folder, where, all_projects=all_projects):
             yield root._replace(switched_off=where)
+            team = os.path.join(root.path, "team")
+            if is_folder(team):
+                shared = root._replace(id=f"{root.id}:team", path=team, label=f"{root.label}, team", policy=SUBAGENTS)
+                yield shared._replace(aliases=(), note=TEAM, switched_off=where)
+        personal = os.path.join(folder, "memory", "personal")
+        if is_folder(personal):
+            yield Root(
+                f"{ID}:global:personal", personal, ID, "global", "Claude Code memory, personal", AUTO, note=WRITES
+            )
     yield from _in_project(surroundings)
     policy = Policy(include=IN_PROJECT, ignore=BOOKKEEPING, whole=IN_PROJECT[:3])
     around = _around_worktree(surroundings)
@@ -289,6 +302,7 @@ def _in_project(surroundings: Surroundings) -> Iterator[Root]:
     for name, label in (
         ("agent-memory", "Claude Code subagents"),
         ("agent-memory-local", "Claude Code subagents, not shared"),
+        ("memory", "Claude Code memory, in the checkout"),
     ):
         folder = os.path.join(project, ".claude", name)
         if is_folder(folder):
@@ -298,10 +312,10 @@ def _in_project(surroundings: Surroundings) -> Iterator[Root]:
                 ID,
                 "project",
                 label,
-                SUBAGENTS,
+                BY_HAND if name == "memory" else SUBAGENTS,
                 in_checkout=checked_out,
                 project=project,
-                note=WRITES,
+                note=SENT if name == "memory" else WRITES,
             )
 
 

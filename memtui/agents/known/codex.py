@@ -22,11 +22,15 @@ OWN = agent.AgentHome(("CODEX_HOME",), (".codex",))
 SWITCHES = ("memories", "memory_tool")
 """The feature, now and as older releases called it; it is off unless it is switched on."""
 
+NOTES = "extensions/ad_hoc/notes/"
+"""Where Codex tells itself to write what the user asks it to remember, one small `<timestamp>-<slug>.md` for each: a
+consolidation must take them all up. Source: its prompt about memories, and `extensions/ad_hoc/instructions.md`."""
 AUTO = Policy(
     index_file="memory_summary.md",
     front_matter="forbidden",
     entries=(("MEMORY.md", "codex"),),
-    generated=("raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
+    generated=("raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md", NOTES[:-6] + "instructions.md"),
+    new_in=NOTES,
     ignore=BOOKKEEPING,
     whole=("memory_summary.md", "MEMORY.md", "raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
 )
@@ -35,8 +39,8 @@ NAMES = ("AGENTS.override.md", "AGENTS.md")
 """The first one of a folder that is there is read, and no other."""
 
 WRITES = (
-    "Codex consolidates these files between sessions: it takes up what you change by hand, and makes the generated ones"
-    " anew."
+    "Codex consolidates these files between sessions: it takes up what you change by hand, above all a note in"
+    f" {NOTES[:-1]}, and makes the generated ones anew."
 )
 OFF = " Memories are switched off in {where}, so Codex neither loads nor writes them."
 UNWRITTEN = " memories.generate_memories is switched off in {where}, so Codex adds nothing to them."

@@ -87,7 +87,8 @@ _VERBS = (
             ("memtui create memtui:project/deploy.md --file notes.md", "from a file"),
             ("echo 'Use tabs.' | memtui create memtui:global/style.md -", "from standard input"),
         ),
-        "",
+        "Right in codex:global it becomes a note in the folder where Codex takes up what you add; the answer has "
+        "its address.",
         "one object: result (saved or unchanged), address, sha256, before, txn",
         does="memtui.features.memories.verbs:create",
         rank=10,

@@ -15,7 +15,9 @@ def test_what_is_found(machine: Machine, tmp_path: Path) -> None:
     assert listed(roots, tmp_path / "state") == {
         "agents-md:global:opencode": ["AGENTS.md"],
         "agents-md:global:amp": ["AGENTS.md"],
-        MINE: ["AGENTS.md", "api/AGENTS.md"],
+        MINE: ["AGENTS.md", "WARP.md", "api/AGENTS.md"],
+        "agents-md:project:junie-instructions": [".junie/guidelines.md"],
+        "agents-md:project:spec-kit-instructions": [".specify/memory/constitution.md"],
     }
     assert {root.kind for root in list(roots.values())[3:]} == {"instructions"}
     assert roots[MINE].in_checkout

@@ -10,6 +10,7 @@ from memtui.engine import Engine
 from memtui.engine.look.roots import included
 from memtui.engine.model import TYPES
 from tests.agents import homes
+from tests.agents.listing import listed
 from tests.agents.machine import NATIVE, Machine
 from tests.agents.test_projects_checkout import worktree
 
@@ -35,6 +36,32 @@ def test_without_memories_there_is_only_the_global_root(machine: Machine) -> Non
     machine.path("~/.claude").mkdir()
     root = machine.roots()["claude-code:global"]
     assert (root.path, root.policy.include) == (str(machine.home / ".claude"), ("CLAUDE.md", "rules/"))
+
+
+def test_memories_in_the_checkout_of_a_team_and_personal_ones(machine: Machine, tmp_path: Path) -> None:
+    for name in ("app/.claude/memory", "~/.claude/memory/personal"):
+        machine.write(f"{name}/MEMORY.md", "- [a](a.md)\n")
+        machine.write(f"{name}/a.md")
+    own = f"~/.claude/projects/{slug(str(machine.app))}/memory"
+    for name in ("MEMORY.md", ".consolidate-lock", "team/m1/MEMORY.md", "team/m1/b.md", "team/m1/.memory-sync"):
+        machine.write(f"{own}/{name}")
+    roots = machine.roots()
+    mine = f"claude-code:project:{slug(str(machine.app))}"
+    assert listed(roots, tmp_path / "state") == {
+        "claude-code:global": [],
+        mine: ["MEMORY.md"],
+        f"{mine}:team": ["m1/MEMORY.md", "m1/b.md"],
+        "claude-code:global:personal": ["MEMORY.md", "a.md"],
+        "claude-code:project:memory": ["MEMORY.md", "a.md"],
+    }
+    assert roots[f"{mine}:team"].policy.is_index("m1/MEMORY.md"), "each store has an index of its own"
+    checked_in = roots["claude-code:project:memory"]
+    assert (checked_in.in_checkout, checked_in.policy.index_lines, checked_in.policy.index_format) == (
+        True,
+        None,
+        "links",
+    )
+    assert f"{mine}:team" in machine.roots("app", all_projects=True)
 
 
 def test_subagents(machine: Machine) -> None:

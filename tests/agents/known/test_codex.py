@@ -37,6 +37,7 @@ def test_generated_files_are_marked(machine: Machine) -> None:
         "raw_memories.md",
         "phase2_workspace_diff.md",
         "rollout_summaries/2026-03-01T10-00-00-abcd-fix_release.md",
+        "extensions/ad_hoc/instructions.md",
     }
     assert policy.format_of("MEMORY.md") == "codex"
     assert policy.format_of("memory_summary.md") is None
