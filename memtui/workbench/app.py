@@ -34,9 +34,10 @@ from memtui.workbench.browse.browser import BrowserScreen, Facts
 from memtui.workbench.browse.place import NOWHERE, read_place
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from memtui.config.settings import Settings
+    from memtui.engine.model import Root
 
 R = TypeVar("R")
 CALM_FPS = 15
@@ -246,6 +247,14 @@ class MemtuiApp(SafeEnd[int]):
         self.browser.leave()
 
 
+def unseen(session: Session, roots: Iterable[Root]) -> tuple[Root, ...]:
+    """Find folders that look like memories and lie in none of these roots."""
+    from memtui.features.memories.unseen import look
+
+    found = look(session.surroundings, roots).folders if not session.options.only_roots else ()
+    return tuple(one.root for one in found)
+
+
 def run_workbench(session: Session, *, demo: bool = False) -> int:
     """Run the workbench to its end.
 
@@ -302,6 +311,7 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
         demo=demo,
         own_roots=lambda: roots_now(session),
         more_roots=lambda: other_projects(session),
+        unseen=lambda roots: unseen(session, roots),
         listing=bridge.remembered(),
         place_name=name,
         kept_theme=bridge.place(themes.KEPT)[0],

@@ -5,6 +5,7 @@ import time
 
 from memtui.engine.model import BROUGHT, Memory, RootStatus
 from memtui.errors import NotFoundError
+from memtui.features.memories.unseen import Unseen, look
 from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
@@ -27,8 +28,11 @@ def roots(call: Call) -> int:
             call.out.line(each.id)
         return outcomes.DONE
     found = call.engine.rows.status()
+    unseen = look(call.session.surroundings, call.session.roots) if not call.session.options.only_roots else Unseen()
     if call.out.json:
-        call.out.document(values.listing(values.root(status) for status in found))
+        listed = values.listing(values.root(status) for status in found)
+        folders = [{"path": one.path, "agent": one.agent or None, "option": one.option} for one in unseen.folders]
+        call.out.document({**listed, "unseen": folders, "unseen_ended": unseen.ended or None})
         return outcomes.DONE
     call.out.table(
         (
@@ -55,6 +59,9 @@ def roots(call: Call) -> int:
                 call.out.say(f"{status.root.id} came with a checkout: memtui roots --accept {status.root.id}")
             else:
                 call.out.say(f"{status.root.id}: {problem.text} [{problem.code}]")
+    for said in (*(one.words for one in unseen.folders), unseen.ended):
+        if said:
+            call.out.say(said)
     return outcomes.DONE
 
 

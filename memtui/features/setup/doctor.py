@@ -16,6 +16,7 @@ from memtui.engine.disk import faults
 from memtui.engine.model import Finding
 from memtui.errors import MemtuiError, UsageError, how_to_add
 from memtui.features.edit.external import editor_command
+from memtui.features.memories.unseen import look
 from memtui.safe_text import cell_width
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
@@ -71,6 +72,7 @@ def _all(call: Call) -> Iterator[Finding]:
             here = os.path.abspath(file) if file is not None and os.path.exists(file) else file
             yield Finding("note", "salvage", call.engine.doctor.salvage(here))
         yield from call.engine.doctor.findings()
+        yield from _unseen(call)
     except MemtuiError as error:
         yield Finding("error", "roots" if error.code != "E_STORE" else "ledger", error.message, error.hint)
     yield from _faults(settings)
@@ -79,6 +81,17 @@ def _all(call: Call) -> Iterator[Finding]:
     yield from _terminal(call, settings)
     yield _editor(settings)
     yield _clipboard(settings)
+
+
+def _unseen(call: Call) -> Iterator[Finding]:
+    """Name folders that look like memories and belong to no root."""
+    if call.session.options.only_roots:
+        return
+    found = look(call.session.surroundings, call.session.roots)
+    for one in found.folders:
+        yield Finding("note", "roots", f"{one.name} looks like memories, and no root shows it.", one.how)
+    if found.ended:
+        yield Finding("note", "roots", found.ended, "memtui roots in a folder further down looks at that one.")
 
 
 def _settings_state(settings: Settings) -> str:

@@ -6,7 +6,7 @@ writing (`operations.py`). A screen that did it all is the one nobody changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -79,6 +79,8 @@ class Facts(NamedTuple):
     """Finds the roots of where the user stands again."""
     more_roots: Callable[[], tuple[Root, ...]] = tuple
     """Finds the roots of every project; slow."""
+    unseen: Callable[[Iterable[Root]], tuple[Root, ...]] = lambda _: ()
+    """Finds folders that look like memories and lie in none of these roots, as roots that show them; slow."""
     listing: Listing | None = None
     """The rows of the last run."""
     place_name: str = ""

@@ -71,10 +71,15 @@ class Projects:
         screen = self._screen
         if screen.facts.demo:
             return
-        own, more = screen.facts.own_roots, screen.facts.more_roots
+        facts, own = screen.facts, screen.facts.own_roots
+
+        def look() -> tuple[tuple[Root, ...], tuple[Root, ...]]:
+            more = facts.more_roots()
+            return own() if again else (), (*more, *facts.unseen((*facts.roots, *more)))
+
         self._tell("finding projects")
         screen.bridge.run(
-            lambda _: (own() if again else (), more()),
+            lambda _: look(),
             lambda found: self._learn(*found, first=not again),
             what="find other projects",
             lane=GROUP,

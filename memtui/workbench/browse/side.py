@@ -19,7 +19,7 @@ from memtui.ui.draw.words import below_home, count_words
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.browse import preview
 from memtui.workbench.tree import cells
-from memtui.workbench.tree.nodes import FOLDER, MEMORY, NO_SIGNS, OTHERS, SCOPE, Node
+from memtui.workbench.tree.nodes import FOLDER, MEMORY, NO_SIGNS, OTHERS, SCOPE, UNSEEN, Node
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -400,6 +400,8 @@ class GroupWords:
 
     def _others_words(self, node: Node) -> str:
         """What a row of other projects is."""
+        if node.key == (OTHERS, UNSEEN):
+            return "Folders that look like memories and belong to no root. The page of each says what adds it."
         unread = sum(1 for child in node.children.values() if not self._screen.forest.others.counts(child))
         many = f"{count_words(len(node.children), 'folder')} of projects you do not stand in"
         if not unread:

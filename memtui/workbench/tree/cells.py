@@ -18,7 +18,7 @@ from memtui.ui.draw.pages import fold
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look, ago, since
 from memtui.ui.draw.words import count_words, end_of_line, fit, size_words
-from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, Node, Signs
+from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, UNSEEN, Node, Signs
 from memtui.workbench.tree.rows import Forest
 
 SIGN_STYLES = ("pin", "agent", "conflict", "draft")
@@ -114,7 +114,8 @@ def _tail(node: Node, forest: Forest, columns: Columns) -> str:
     other = forest.others.get(node.root) if node.depth == 1 else None
     wide = columns.uses > 0
     if node.kind == OTHERS:
-        return count_words(forest.projects_in(node), "project") if wide else f"{forest.projects_in(node):,}"
+        what = "folder" if node.key == (OTHERS, UNSEEN) else "project"
+        return count_words(forest.projects_in(node), what) if wide else f"{forest.projects_in(node):,}"
     if other is not None:
         count = count_words(node.files, "file") if forest.others.counts(node) else "not read"
         if not wide:

@@ -14,6 +14,9 @@ from memtui.engine.model import Address, Draft, Memory, Problem, Root
 SCOPE, OTHERS, ROOT, FOLDER, MEMORY = "scope", "others", "root", "folder", "memory"
 """The kinds of rows: a group, a group of other projects, a root, a folder in it, a memory."""
 
+UNSEEN = "unseen"
+"""The group of folders that look like memories and are no roots."""
+
 Key = tuple[str, ...]
 """What a row is, across reloads: its kind and names."""
 

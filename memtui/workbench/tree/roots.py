@@ -13,10 +13,12 @@ from typing import NamedTuple
 from memtui.agents.layout import short_path
 from memtui.agents.projects import EMPTIED, ORPHANED
 from memtui.engine.model import SCOPES, Listing, Root
-from memtui.workbench.tree.nodes import OTHERS, SCOPE, Key, Node
+from memtui.workbench.tree.nodes import OTHERS, SCOPE, UNSEEN, Key, Node
 
 INSTRUCTIONS = "instructions"
 """The kind of a root that people write, and the name of its group."""
+_NOBODY = "files"
+"""The agent of such a root that is neither ours, nor an agent's, nor given by hand: it only looks like memories."""
 INSTRUCTIONS_KEY: Key = (SCOPE, INSTRUCTIONS)
 
 
@@ -44,7 +46,9 @@ def groups(roots: Iterable[Root], others: Iterable[Root], *, by_agent: bool) -> 
     Returns:
         The groups in the order in which they are shown; none is empty.
     """
-    own, more = tuple(roots), tuple(others)
+    own, all_others = tuple(roots), tuple(others)
+    unseen = tuple(root for root in all_others if root.agent == _NOBODY)
+    more = tuple(root for root in all_others if root.agent != _NOBODY)
     written = tuple(root for root in own if root.kind == INSTRUCTIONS)
     memories = tuple(root for root in own if root.kind != INSTRUCTIONS)
     found: list[Group] = []
@@ -63,6 +67,8 @@ def groups(roots: Iterable[Root], others: Iterable[Root], *, by_agent: bool) -> 
                 found.append(Group((OTHERS, scope), f"other {scope}s", there, others=True))
     if written:
         found.append(Group(INSTRUCTIONS_KEY, INSTRUCTIONS, written, says=""))
+    if unseen:
+        found.append(Group((OTHERS, UNSEEN), "looks like memories, in no root", unseen, others=True))
     return found
 
 

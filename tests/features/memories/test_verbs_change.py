@@ -2,7 +2,6 @@
 
 import fcntl
 import hashlib
-import json
 import re
 from pathlib import Path
 
@@ -26,15 +25,15 @@ def test_create_takes_a_file_or_standard_input(here: Cli, notes: Path, tmp_path:
         assert (notes / f"{number}.md").read_bytes() == b"piped"
 
 
-def test_what_is_created_for_codex_is_a_note_that_it_takes_up(here: Cli, home: Path) -> None:
+def test_what_is_created_for_codex_is_a_note_that_it_takes_up(cli: Cli, home: Path) -> None:
     memories = home / ".codex/memories"
     memories.mkdir(parents=True)
-    done = here("create", "codex:global/tabs.md", "-", "--json", stdin=b"Use tabs.")
-    address = json.loads(done.raw)["address"]
+    done = cli("create", "codex:global/tabs.md", "-", "--json", stdin=b"Use tabs.")
+    address = str(done.json["address"])
     assert re.fullmatch(r"codex:global/extensions/ad_hoc/notes/\d{8}T\d{6}Z-tabs\.md", address)
     assert (memories / address.partition("/")[2]).read_text() == "Use tabs."
     for name in ("MEMORY.md", "memory_summary.md", "notes/a.md"):
-        assert here("create", f"codex:global/{name}", "-", stdin=b"v1").status == 0
+        assert cli("create", f"codex:global/{name}", "-", stdin=b"v1").status == 0
         assert (memories / name).is_file(), (
             "a file that Codex knows, and one with a folder, are made where they are named"
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 from memtui.engine.model import Address, Root
@@ -67,6 +68,27 @@ async def test_they_are_found_after_the_first_frame_and_not_read() -> None:
         assert f"{COUNT} projects" in running.text
         assert not any(address.root == WEB[0] for address in running.browser.forest.nodes)
         await running.until_text(f"{COUNT} not read")
+
+
+async def test_what_looks_like_memories_is_named_below_them_and_can_be_looked_at() -> None:
+    asked: list[set[str]] = []
+
+    def unseen(roots: Iterable[Root]) -> tuple[Root, ...]:
+        asked.append({root.id for root in roots})
+        return (elsewhere()[3]._replace(agent="files", label="In no root, web/notes", project=None, read_only=True),)
+
+    more = (*elsewhere()[:3], *elsewhere()[4:])
+    async with shown(engine(), more_roots=lambda: (*usual_roots(), *more), unseen=unseen) as running:
+        await running.until_text("OTHER PROJECTS")
+        assert {root.id for root in (*usual_roots(), *more)} <= asked[0]
+        assert running.browser.memories.go_to(("others", "unseen"))
+        await running.until_text("LOOKS LIKE MEMORIES, IN NO ROOT")
+        await running.until_text("belong to no root")
+        await running.press("enter")
+        await running.until_text("web/notes")
+        assert running.browser.memories.go_to(("root", WEB[3]))
+        await running.press("l")
+        await running.until_text("far.md")
 
 
 async def test_opening_one_reads_that_one() -> None:

@@ -41,6 +41,14 @@ def test_by_agent_each_agent_has_its_other_projects_below_it() -> None:
     ]
 
 
+def test_folders_that_are_no_roots_stand_last_in_a_group_of_their_own() -> None:
+    alike = Root("files:unseen:kb-1", "/p/kb", "files", "project", "In no root, kb")
+    for by_agent in (False, True):
+        found = groups(OWN, (*OTHERS, alike), by_agent=by_agent)
+        assert found[:-1] == groups(OWN, OTHERS, by_agent=by_agent)
+        assert (found[-1].name, found[-1].roots) == ("looks like memories, in no root", (alike,))
+
+
 def test_every_root_is_in_one_group_and_no_group_is_empty() -> None:
     for by_agent in (False, True):
         found = groups(OWN, OTHERS, by_agent=by_agent)
