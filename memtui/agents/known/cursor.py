@@ -27,9 +27,8 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find the user's rules, then the current project's."""
     if surroundings.home:
         path = os.path.join(surroundings.home, ".cursor", "rules")
-        yield from there(
-            Root(f"{ID}:global:instructions", path, ID, "global", LABEL, POLICY, note=UNREAD, kind="instructions")
-        )
+        mine = Root(f"{ID}:global:instructions", path, ID, "global", LABEL, POLICY, note=UNREAD, kind="instructions")
+        yield from there(mine._replace(switched_off="by Cursor itself"))
     paths = along(surroundings, surroundings.project, (".cursor/rules/", ".cursorrules"))
     policy = POLICY._replace(include=paths)
     yield from here(surroundings, ID, LABEL, surroundings.project, policy, READS)

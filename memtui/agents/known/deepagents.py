@@ -33,6 +33,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             agent = Root(f"{ID}:global:{id_part(name)}", path, ID, "global", label, POLICY, note=WRITES)
             yield from there(only(agent, "AGENTS.md", "memories/"))
         shared = Root(f"{ID}:global", home, ID, "global", "Deep Agents memory", POLICY, note=UNREAD)
+        shared = shared._replace(switched_off="by Deep Agents itself")
         yield from there(only(shared, "AGENTS.md"))
     path = os.path.join(surroundings.project, ".deepagents")
     mine = Root(f"{ID}:project", path, ID, "project", "Deep Agents memory", POLICY, note=WRITES)

@@ -17,5 +17,6 @@ def test_what_is_found(machine: Machine, tmp_path: Path) -> None:
     }
     assert {root.kind for root in list(roots.values())[3:]} == {"instructions"}
     assert "loads none" in roots["cursor:global:instructions"].note, "it is no place that Cursor reads"
+    assert [bool(root.switched_off) for root in list(roots.values())[3:]] == [True, False]
     below = machine.roots("app/api")
     assert listed(below, tmp_path / "below")["cursor:project:instructions"] == [*mine, "api/.cursor/rules/v2.mdc"]
