@@ -69,7 +69,7 @@ class _Looks:
         self._projects = tuple(dict.fromkeys(places))
         self._configs = tuple(filter(None, (surroundings.config_home(),)))
         self._systems = (surroundings.system_dir,)
-        self._known: dict[tuple[str, str], bool] = {}
+        self._known: dict[str, bool] = {}
 
     def show(self, agent: Traces) -> bool:
         """Whether an agent left any trace."""
@@ -82,13 +82,12 @@ class _Looks:
         )
 
     def _any_there(self, folders: tuple[str, ...], names: tuple[str, ...]) -> bool:
-        return any(self._is_there(folder, name) for folder in folders for name in names)
+        return any(self._is_there(f"{folder.rstrip('/')}/{name}") for folder in folders for name in names)
 
-    def _is_there(self, folder: str, name: str) -> bool:
-        place = (folder, name)
-        if place not in self._known:
-            self._known[place] = os.path.lexists(os.path.join(folder, name))
-        return self._known[place]
+    def _is_there(self, path: str) -> bool:
+        if path not in self._known:
+            self._known[path] = os.path.lexists(path)
+        return self._known[path]
 
 
 def _may_nest(surroundings: Surroundings) -> bool:

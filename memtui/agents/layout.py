@@ -38,7 +38,8 @@ def is_folder(path: str) -> bool:
 
 def has_any(folder: str, paths: tuple[str, ...]) -> bool:
     """Whether any of these paths exists below the folder."""
-    return any(os.path.lexists(os.path.join(folder, path)) for path in paths)
+    top = folder.rstrip("/") + "/"  # a look at a name costs less than joining it
+    return any(os.path.lexists(top + path) for path in paths)
 
 
 def names_in(folder: str) -> tuple[str, ...]:

@@ -161,8 +161,8 @@ KNOWN = (
     Traces(
         "cline",
         "Cline",
-        at_home=("Documents/Cline", "Cline", ".cline/rules"),
-        in_project=("memory-bank", ".clinerules", ".cline/rules"),
+        at_home=("Documents/Cline", "Cline", ".cline"),
+        in_project=("memory-bank", ".clinerules", ".cline"),
         runs=("CLINE_ACTIVE",),
         programs=("cline",),
         found="docs.cline.bot, terminal",
@@ -171,8 +171,8 @@ KNOWN = (
     Traces(
         "kilo",
         "Kilo Code",
-        at_home=(".kilocode/rules", ".local/share/kilo/memory"),
-        in_project=(".kilocode/rules", ".kilo/rules", ".kilocoderules"),
+        at_home=(".kilocode", ".local/share/kilo"),
+        in_project=(".kilocode", ".kilo"),
     ),
     Traces("replit", "Replit Agent", in_project=(".agents/memory",)),
     Traces(
@@ -201,9 +201,8 @@ KNOWN = (
             "AGENTS.local.md",
             "AGENT.md",
             "WARP.md",
-            ".junie/guidelines.md",
-            ".junie/AGENTS.md",
-            ".specify/memory/constitution.md",
+            ".junie",
+            ".specify",
         ),
     ),
     Traces(

@@ -46,7 +46,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
         path = os.path.join(project, inside, "memory-bank")
         name = f"{ID}:project:bank{'' if number == 0 else '-kilo'}"
         yield from in_project(surroundings, Root(name, path, ID, "project", "Kilo Code memory bank", BANK, note=BANKS))
-    names = (*(f"{inside}/" for inside in FOLDERS), ".kilocoderules")
+    names = tuple(f"{inside}/" for inside in FOLDERS)
     yield from in_project(surroundings, only(_rules("project", project), *names))
 
 
@@ -84,14 +84,14 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
 LOADS = agent.Loads(
     (
         agent.LoadSource("user rule", agent.HOME, ("**/*.md",)),
-        agent.LoadSource("rule", agent.PROJECT, (*(f"{inside}/**/*.md" for inside in FOLDERS), ".kilocoderules")),
+        agent.LoadSource("rule", agent.PROJECT, tuple(f"{inside}/**/*.md" for inside in FOLDERS)),
         agent.LoadSource("project instructions", agent.PROJECT, ("AGENTS.md",)),
         agent.LoadSource("memory index", f"{ID}:project", ("index.kmem",)),
         agent.LoadSource(
             "memories", f"{ID}:project", ("**/*.md",), mark=agent.ON_DEMAND, why="The agent looks for it when asked."
         ),
     ),
-    in_project=(*FOLDERS, ".kilocoderules"),
+    in_project=FOLDERS,
     options=_options,
     note=agent.ON_TOP,
 )

@@ -35,8 +35,29 @@ LETTA = "letta"
 ABOUT = frozenset({"readme.md", "changelog.md", "contributing.md", "license.md", "agents.md", "claude.md"})
 """Markdown that lies beside anything."""
 _SKIPPED = frozenset(
-    {"node_modules", "__pycache__", "site-packages", "venv", "target", "vendor", ".git", ".hg", ".venv"}
+    [
+        "node_modules",
+        "__pycache__",
+        "site-packages",
+        "venv",
+        ".venv",
+        "vendor",
+        "target",
+        "build",
+        "dist",
+        "coverage",
+        ".git",
+        ".hg",
+        ".tox",
+        ".cache",
+        ".next",
+        ".gradle",
+        ".mypy_cache",
+        ".pytest_cache",
+        ".ruff_cache",
+    ]
 )
+"""Folders of others' code, and of what is made from code."""
 _HOMES = {
     name: one.id
     for one in KNOWN

@@ -59,9 +59,10 @@ def roots(call: Call) -> int:
                 call.out.say(f"{status.root.id} came with a checkout: memtui roots --accept {status.root.id}")
             else:
                 call.out.say(f"{status.root.id}: {problem.text} [{problem.code}]")
-    for said in (*(one.words for one in unseen.folders), unseen.ended):
-        if said:
-            call.out.say(said)
+    for one in unseen.folders:
+        call.out.say(one.words)
+    if unseen.ended and call.out.terminal:
+        call.out.say(unseen.ended)
     return outcomes.DONE
 
 
