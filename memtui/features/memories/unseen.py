@@ -34,29 +34,8 @@ LETTA = "letta"
 """Whose memories hold a folder `system` with a `persona.md`."""
 ABOUT = frozenset({"readme.md", "changelog.md", "contributing.md", "license.md", "agents.md", "claude.md"})
 """Markdown that lies beside anything."""
-_SKIPPED = frozenset(
-    [
-        "node_modules",
-        "__pycache__",
-        "site-packages",
-        "venv",
-        ".venv",
-        "vendor",
-        "target",
-        "build",
-        "dist",
-        "coverage",
-        ".git",
-        ".hg",
-        ".tox",
-        ".cache",
-        ".next",
-        ".gradle",
-        ".mypy_cache",
-        ".pytest_cache",
-        ".ruff_cache",
-    ]
-)
+_MADE = ("target", "build", "dist", "coverage", ".tox", ".cache", ".next", ".gradle", ".mypy_cache", ".pytest_cache")
+_SKIPPED = frozenset(("node_modules", "__pycache__", "site-packages", "venv", ".venv", "vendor", ".git", ".hg", *_MADE))
 """Folders of others' code, and of what is made from code."""
 _HOMES = {
     name: one.id
