@@ -251,8 +251,9 @@ def _without(root: Root, claims: list[str]) -> Root:
     """Take claimed paths out of one root."""
     include = root.policy.include
     if include is not None:
-        include = tuple(entry for entry in include if not any(_covers(claim, entry) for claim in claims))
-        claims = [claim for claim in claims if any(_covers(entry, claim) for entry in include)]
+        include = tuple(_uncovered(include, claims))
+        apart = set(_uncovered(claims, include))
+        claims = [claim for claim in claims if claim not in apart]
     elsewhere = dict.fromkeys((*root.policy.elsewhere, *claims))
     return root._replace(policy=root.policy._replace(include=include, elsewhere=tuple(elsewhere)))
 
@@ -263,8 +264,10 @@ def _is_bare(root: Root) -> bool:
     return root.kind == "instructions" and not any(os.path.lexists(os.path.join(root.path, name)) for name in include)
 
 
-def _covers(outer: str, inner: str) -> bool:
-    return outer == inner or (outer.endswith("/") and inner.startswith(outer))
+def _uncovered(paths: Iterable[str], by: Iterable[str]) -> Iterator[str]:
+    """Give the paths that are none of others and lie in no folder of them; these end in `/`."""
+    exact, folders = set(by), tuple(path for path in by if path.endswith("/"))
+    return (path for path in paths if path not in exact and not path.startswith(folders))
 
 
 def _identity(root: Root) -> tuple[int, int] | None:
