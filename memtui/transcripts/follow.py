@@ -62,13 +62,7 @@ class _Line(NamedTuple):
     """Empty when it is too long."""
 
 
-def follow(
-    path: str,
-    reader: Reader,
-    cursor: SessionCursor | None = None,
-    *,
-    most: int = SLICE,
-) -> Slice:
+def follow(path: str, reader: Reader, cursor: SessionCursor | None = None, *, most: int = SLICE) -> Slice:
     """Read what is new in a session file; all of it where the cursor of an earlier look does not fit it any more.
 
     Of `most` bytes at once the last line is read to its end; a last line without its line feed waits.
@@ -124,12 +118,7 @@ def _ends(handle: int, offset: int) -> tuple[bytes, bytes]:
 
 
 def _read(
-    path: str,
-    handle: int,
-    found: os.stat_result,
-    reader: Reader,
-    cursor: SessionCursor | None,
-    most: int,
+    path: str, handle: int, found: os.stat_result, reader: Reader, cursor: SessionCursor | None, most: int
 ) -> Slice:
     """Read from a cursor, or all."""
     start = cursor.offset if cursor is not None else 0
@@ -138,7 +127,8 @@ def _read(
     )
     lines: Iterable[_Line] = _lines(handle, start, most)
     if path.endswith(".json"):
-        lines = _one(handle, start, found.st_size)
+        size = found.st_size if found.st_size > start else 0
+        lines = [_Line(0, size, os.pread(handle, size, 0) if size <= LINE else b"")] if size else []
     elif start:
         for line in islice(_lines(handle, 0, 1), 1):  # what it says of the session holds for all of it
             _take(log, reader, line)
@@ -182,9 +172,3 @@ def _lines(handle: int, start: int, most: int) -> Iterator[_Line]:
             at, rest, pending, given = at + size, b"", 0, True
         pending += len(last)
         rest = rest + last if pending <= LINE else b""
-
-
-def _one(handle: int, start: int, size: int) -> Iterator[_Line]:
-    """Give a file that is one object over many lines, unless it was read before."""
-    if size > start:
-        yield _Line(0, size, os.pread(handle, size, 0) if size <= LINE else b"")

@@ -7,9 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memtui.config.read import load_settings
-from memtui.features.extract.collect import collect
 from memtui.features.extract.rules import CONFIDENCE
-from memtui.features.extract.work import News, by_rules
+from memtui.features.extract.work import News, by_rules, collect
 from memtui.features.tasks.work import working_in
 from memtui.wire.session import Options, open_session
 from tests.extract.sessions import AGENTS, write

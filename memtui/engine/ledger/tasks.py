@@ -8,7 +8,7 @@ import json
 import os
 from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from hashlib import sha256
 from uuid import uuid4
 
@@ -173,19 +173,13 @@ class TaskTable:
     def lane(self, workspace: str, who: str = "memtui") -> Iterator[bool]:
         """Hold a lane for a block if nobody else does; says whether it is held."""
         lock = RootLock(os.path.join(self._database.directory, "locks"), f"lane-{workspace}")
-        try:
-            held = lock.held(wait=0, who=who)
+        with closing(lock), ExitStack() as held:
             try:
-                held.__enter__()
+                held.enter_context(lock.held(wait=0, who=who))
+                free = True
             except BusyError:
-                yield False
-                return
-            try:
-                yield True
-            finally:
-                held.__exit__(None, None, None)
-        finally:
-            lock.close()
+                free = False
+            yield free
 
     def start(self, task: str) -> Task | None:
         """Take a task that waits, or that a dead process left running; None when it has ended meanwhile."""

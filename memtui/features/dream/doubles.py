@@ -68,13 +68,12 @@ def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
         body = b"\n".join(line.rstrip() for line in one.body.splitlines()).strip()
         if body:
             groups.setdefault((one.key, body), []).append(one)
-    found = (_group(members) for members in groups.values())
-    return [one for one in found if one.others]
-
-
-def _group(members: Sequence[ReadMemory]) -> Doubles:
-    first, *rest = sorted(members, key=rank)
-    return Doubles(first, tuple(one for one in rest if not one.row.pinned and not said_besides(first, one)))
+    found = []
+    for members in groups.values():
+        first, *rest = sorted(members, key=rank)
+        if others := tuple(one for one in rest if not one.row.pinned and not said_besides(first, one)):
+            found.append(Doubles(first, others))
+    return found
 
 
 def said_besides(stays: ReadMemory, other: ReadMemory) -> list[str]:

@@ -10,7 +10,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from memtui.engine.proposal import Evidence
 from memtui.features.dream.doubles import ReadMemory
@@ -20,7 +20,7 @@ from memtui.features.remember.classify import same
 A_KIND, ALL = 5, 20
 """Suggestions of one kind, and of all."""
 _LATE_DAYS = 30
-_DATE = re.compile(r"\b(20[0-9]{2})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])\b")
+_DATE = re.compile(r"\b20[0-9]{2}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])\b")
 _EVENT = re.compile(r"\b(?:deadline|due|release|freeze|launch|ship|sprint|until|by)\b", re.IGNORECASE)
 _PASSING = re.compile(r"\b(?:temporar(?:y|ily)|for now|work[- ]in[- ]progress|WIP|for this (?:task|session))\b", re.I)
 _PATH = re.compile(r"`((?:[\w.@-]+/)+[\w.@-]+\.[A-Za-z0-9]{1,6})`")
@@ -66,22 +66,14 @@ def _conflicts(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
 
 def _outdated(texts: Iterable[ReadMemory], now: int) -> Iterator[Tidying]:
     """Memories about a day that is past."""
-    limit = datetime.fromtimestamp(now / 1000, UTC).date() - timedelta(days=_LATE_DAYS)
+    limit = str(datetime.fromtimestamp(now / 1000, UTC).date() - timedelta(days=_LATE_DAYS))
     for one in texts:
         for line in one.body.decode().splitlines():
-            days = [_day(match) for match in _DATE.finditer(line)]
-            last = max(filter(None, days), default=None)
-            if last is not None and last < limit and _EVENT.search(line):
+            last = max((match[0] for match in _DATE.finditer(line)), default="")
+            if "" < last < limit and _EVENT.search(line):
                 why = f"{one.row.address} is about {last}, which is past: does it still matter?"
                 yield _note("outdated", why, (one, line))
                 break
-
-
-def _day(match: re.Match[str]) -> date | None:
-    try:
-        return date(*map(int, match.groups()))
-    except ValueError:
-        return None  # 31 June
 
 
 def _stale_paths(texts: Iterable[ReadMemory], project: str) -> Iterator[Tidying]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from memtui.engine import Engine
 from memtui.engine.frontmatter.edit import set_fields
@@ -71,7 +72,10 @@ def look(working: Working) -> Looked:
     gone = {(one.by, removed) for one in stored if (removed := _removed(one.steps))}
     made: list[Proposal] = []
     left = 0
-    for one in _all(working):
+    working.progress("reading")
+    read = read_all(engine, working.roots, cancelled=working.cancelled)
+    tidying = find(engine, working.roots, read=read, cancelled=working.cancelled, progress=working.progress)
+    for one in chain(tidying, suggest(read[0], project=working.workspace.path, now=working.now)):
         found[one.rule] += 1
         if one.group is not None and (f"rule:{one.rule}", _removed(one.steps)) in gone:
             continue
@@ -84,14 +88,6 @@ def look(working: Working) -> Looked:
             made.append(new)
     judged = bounded(engine, made)
     return Looked(judged, {"found": dict(found), "left": left}, lambda: asks(working, judged))
-
-
-def _all(working: Working) -> Iterator[Tidying]:
-    engine, roots = working.engine, working.roots
-    working.progress("reading")
-    read = read_all(engine, roots, cancelled=working.cancelled)
-    yield from find(engine, roots, read=read, cancelled=working.cancelled, progress=working.progress)
-    yield from suggest(read[0], project=working.workspace.path, now=working.now)
 
 
 def _removed(steps: Iterable[Step]) -> frozenset[Step]:
@@ -181,9 +177,5 @@ def _steps(engine: Engine, one: ReplyOperation, targets: Sequence[ShownMemory]) 
         for each in rest:
             yield Remove(each.address, each.sha256)
     if one.op == MERGE:
-        yield from followed(engine, _doubles(engine, first, rest))
-
-
-def _doubles(engine: Engine, first: ShownMemory, rest: Sequence[ShownMemory]) -> Doubles:
-    stays, *others = (ReadMemory(engine.rows.get(one.address), one.sha256, b"", one.type) for one in (first, *rest))
-    return Doubles(stays, tuple(others))
+        stays, *others = (ReadMemory(engine.rows.get(one.address), one.sha256, b"", one.type) for one in targets)
+        yield from followed(engine, Doubles(stays, tuple(others)))

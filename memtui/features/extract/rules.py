@@ -57,6 +57,7 @@ _POINTS = re.compile(
     r"|\b(?:das|dies\w*|hier|nochmal|ça|cela|ici|esto|eso|aquí)\b|这|那|刚才",
     re.IGNORECASE,
 )
+"""What cannot be understood without what was said or shown before it."""
 _UNCLEAR = re.compile(
     r"^(?:(?:this|these|those) (?!project|repo|codebase|team|company|machine)|(?:it|this|that)\b(?! (?:project|repo)))"
     r"|^I(?:'ve|'m| have| just| am|(?: \w+ed| ran| made| did| was))\b",
@@ -161,7 +162,7 @@ def _rule(sentence: str, answer: str, *, short: bool) -> str:
     if answer == _AFTER_NO or (answer and phrases.corrects(sentence)):
         rest = _LEAD.sub("", sentence)
         if len(rest.split()) >= 3 or not rest.isascii():
-            return "correction" if _RULE_WORDS.search(sentence) and _points_nowhere(rest) else ""
+            return "correction" if _RULE_WORDS.search(sentence) and not _POINTS.search(rest) else ""
         return ""
     if _PREFERENCE.search(sentence):
         return "preference"
@@ -172,7 +173,3 @@ def _rule(sentence: str, answer: str, *, short: bool) -> str:
     if _EVENT.search(sentence) and (_DATED.search(sentence) or day_words(sentence, 0)) and _STATES.search(sentence):
         return "project"
     return ""
-
-
-def _points_nowhere(text: str) -> bool:
-    return not _POINTS.search(text)

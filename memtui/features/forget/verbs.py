@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from memtui.diff.differences import unified
 from memtui.engine import now_ms
 from memtui.engine.frontmatter import read as frontmatter
-from memtui.engine.model import Address, Root
+from memtui.engine.model import Address
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.forget.candidates import Candidate, named, search
 from memtui.features.forget.plan import ForgetPlan, Forgotten, plan_forget
@@ -35,7 +35,8 @@ def forget(call: Call) -> int:
     ids, words = args.texts("id"), args.texts("query")
     if bool(ids) is bool(words):
         raise UsageError("Say what to forget, by words or by ids.", hint="memtui forget WORDS shows what there is.")
-    found = named(engine, ids) if ids else search(engine, _roots(call), " ".join(words))
+    roots = [root for root in call.session.roots if args.text("scope") in (None, root.scope)]
+    found = named(engine, ids) if ids else search(engine, roots, " ".join(words))
     wanted = plan_forget(engine, found)
     write = bool(ids) or args.flag("yes")
     if write and not ids and len(wanted.going) > MOST:
@@ -51,11 +52,6 @@ def forget(call: Call) -> int:
     if call.actor.name.startswith("agent:"):
         return _proposed(call, wanted)
     return _carry_out(call, wanted)
-
-
-def _roots(call: Call) -> tuple[Root, ...]:
-    scope = call.args.text("scope")
-    return tuple(root for root in call.session.roots if scope in (None, root.scope))
 
 
 def _show(call: Call, wanted: ForgetPlan) -> None:

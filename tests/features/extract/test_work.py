@@ -12,7 +12,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import Task
-from memtui.features.extract import collect as collecting
+from memtui.features.extract import work
 from memtui.features.extract.work import KIND, begin
 from memtui.features.proposals.apply import carry_out
 from memtui.features.tasks.lanes import work_off
@@ -160,7 +160,7 @@ def test_nothing_is_read_before_somebody_said_yes(tell: Tell, config: Path, monk
     def trap(*_: object, **__: object) -> object:
         raise AssertionError("a session was read")
 
-    monkeypatch.setattr(collecting, "follow", trap)
+    monkeypatch.setattr(work, "follow", trap)
     assert skipped(run()[0]) == {"not_asked": 1}
     config.write_text('[transcripts]\nread = "off"\n')
     assert skipped(run()[0]) == {"disabled": 1}
