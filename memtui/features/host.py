@@ -131,6 +131,9 @@ class Destinations(Protocol):
     def edit_entry(self, address: Address, entry: Any) -> None:
         """Edit one entry of a memory that holds many, by what `entry_names.exact` says of it; None: a new one."""
 
+    def edit_text(self, data: bytes, name: str, edited: Callable[[bytes], None]) -> None:
+        """Open a text that is no memory yet in the user's own editor; `edited` is called with what comes back."""
+
     def describe(self, address: Address) -> None:
         """Show the front matter of a memory as a form."""
 

@@ -69,7 +69,8 @@ a leaves a change as it is, r has it taken back. Nothing of this happens before 
 undo; the same key again takes a decision away. A group opens and closes with `enter`; a checkout, a rewrite of many
 memories or a renamed folder is one row that opens. The difference is from the text you last saw. At once x says that
 you have seen a change, d h takes back one hunk of it and d c all of it, if the memory still is as shown; u brings back
-each. `/rejected` shows what you rejected, and r opens it again."""
+each. Of a proposal e edits the text, and in the text beside it enter goes through what shows it. `/rejected` shows what
+you rejected, and r opens it again."""
     EMPTY = ("You have seen everything.", "What others change or propose appears here as it happens.")
     rows: InboxRows
 
@@ -475,7 +476,7 @@ each. `/rejected` shows what you rejected, and r opens it again."""
     def off(self, action: Action) -> str:
         """Why an action is off now."""
         item = self.item
-        if action.id in DECIDES:
+        if action.id in DECIDES or (action.id == "edit" and item is not None and item.proposal is not None):
             outdated = (
                 action.id in ("accept", "reject") and item is not None and item.change is not None and self.outdated
             )
@@ -547,12 +548,12 @@ each. `/rejected` shows what you rejected, and r opens it again."""
 
     @on(RowList.Opened)
     def _open(self) -> None:
-        """Open a group, or edit the memory."""
+        """Open a group, what shows that a proposal is right, or edit the memory."""
         item = self.item
         if item is not None and item.kind == BURST and item.burst is not None:
             self._fold(wide=not self.rows.is_open(item.burst))
         elif item is not None and item.proposal is not None:
-            self.other_pane()
+            (self.decisions.show_evidence if self.in_page else self.other_pane)()
         elif item is not None and item.change is not None:
             reason = self._not_there(item.change)
             if reason:
@@ -561,7 +562,10 @@ each. `/rejected` shows what you rejected, and r opens it again."""
                 self._edit()
 
     def _edit(self) -> None:
-        """Open the memory at the place that is shown."""
+        """Open the memory at the place that is shown; of a proposal its text."""
+        if self.item is not None and self.item.proposal is not None:
+            self.decisions.edit()
+            return
         shown = self.shown
         line = shown.hunks[self.hunk].after[0] + 1 if shown is not None and shown.hunks else 0
         self.host.places.edit(self.here.address, then=f"line {line}" if line else "")

@@ -5,20 +5,25 @@ It is apart from the view as `Rollback` is from its other keys: it knows proposa
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, Change, Rename, Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.features.actors import who_words
-from memtui.features.changes.view_rows import NO_SIGN, SIGNS, UNDECIDED
+from memtui.features.changes.view_rows import NO_SIGN, SIGNS, UNDECIDED, draft_for_conflict
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import ProposalView, StepView
+from memtui.features.proposals.value import only_expects
 from memtui.safe_text import cell_width, one_line
+from memtui.transcripts.follow import follow
+from memtui.transcripts.sessions import READERS, allowed_files, consent
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
@@ -28,10 +33,13 @@ from memtui.ui.draw.words import count_words, fit
 from memtui.ui.widgets.prompts import Question
 
 if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
     from memtui.features.changes.view_rows import InboxRows, Item, Shown
     from memtui.features.host import Host, Jobs
     from memtui.ui.list_view import ViewList
+    from memtui.ui.widgets.page_view import PageView
 
 _Decided = Sequence[tuple[Proposal | Change, str]]
 """Proposals and changes, each with what is decided about it."""
@@ -40,7 +48,10 @@ _STATES = {
     "rejected": "It is rejected; r opens it again.",
     "later": "It is put off.",
     "blocked": "Nobody can accept it.",
+    "stale": "e shows it beside what is there now, to decide place by place; r rejects it.",
 }
+AROUND, SAID = 3, 4_000
+"""Events of a session that are shown before and after a turn, and characters of each."""
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID = 8
 """Characters of a session's id that people are shown."""
@@ -80,7 +91,7 @@ def show(engine: Engine, number: str, now: int, look: Look) -> ShownProposal:
     said = [one.why, f"By {who_words(one.by)}, {since(one.at, now)}, {one.confidence:.0%} sure."]
     page = list(words_page(*map(look.named, said), style="description", width=look.width))
     state = _STATES.get(one.state, "")
-    for text in filter(None, (state, one.note, view.problem)):
+    for text in dict.fromkeys(filter(None, (state, one.note, view.problem))):
         page += words_page(look.named(text), style="problem", width=look.width)
     for shown in one.evidence:
         page += words_page(f"from {_place(shown, look)}: {shown.quote}", style="name", width=look.width)
@@ -133,6 +144,27 @@ def _step(view: StepView, look: Look) -> tuple[Page, tuple[int, ...]]:
     return tuple(page), starts
 
 
+def turn_page(settings: Settings, place: Surroundings | None, shown: Evidence, look: Look) -> Page:
+    """Draw what was said in a session around a turn, as far as sessions may be read; else say why nothing is shown."""
+    allowed = [] if place is None else allowed_files(settings, place)
+    for agent, path in allowed:
+        if place is None or (shown.name != path and shown.name[:_ID] not in os.path.basename(path)):
+            continue
+        mine = consent(settings, place)
+        events = [one for one in follow(path, READERS[agent]).events if one.text and mine.covers(one.cwd)]
+        at = next((index for index, one in enumerate(events) if one.uuid == shown.place), None)
+        if at is None:
+            continue
+        page = words_page(f"{agent}, session {shown.name[:_ID]}; enter goes on.", style="description", width=look.width)
+        for index, one in enumerate(events[max(0, at - AROUND) : at + AROUND + 1], max(0, at - AROUND)):
+            head = f"{'> ' * (index == at)}{one.role}"
+            page = (*page, PageLine(()), *words_page(head, style="heading", width=look.width))
+            page = (*page, *text_page(one.text[:SAID].encode("utf-8", "replace"), look.width, plain=look.plain))
+        return page
+    why = "its file is gone" if allowed else "sessions may not be read here: memtui sessions on"
+    return words_page(f"The session is not shown: {why}.", shown.quote, width=look.width)
+
+
 class ReviewPlace(Protocol):
     """The view, to what decides in it: where the cursor is, and what it shows afterwards."""
 
@@ -154,6 +186,15 @@ class ReviewPlace(Protocol):
     @property
     def targets(self) -> tuple[Change, ...]:
         """The changes that an operation works on."""
+
+    page: PageView
+
+    @property
+    def proposed(self) -> ShownProposal | None:
+        """The proposal beside the list."""
+
+    def give(self, page: Page) -> None:
+        """Show a text beside the list."""
 
     @property
     def place_in_proposal(self) -> tuple[str, int, int] | None:
@@ -185,6 +226,8 @@ class Decisions:
         self._view = view
         self._before: list[_Decided] = []
         """What the decisions were before each that is not carried out yet."""
+        self._shown = ("", 0)
+        """The proposal whose evidence is gone through, and how much of it was shown."""
 
     @property
     def targets(self) -> tuple[Proposal, ...]:
@@ -199,6 +242,8 @@ class Decisions:
             return "" if any(map(bool, self._decided())) else "Nothing is decided: a accepts, r rejects."
         if action in ("next_undecided", "previous_undecided"):
             return "" if any(map(rows.undecided, rows.shown)) else "Everything is decided."
+        if action == "edit":
+            return self._no_edit
         chosen = self.targets
         if not chosen:
             return "" if action != "put_off" and self._view.targets else "Put the cursor on a proposal first."
@@ -341,6 +386,94 @@ class Decisions:
             view.load_and_read()
 
         view.jobs.run(job, done, what=f"carry out {what}", lane=WRITE)
+
+    @property
+    def _text_step(self) -> int | None:
+        """The number of the step whose text is edited: the one that keys are at, else the first that writes one."""
+        found, place = self._view.proposed, self._view.place_in_proposal
+        steps = [] if found is None else [view.step for view in found.view.steps]
+        writes = [at for at, step in enumerate(steps) if isinstance(step, Write) and not only_expects(step)]
+        return place[1] if place is not None and place[1] in writes else next(iter(writes), None)
+
+    @property
+    def _no_edit(self) -> str:
+        """Why there is nothing to edit; empty when there is."""
+        found = self._view.proposed
+        if found is None or self._text_step is None:
+            return "It writes no text."
+        state = found.view.proposal.state
+        return "" if state in ("open", "later", "stale") else f"It is {state}: only what is open is edited."
+
+    def edit(self) -> None:
+        """Edit the text a proposal writes, in the user's editor; where it collides, decide on it place by place."""
+        view, found, number = self._view, self._view.proposed, self._text_step
+        assert found is not None
+        assert number is not None
+        one, at = found.view.proposal, found.view.steps[number]
+        if at.problem and at.base is not None and at.current is not None:
+            self._merge(at)
+            return
+
+        def edited(data: bytes) -> None:
+            old, new = (sha256(text).hexdigest() for text in (getattr(at.step, "data", b""), data))
+            later = (step._replace(expected_sha256=new) if step.expected_sha256 == old else step for step in one.steps)
+            steps = [
+                step._replace(data=data) if step == at.step and isinstance(step, Write) else step for step in later
+            ]
+
+            def done(_: Proposal) -> None:
+                view.say(f"The text of proposal {one.id} is as you edited it: a accepts it.", "good")
+                view.load_and_read()
+
+            view.jobs.run(
+                lambda engine: apply.revise(engine, one.id, steps), done, what=f"edit proposal {one.id}", lane=WRITE
+            )
+
+        view.host.places.edit_text(at.proposed or b"", at.step.address.name, edited)
+
+    def _merge(self, at: StepView) -> None:
+        """Show base, the proposal and what is there now as any conflict, by way of a draft of the memory."""
+        view, address, now = self._view, at.step.address, self._view.host.now()
+        change = Change(address, "modified", "", None, at.step.expected_sha256, now)
+        wanted, base = at.proposed or b"", at.base or b""
+
+        def drafted(kept: bool) -> None:
+            if not kept:
+                view.say(f"{address} has a draft of its own, or it is no text.", "warning")
+                return
+            view.jobs.refresh_drafts()
+            view.host.say("Once you saved what you decided, r takes the proposal off the list.")
+            view.host.places.edit(address, then="compare")
+
+        view.jobs.run(
+            lambda engine: draft_for_conflict(engine, change, wanted, base, now),
+            drafted,
+            what=f"compare {address}",
+            lane=WRITE,
+        )
+
+    def show_evidence(self) -> None:
+        """Show what the next piece of evidence names: a memory as it was, or what was said; then the proposal again."""
+        view, found = self._view, self._view.proposed
+        one = found.view.proposal if found is not None else None
+        cited = [shown for shown in one.evidence if shown.kind in ("memory", "turn")] if one is not None else []
+        seen = self._shown[1] if one is not None and self._shown[0] == one.id else 0
+        if one is None or not cited:
+            view.say("What shows it stands here in full.")
+            return
+        self._shown = (one.id, seen + 1) if seen < len(cited) else ("", 0)
+        if seen >= len(cited):
+            view.load_and_read()
+        elif cited[seen].kind == "memory":
+            view.host.places.history(Address.parse(cited[seen].name), at=cited[seen].sha or None)
+        else:
+            settings, place, look = view.host.settings, view.host.surroundings, Look(view.page.text_width)
+            view.jobs.run(
+                lambda _: turn_page(settings, place, cited[seen], look),
+                view.give,
+                what=f"read session {cited[seen].name[:_ID]}",
+                latest="evidence",
+            )
 
     def jump(self, step: int) -> None:
         """Go to the next row that nobody decided about, or the one before."""

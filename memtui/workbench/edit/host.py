@@ -6,7 +6,7 @@ imports a text widget.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, cast
 
 from memtui.engine.model import Address
@@ -119,6 +119,13 @@ class EditorHost:
             screen.open_editor(address)
         elif self._entry is None or not self._entry.is_open:
             self._entry = EntryFlow(screen, address, name)
+
+    async def edit_text(self, data: bytes, name: str, edited: Callable[[bytes], None]) -> None:
+        """Open a text that is no memory yet in the user's own editor."""
+        from memtui.workbench.edit.extras import edit_text_outside
+
+        editing = self._editing or await self._make()
+        edit_text_outside(editing, data, name, edited, lambda words: self._screen.say(words, "name"))
 
     def say(self, words: str) -> None:
         """Say something where the user types: the footer would keep it, and hide the keys, until another pane's key."""

@@ -128,6 +128,9 @@ class _Places(Destinations):
     def edit_entry(self, address: Address, entry: Any) -> None:
         self._screen.host.edit_entry(address, entry)
 
+    def edit_text(self, data: bytes, name: str, edited: Callable[[bytes], None]) -> None:
+        self._screen.call_next(self._screen.host.edit_text, data, name, edited)
+
     def describe(self, address: Address) -> None:
         self._screen.host.describe(address)
 

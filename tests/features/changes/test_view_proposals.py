@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -264,3 +265,62 @@ async def test_rejected_ones_are_shown_by_the_filter_and_opened_again() -> None:
         await screen.until(lambda: top.item is not None and top.item.kind == "head")
         await screen.press("j", "r")
         await screen.until(lambda: apply.find(engine, one.id).state == "open")
+
+
+async def test_the_text_of_a_proposal_is_edited_and_that_is_what_is_carried_out(tmp_path: Path) -> None:
+    script = tmp_path / "editor.sh"
+    script.write_text('sed -i s/four/five/ "$2"\n')
+    async with shown(settings={"editor": f"sh {script} --wait"}) as screen:
+        engine = screen.engine.engine
+        one = propose(engine, RETRY, old="three", new="four", why="You said four.")
+        top = await opened(screen)
+        await screen.until(lambda: top.proposed is not None)
+        await screen.press("e")
+        await screen.until_text("as you edited it")
+        assert b"three" in engine.read(RETRY).bytes
+        assert apply.find(engine, one.id).steps[0].expected_sha256 == engine.read(RETRY).sha256
+        await screen.until_text("{five}")
+        await screen.press("a")
+        await screen.until_text("1 accepted, ctrl+s")
+        await screen.press("e")
+        await screen.until_text("It is accepted: only what is open is edited.")
+        await screen.press("ctrl+s", "enter")
+        await screen.until(lambda: b"five times" in engine.read(RETRY).bytes)
+
+
+async def test_what_collides_is_decided_on_the_conflict_screen() -> None:
+    async with shown() as screen:
+        engine = screen.engine.engine
+        one = propose(engine, RETRY, old="three", new="four", why="You said four.")
+        read = engine.read(RETRY)
+        engine.save(RETRY, read.bytes.replace(b"three", b"six"), expected_sha256=read.sha256, actor=ME)
+        apply.decide(engine, [one.id], "accepted", actor=ME)
+        apply.carry_out(engine, [one.id], actor=ME)
+        assert apply.find(engine, one.id).state == "stale"
+        top = await opened(screen)
+        await screen.until(lambda: top.proposed is not None)
+        await screen.until_text("e shows it beside what is there now")
+        await screen.press("e")
+        for words in ("BASE", "YOURS", "three", "four", "six"):
+            await screen.until_text(words)
+        assert b"six" in engine.read(RETRY).bytes
+
+
+async def test_enter_in_the_text_goes_through_what_shows_it() -> None:
+    async with shown() as screen:
+        engine = screen.engine.engine
+        read = engine.read(RETRY)
+        shows = [Evidence("memory", str(NOTES), engine.read(NOTES).sha256), Evidence("turn", "session-41c", place="t")]
+        step = Write(RETRY, read.bytes + b"- more\n", read.sha256)
+        made = proposal(engine, kind="replace", steps=[step], by="rule:test", why="More.", evidence=shows)
+        engine.proposals.add(bounded(engine, [made]))
+        top = await opened(screen)
+        await screen.until(lambda: top.proposed is not None)
+        await screen.press("enter", "enter")
+        await screen.until_text(f"History of {NOTES}")
+        await screen.press("escape")
+        await screen.until(lambda: screen.browser.views.current == "changes")
+        await screen.press("enter")
+        await screen.until_text("The session is not shown")
+        await screen.press("enter")
+        await screen.until_text("+ - more")

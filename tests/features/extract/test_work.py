@@ -8,15 +8,18 @@ from pathlib import Path
 import pytest
 
 from memtui.config.read import load_settings, read_environment
+from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import Actor
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import Task
+from memtui.features.changes.view_proposals import turn_page
 from memtui.features.extract import work
 from memtui.features.extract.work import KIND, begin
 from memtui.features.proposals.apply import carry_out
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import workspace_of
+from memtui.ui.draw.difference import Look
 from memtui.wire.session import Options, open_session
 from tests.extract.sessions import AGENTS
 from tests.features.extract.conftest import Tell
@@ -33,6 +36,28 @@ def run(**request: object) -> tuple[Task, tuple[Proposal, ...]]:
         task = engine.tasks.enqueue(KIND, lane.id, "cli", {"since": 0, **request}, trigger="manual")
         work_off(session, workspace=lane, stop=lambda: False)
         return engine.tasks.get(task.id), engine.proposals.all()
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_the_turn_that_shows_a_proposal_can_be_read_with_what_was_said_around_it(
+    agent: str, tell: Tell, allowed: Path
+) -> None:
+    path = tell(agent, "s1", ("user", "Read a.md"), ("agent", "I did."), RULE, ("agent", "Noted."))
+    _, (made,) = run()
+    settings = load_settings(read_environment())
+    session = open_session(settings, Options(), lock_wait=5)
+    session.engine.close()
+
+    def told(settings: Settings) -> str:
+        page = turn_page(settings, session.surroundings, made.evidence[0], Look(80))
+        return "\n".join("".join(words for words, _ in line.runs) for line in page)
+
+    assert "> user" in told(settings)
+    assert all(words in told(settings) for words in ("I did.", RULE[1], "Noted."))
+    assert "may not be read" in told(settings._replace(transcripts_read="off"))
+    assert "Noted." not in told(settings._replace(transcripts_read="off"))
+    path.unlink()
+    assert "The session is not shown" in told(settings)
 
 
 def skipped(task: Task) -> dict[str, int]:
