@@ -3,6 +3,7 @@
 So the engine needs no agent's name, and a layout needs no code of the engine.
 """
 
+from time import gmtime, strftime
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -90,15 +91,17 @@ class Policy(NamedTuple):
     new_in: str = ""
     """The folder, with a final `/`, in which the agent looks for what a person adds; empty: anywhere."""
 
-    def place_of_new(self, path: str, stamp: str) -> str:
+    def place_of_new(self, path: str, now: int) -> str:
         """Give the path at which a memory is made that a person names right in the root.
 
         Args:
             path: as it was named; one with a folder, or of a file that the layout knows, stays.
-            stamp: the time as a part of a name, so that no two are one.
+            now: milliseconds since 1970; part of the name, in UTC.
         """
         known = self.is_index(path) or path in self.whole or self.format_of(path) is not None
-        return path if not self.new_in or "/" in path or known else f"{self.new_in}{stamp}-{path}"
+        if not self.new_in or "/" in path or known:
+            return path
+        return f"{self.new_in}{strftime('%Y%m%dT%H%M%SZ', gmtime(now / 1_000))}-{path}"
 
     def is_index(self, path: str) -> bool:
         """Whether a path below the root is an index file."""

@@ -1,7 +1,6 @@
 """Roots and memories: listed, read, made, saved, moved to the trash."""
 
 import os
-import time
 
 from memtui.engine.model import BROUGHT, Memory, RootStatus
 from memtui.errors import NotFoundError
@@ -265,8 +264,8 @@ def _show(call: Call, data: bytes, fields: dict[str, object]) -> int:
 def create(call: Call) -> int:
     """Make a new memory."""
     address = call.engine.roots.resolve(call.args.need("address"))
-    stamp = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(call.engine.tasks.clock() / 1_000))
-    address = address._replace(path=call.engine.roots.find(address.root).policy.place_of_new(address.path, stamp))
+    policy = call.engine.roots.find(address.root).policy
+    address = address._replace(path=policy.place_of_new(address.path, call.engine.tasks.clock()))
     text = call.given_text()
     return results.saved(call.out, call.engine.memories.create(address, text, actor=call.actor), word="created")
 

@@ -107,7 +107,9 @@ def usual_path(root: Root, slug: str, kind: str, rows: Mapping[str, Memory]) -> 
     folders = any(path.partition("/")[0] in TYPES for path in names if "/" in path)
     flat = [path for path in names if "/" not in path]
     stem = f"{kind}/{slug}" if kind else slug
-    if root.policy.include is not None:
+    if root.policy.new_in:
+        stem = f"{root.policy.new_in}{slug}"
+    elif root.policy.include is not None:
         stem = next((one for one in root.policy.include if one.endswith("/")), "") + slug
     elif root.agent != OWN and flat and not folders:
         prefixed = sum(path.partition("_")[0] in TYPES for path in flat)

@@ -283,6 +283,7 @@ class MemoryOperations:
 
     def _create(self, target: Target) -> None:
         address, actor = target.address, self._screen.bridge.actor
+        policy = self._roots[address.root].policy
         if has_shape(self._roots[address.root]):
             folder, _, name = address.path.rpartition("/")
             self._screen.close_prompt()
@@ -301,7 +302,9 @@ class MemoryOperations:
             self._screen.open_when_there(result.address)
 
         self._screen.bridge.run(
-            lambda engine: engine.memories.create(address, "", actor=actor),
+            lambda engine: engine.memories.create(
+                address._replace(path=policy.place_of_new(address.path, engine.tasks.clock())), "", actor=actor
+            ),
             created,
             what=f"create {address}",
             otherwise=self._refused,

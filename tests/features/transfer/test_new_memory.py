@@ -65,6 +65,14 @@ def test_it_is_as_its_agent_writes_it_and_one_undo_takes_memory_and_line_back(
         assert agents.everything() == before
 
 
+def test_what_is_made_for_codex_is_a_note_that_it_takes_up(tmp_path: Path) -> None:
+    agents = Agents(tmp_path, "codex")
+    with agents.engine() as engine:
+        found = plan_new(engine, engine.roots.all()[0], "", SHEET)
+    assert found.address.path == "extensions/ad_hoc/notes/build-steps.md"
+    assert found.changes[0].after.startswith(b"# How it is built")
+
+
 def test_it_follows_its_neighbours(tmp_path: Path) -> None:
     agents = Agents(tmp_path, "claude-code")
     agents.lay("claude-code", {"feedback_a.md": "---\nname: A\ntype: feedback\n---\n", "user_b.md": "B\n"})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import errno
+import re
 from pathlib import Path
 
 import pytest
 
 from memtui.engine import Engine, events
-from memtui.engine.model import Address, Done, Outcome, Root
+from memtui.engine.model import Address, Done, Outcome, Policy, Root
 from memtui.errors import StorageError
 from tests.workbench.memories import ME, Memories, failing, stalled, usual_roots
 from tests.workbench.shown import Shown, engine_with, make_app, shown
@@ -158,6 +159,18 @@ async def test_new_creates_where_the_cursor_is_and_opens_it() -> None:
         await screen.press("escape")
         await screen.until(lambda: not screen.browser.editing)
         assert screen.browser.focused is screen.browser.memories
+
+
+async def test_what_is_made_right_in_a_root_goes_where_its_agent_looks_for_what_a_person_adds() -> None:
+    one, *rest = usual_roots()
+    made = Memories({"memtui:global/a.md": "a\n"}, (one._replace(policy=Policy(new_in="notes/")), *rest))
+    async with shown(made) as screen:
+        await screen.go("memtui:global/a.md")
+        await screen.press("n")
+        await screen.type("tone")
+        await screen.press("enter")
+        await screen.until(lambda: screen.browser.editing)
+        assert re.fullmatch(r"memtui:global/notes/\d{8}T\d{6}Z-tone\.md", screen.here or "")
 
 
 async def test_the_footer_names_the_keys_of_the_editor_while_it_is_open() -> None:
