@@ -304,7 +304,7 @@ class PassedOver(NamedTuple):
     label: str
     """What it would take back, for people."""
     newer: str
-    """What is newer, for people."""
+    """What is newer, for people; empty: nothing, the step only is an old one."""
     folder: str
     """The folder that was done in; it is not open here."""
 

@@ -41,7 +41,9 @@ class Step(NamedTuple):
 class SeenSteps:
     """The marks of this run; its jobs run one after the other in the lane of writes."""
 
-    def __init__(self) -> None:
+    def __init__(self, began: int = 0) -> None:
+        """Take when this run began, in milliseconds since the epoch."""
+        self._began = began
         self._done: deque[Step] = deque(maxlen=KEPT_STEPS)
         self._undone: deque[Step | str | None] = deque(maxlen=KEPT_STEPS)
         """Marks, and operations by the transaction that was taken back, in the order of time: redo takes the last."""
@@ -90,7 +92,8 @@ class SeenSteps:
 
         Returns:
             What was taken back. `PassedOver`, and nothing was, when something newer was done where undo cannot reach:
-            to be told first; the next call takes the older one back.
+            to be told first; the next call takes the older one back. So it is with a step
+            that was done before this run.
         """
         newest = self._look(engine)
         step = self._done[-1] if self._done and self._done[-1].after == newest else None
@@ -102,6 +105,10 @@ class SeenSteps:
         if ahead is not None and newer != self._known and ahead != self._asked:
             self._asked = ahead
             return ahead
+        older = engine.undo.older(self._began)
+        if older is not None and older != self._asked and ahead is None:
+            self._asked = older
+            return older
         self._asked, self._known = None, newer
         done = engine.undo.undo(actor=actor)
         if any(outcome.ok for outcome in done.outcomes):
@@ -191,7 +198,7 @@ class SeenChanges:
         """Take what runs jobs, and what shows one line: its text and its level."""
         self._bridge = bridge
         self._say = say
-        self.steps = SeenSteps()
+        self.steps = SeenSteps(bridge.started)
 
     def changes(self, changes: Iterable[Change], then: Callable[[], None] | None = None) -> None:
         """Say that the user has looked at changes as they were shown."""

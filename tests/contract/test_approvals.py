@@ -146,8 +146,8 @@ def test_nothing_else_approves(door: str, way: str, world: World) -> None:
 
 KEYS = {
     "redact": (
-        (("H", "2 versions"), ("down", "Text of version 1"), ("X", "type redact"), ("redact", ""), ("enter", "reason"),
-         ("a key", ""), ("enter", "")),
+        (("H", "2 versions"), ("down", "Text of version 1"), ("d", ""), ("r", "type redact"), ("redact", ""),
+         ("enter", "reason"), ("a key", ""), ("enter", "")),
         "Redacted version",
         "Only a person may redact",
     ),

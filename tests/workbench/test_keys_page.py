@@ -13,7 +13,7 @@ from tests.house.source import ROOT
 SAME = {"n": {"new", "entry_new"}, "d t": {"trash", "entry_remove"}}
 """Letters with one meaning for two kinds of rows: make a new one, remove this one."""
 
-OLDER = {"r": {"rename", "restore", "task_retry", "reject"}, "x": {"seen", "task_cancel"}, "X": {"seen_all", "redact"}}
+OLDER = {"r": {"rename", "restore", "task_retry", "reject"}, "x": {"seen", "task_cancel"}}
 """Letters with several meanings, never two in one pane; `docs/contributing.md` says what keeps them apart."""
 
 PANE: dict[str, str] = {}

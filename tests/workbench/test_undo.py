@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine
+from memtui.engine import Engine, now_ms
 from memtui.engine.model import Actor, Address, Done, PassedOver, Root, Write
 from memtui.engine.proposal import Evidence
 from memtui.errors import NotFoundError
@@ -98,6 +98,18 @@ def test_a_mark_that_belongs_to_a_step_goes_and_comes_with_it(engine: Engine) ->
         assert label(steps.redo(engine, ME)) == "save here/c.md"
         assert (engine.read(C).bytes, unseen(engine)) == (b"one\n", [])
         assert engine.proposals.get(stored.id).state == "rejected"
+
+
+def test_a_step_from_before_this_run_is_named_first_and_taken_back_when_asked_again(engine: Engine) -> None:
+    steps = SeenSteps(began=now_ms() + 60_000)
+    save(engine, "mine\n")
+    for there in (True, False):
+        named = steps.undo(engine, ME)
+        assert isinstance(named, PassedOver)
+        assert not named.newer
+        assert engine.read(C).bytes == (b"mine\n" if there else b"c\n")
+        assert label(steps.undo(engine, ME)) == named.label
+        assert [row.address for row in engine.rows.list().items if not row.missing] == ([A, C] if there else [C])
 
 
 def test_an_older_change_is_only_taken_back_when_asked_twice(tmp_path: Path) -> None:

@@ -71,6 +71,11 @@ class Undo(EnginePart):
         newer = None if what is None else self._ledger.undo.elsewhere(names, "undo", what.id)
         return None if what is None or newer is None else PassedOver(_plain(what.label), *newer[1:])
 
+    def older(self, began: int) -> PassedOver | None:
+        """Say what `undo` would take back when that was done before a time, in milliseconds since the epoch."""
+        what = self._ledger.undo.undoable(self._roots.names())
+        return PassedOver(_plain(what.label), "", "") if what is not None and what.at < began else None
+
     def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
         """Name the folders of steps that undo or redo would take next if all of these were open here.
 

@@ -87,7 +87,7 @@ def _carry_out(call: Call, wanted: ForgetPlan) -> int:
         call.approve(
             "clear a text for good",
             f"{wanted.label.capitalize()}, and clear every stored version that holds it for good?",
-            "in the workbench in its versions (H) by the key X",
+            "in the workbench in its versions (H) by the keys d r",
         )
     began = now_ms()
     done = engine.together.do(wanted.steps, actor=call.actor, label=wanted.label)

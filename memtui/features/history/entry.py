@@ -92,7 +92,7 @@ FEATURE = Feature(
         action("previous_aside", "N", "set aside before", "Go to the text before that was kept aside.", "history"),
         action(
             "redact",
-            "X",
+            "d r",
             "redact",
             "Clear the text of an old version for good: asks for a typed word and a reason.",
             "history",

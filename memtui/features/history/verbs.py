@@ -124,7 +124,7 @@ def _redact(call: Call, versions: list[tuple[Address, str]]) -> tuple[Version, .
     reason, actor = call.args.need("reason"), call.actor
     names = [f"{address}@{sha[:12]}" for address, sha in versions]
     what = f"{', '.join(names[:3])} and {len(names) - 3} more" if len(names) > 3 else ", ".join(names)
-    where = f"in the workbench in the versions of {versions[0][0]} (H) by the key X"
+    where = f"in the workbench in the versions of {versions[0][0]} (H) by the keys d r"
     call.approve("redact a version", f"Clear the text of {what} for good?", where)
     try:
         return call.engine.redaction.redact_all(

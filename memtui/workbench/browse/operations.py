@@ -106,7 +106,8 @@ class MemoryOperations:
         def done(result: Done | Step | PassedOver) -> None:
             if isinstance(result, PassedOver):
                 folder = "/".join(result.folder.rstrip("/").rsplit("/", 2)[-2:])
-                words = f"The newest change is in {folder}, not open here; u again undoes: {result.label}."
+                why = f"newest change is in {folder}, not open here" if folder else "last step is older than this run"
+                words = f"The {why}; u again undoes: {result.label}."
                 self._screen.say(words, "warning")
             elif isinstance(result, Done):
                 self._screen.projects.touched(result.addresses)

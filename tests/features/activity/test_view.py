@@ -259,6 +259,8 @@ async def test_point_13_every_operation_is_one_entry_and_one_step_of_undo(tmp_pa
         assert "edit     notes/a.md" in rows[6]
         for state in reversed(states[:-1]):
             await screen.press("u")
+            await screen.until_text("u again undoes")
+            await screen.press("u")
             await screen.until(partial(lambda wanted: world.disk() == wanted, state))
             await screen.until_text("Undid: ")
         await screen.until(lambda: view.row_count() > len(rows))

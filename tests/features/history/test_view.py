@@ -86,7 +86,7 @@ async def test_the_current_version_is_not_restored_and_says_so(world: World) -> 
         await history(screen)
         await screen.press("r")
         await screen.until_text("This is the current version already.")
-        await screen.press("X")
+        await screen.press("d", "r")
         await screen.until_text("The current version cannot be redacted: save a text without the secret first")
 
 
@@ -110,7 +110,7 @@ async def test_a_version_is_compared_with_the_file_or_with_a_marked_one(world: W
 async def test_redacting_needs_the_word_and_a_reason_and_escape_leaves_it(world: World) -> None:
     async with real(world) as screen:
         await history(screen)
-        await screen.press("j", "X")
+        await screen.press("j", "d", "r")
         await screen.until_text("This cannot be undone: not by u, and not by memtui at")
         await screen.type("redakt")
         await screen.press("enter")
@@ -119,7 +119,7 @@ async def test_redacting_needs_the_word_and_a_reason_and_escape_leaves_it(world:
         await screen.until_text("Not redacted; nothing was changed.")
         await screen.until_text("+ - {four}")
         assert not any(version.redacted for version in screen.real.history.of(at("a.md")))
-        await screen.press("X")
+        await screen.press("d", "r")
         await screen.type("redact")
         await screen.press("enter", "enter")
         await screen.until_text("a redaction needs a reason")
@@ -141,14 +141,14 @@ async def test_redacting_asks_for_others_that_keep_the_text_and_for_damaged_ledg
     damaged.write_bytes(TEXTS[1].encode())
     async with real(world) as screen:
         await history(screen)
-        await screen.press("j", "X")
+        await screen.press("j", "d", "r")
         for typed in ("redact", "a key"):
             await screen.type(typed)
             await screen.press("enter")
         await screen.until_text("still kept by 1 other: notes/other.md")
         await screen.press("escape")
         await screen.until_text("Not redacted; nothing was changed.")
-        await screen.press("X")
+        await screen.press("d", "r")
         for typed in ("redact", "a key"):
             await screen.type(typed)
             await screen.press("enter")

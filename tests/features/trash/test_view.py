@@ -270,6 +270,8 @@ async def test_point_11_trash_and_undo_bring_back_the_same_bytes_at_the_same_pat
         await screen.until(lambda: "sub/odd name.md" not in world.disk())
     async with real(world) as screen:  # another process, later
         await screen.press("u")
+        await screen.until_text("u again undoes: delete")
+        await screen.press("u")
         await screen.until(lambda: world.disk() == before)
         await screen.until_text("odd name.md")
         assert screen.browser.memories.reveal(at("sub/odd name.md"))

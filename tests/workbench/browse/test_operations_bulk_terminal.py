@@ -56,6 +56,8 @@ def undo_all(folder: Path) -> None:
     with start(folder) as terminal:
         terminal.settle(0.5)
         terminal.press("u")
+        terminal.wait_for("u again undoes: delete")
+        terminal.press("u")
         terminal.wait_for("Undid: ", seconds=60)
         terminal.press("ctrl+q")
         terminal.wait_exit()
