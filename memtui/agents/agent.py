@@ -31,14 +31,13 @@ AT_START = frozenset({WHOLE, CUT_OFF, NAMES_ONLY})
 """Marks of what a session begins with."""
 
 HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM = "home", "project", "folder", "chain", "ancestors", "system"
-ABOVE, UPWARDS, NAMED = "above", "upwards", "named"
+ABOVE, NAMED = "above", "named"
 """Where a source looks: the agent's own folders; the project; the folder the session starts in; from the checkout down
 to that folder; from the top of the file system down to it; the folder of this machine's administrators; `ABOVE`: from
-the folder above the checkout down, without a checkout from the one above the home folder; `UPWARDS`: from the folder
-the session starts in up to the checkout; `NAMED`: those that the user's settings name, each from its checkout down.
-Anything else is the id or alias of a root, or with `*` at its end the beginning of the ids of roots."""
-
-PLACES = frozenset({HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM, ABOVE, UPWARDS, NAMED})
+the folder above the checkout down, without a checkout from the one above the home folder; `NAMED`: those that the
+user's settings name, each from its checkout down. Anything else is the id or alias of a root, or with `*` at its end
+the beginning of the ids of roots."""
+PLACES = frozenset({HOME, PROJECT, FOLDER, CHAIN, ANCESTORS, SYSTEM, ABOVE, NAMED})
 """Those that are no roots."""
 
 BY_PATH, BY_NAME, BY_FOLDER = "path", "name", "folder"
@@ -148,6 +147,8 @@ class ImportRule(NamedTuple):
     """What names of files end in that are imported, in lower case; None: anything."""
     trimmed: str = ""
     """Signs that are no part of a path where they end it."""
+    after: str = ""
+    """Signs that may stand before an import, besides blanks."""
 
 
 class RuleVerdict(NamedTuple):
@@ -171,6 +172,8 @@ class LoadSource(NamedTuple):
     """Paths below the place, as `reader.matches` takes them, in the order in which they are loaded."""
     first: bool = False
     """Only the first of the names that is there, in each folder."""
+    upwards: bool = False
+    """The innermost folder comes first."""
     mark: str = WHOLE
     """What is said of every file of it: `ON_DEMAND` ones are listed and not read."""
     why: str = ""

@@ -231,7 +231,7 @@ def find_imports(text: str, rule: ImportRule) -> tuple[Import, ...]:
         while region is not None and region[1] <= at:
             region = next(code, None)
         inside = region is not None and region[0] <= at
-        target = "" if inside else _markdown_target(text, at) if rule.markdown else _target(text, at)
+        target = "" if inside else _markdown_target(text, at) if rule.markdown else _target(text, at, rule.after)
         target = target.rstrip(rule.trimmed) if rule.trimmed else target
         if _may_be_path(target, rule):
             found.append(Import(at, target, _is_path(target)))
@@ -239,9 +239,9 @@ def find_imports(text: str, rule: ImportRule) -> tuple[Import, ...]:
     return tuple(found)
 
 
-def _target(text: str, at: int) -> str:
+def _target(text: str, at: int, after: str) -> str:
     """What is imported by the `@` that stands here, up to the next blank; long runs without one are no paths."""
-    if at and text[at - 1] not in _BLANK:
+    if at and text[at - 1] not in _BLANK and text[at - 1] not in after:
         return ""
     return text[at + 1 : at + 4_097].split(maxsplit=1)[0] if text[at + 1 : at + 2].strip() else ""
 

@@ -28,7 +28,6 @@ from memtui.agents.agent import (
     PROJECT,
     SKIPPED,
     SYSTEM,
-    UPWARDS,
     WHOLE,
     Besides,
     ImportRule,
@@ -211,14 +210,15 @@ class _Gathering:
         elif source.place in (PROJECT, FOLDER):
             bounds = (*project, *own) if is_home else project
             yield _Place(around.project if source.place == PROJECT else start, bounds, brought=top)
-        elif source.place in (CHAIN, UPWARDS):
+        elif source.place == CHAIN:
             folders = list(_chain(around.checkout, start)) if around.checkout else [start]
             bounds = (*project, *own) if is_home else project
-            for folder in folders if source.place == CHAIN else reversed(folders):
+            for folder in reversed(folders) if source.upwards else folders:
                 yield _Place(folder, bounds, brought=top)
         elif source.place in (ABOVE, ANCESTORS):
             outermost = os.path.dirname(around.checkout or around.home or start) if source.place == ABOVE else os.sep
-            for folder in _chain(outermost, start):
+            folders = list(_chain(outermost, start)) if is_within(start, (outermost,)) else [start]
+            for folder in reversed(folders) if source.upwards else folders:
                 if is_within(folder, (top,)):
                     yield _Place(folder, (*project, *own) if is_home else project, brought=top)
                 else:
@@ -341,6 +341,8 @@ class _Gathering:
             why = f"The {self._shared(source)} for all of these files are used up."
             return LoadedFile(source.label, path, CUT_OFF, why, reader.size_of(path), gaps=_all(path), depth=depth)
         bounds = place.bounds
+        if source.rules_in not in path:
+            source = source._replace(judge=None)
         follows = source.place in PLACES
         outer = place.brought is None and not is_within(os.path.realpath(path), bounds)
         behind = own_file(self._around, path) if outer and follows else None
@@ -356,8 +358,6 @@ class _Gathering:
             return LoadedFile(source.label, path, SKIPPED, why, head.size, depth=depth)
         if not source.blank and not head.data.strip():
             return None
-        if source.rules_in not in path:
-            source = source._replace(judge=None)
         verdict = source.judge(fields(head.data)) if source.judge is not None else RuleVerdict(why=source.why)
         if verdict.mark not in AT_START:
             dropped = _dropped(source, head.data)

@@ -99,7 +99,7 @@ KNOWN = (
         "copilot",
         "Copilot",
         client=("vscode", "visual-studio-code"),
-        variables=("VSCODE_PORTABLE", "COPILOT_HOME"),
+        variables=("VSCODE_PORTABLE", "COPILOT_HOME", "COPILOT_CUSTOM_INSTRUCTIONS_DIRS"),
         # The extension's own folder, which is there once it ran: the editor alone is no trace of it.
         at_home=(
             ".copilot/copilot-instructions.md",
@@ -212,6 +212,7 @@ KNOWN = (
         programs=("opencode",),
         found="sst/opencode: packages/opencode/src/index.ts",
     ),
+    Traces("copilot-cli", "Copilot CLI"),
 )
 """In the order in which they are shown; where two agents claim one file of a folder, the earlier one has it."""
 

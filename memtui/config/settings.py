@@ -388,6 +388,11 @@ VARIABLES = (
     ("CODEX_HOME", "Codex", "Its folder, instead of `~/.codex`."),
     ("GEMINI_CLI_HOME", "Gemini CLI", "The folder that its `.gemini` lies in, instead of the home folder."),
     ("COPILOT_HOME", "VS Code", "The folder of Copilot's hooks and instructions, instead of `~/.copilot`."),
+    (
+        "COPILOT_CUSTOM_INSTRUCTIONS_DIRS",
+        "Copilot CLI",
+        "Further folders of its instructions, with commas between them.",
+    ),
     ("VSCODE_PORTABLE", "VS Code", "The data folder of a portable installation."),
     ("QWEN_HOME", "Qwen Code", "Its folder, instead of `~/.qwen`."),
     ("QWEN_RUNTIME_DIR", "Qwen Code", "Where it keeps memories, instead of its own folder."),

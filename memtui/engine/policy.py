@@ -80,6 +80,8 @@ class Policy(NamedTuple):
     """So many UTF-16 code units of the index the agent loads, where it counts those instead; None: all of them."""
     index_uncounted: tuple[str, ...] = ()
     """What those limits leave out: `front-matter`, `comments`."""
+    index_imports: bool = False
+    """Whether an index also names files by `@path`, which are loaded with it."""
     pointer_chars: int | None = None
     """How long a line of the index may be, in characters, by the agent's own rule."""
     entries: tuple[tuple[str, str], ...] = ()

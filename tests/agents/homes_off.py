@@ -30,15 +30,6 @@ def qwen_code(home: Path, project: Path) -> None:
     lay(home / ".qwen", {"settings.json": "// mine\n" + json.dumps(off)})
 
 
-def copilot(home: Path, project: Path) -> None:
-    """The memory tool of the editor."""
-    homes_more.copilot(home, project)
-    lay(
-        home / ".config/Code/User",
-        {"settings.json": '{\n  // mine\n  "github.copilot.chat.tools.memory.enabled": false,\n}\n'},
-    )
-
-
 def serena(home: Path, project: Path) -> None:
     """A mode without memories."""
     homes_more.serena(home, project)
@@ -63,7 +54,6 @@ HOMES_OFF: Mapping[str, tuple[Callable[[Path, Path], None], str]] = {
     "claude-code": (claude_code, "app/.claude/settings.json"),
     "codex": (codex, "~/.codex/config.toml"),
     "qwen-code": (qwen_code, "~/.qwen/settings.json"),
-    "copilot": (copilot, "~/.config/Code/User/settings.json"),
     "serena": (serena, "~/.serena/serena_config.yml"),
     "letta": (letta, "~/.letta/settings.json"),
     "hermes": (hermes, "~/.hermes/config.yaml"),

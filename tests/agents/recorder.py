@@ -136,7 +136,7 @@ PROGRAMS = (
         lambda _: {".qwen/settings.json": json.dumps({"security": {"auth": {"selectedType": "openai"}}})},
     ),
     Program(
-        "copilot",
+        "copilot-cli",
         "@github/copilot",
         ".bin/copilot-linux-x64",
         ("-p", PROMPT, "--allow-all-tools"),

@@ -14,7 +14,6 @@ LABELS = {
     "claude-code": {"memory index", "memories"},
     "codex": {"memory summary", "memories"},
     "qwen-code": {f"{tier} {what}" for tier in ("user", "project", "team") for what in ("memory index", "memories")},
-    "copilot": {"user memories", "project memories"},
     "serena": {"user memories", "project memories"},
     "letta": {"memory index", "system memories", "memories"},
     "hermes": {"memory", "memory about you"},
@@ -44,4 +43,4 @@ def test_its_folders_are_shown_as_when_it_is_on(machine: Machine, agent: str) ->
     assert list(after) == list(before)
     assert [root.path for root in after.values()] == [root.path for root in before.values()]
     said = [root.id for root in after.values() if "switched off" in root.note and root.agent == agent]
-    assert said or agent in ("letta", "hermes", "copilot"), "a note says it where discovery reads the file anyway"
+    assert said or agent in ("letta", "hermes"), "a note says it where discovery reads the file anyway"

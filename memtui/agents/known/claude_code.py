@@ -475,6 +475,7 @@ LOADS = agent.Loads(
     in_project=("CLAUDE.md", "CLAUDE.local.md", ".claude"),
     options=_options,
     note="Its own system prompt, tools, skills, hooks and MCP servers come on top.",
+    checked="2.1.330, 23 November 2026",
 )
 CLIENT = agent.Client(
     "claude-code",

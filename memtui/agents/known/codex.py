@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, along, has_any, here, is_folder, short_path
+from memtui.agents.layout import BOOKKEEPING, along, has_any, here, is_folder, linked, short_path
 from memtui.agents.settings import File, below, file_names, is_name, last, problems, read_toml, toml_flags
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
@@ -35,6 +35,8 @@ AUTO = Policy(
     whole=("memory_summary.md", "MEMORY.md", "raw_memories.md", "rollout_summaries/", "phase2_workspace_diff.md"),
 )
 """The summary is loaded at every start, and its first line is `v1`; `MEMORY.md` holds blocks and is searched."""
+FOLDERS = ("memories", "memories_v2")
+"""Of the first one that has a summary it is loaded; what newer releases consolidate stands in the second one."""
 NAMES = ("AGENTS.override.md", "AGENTS.md")
 """The first one of a folder that is there is read, and no other."""
 
@@ -57,22 +59,16 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     home = OWN.folder(surroundings)
     settings = _settings(home)
     if home is not None:
-        memories = os.path.join(home, "memories")
-        if is_folder(memories):
-            note, where = _note(surroundings, home, settings)
-            root = Root(f"{ID}:global", memories, ID, "global", "Codex memory", AUTO, note=note)
-            yield root._replace(switched_off=where)
+        for name, folder in ((f"{ID}:global", FOLDERS[0]), (f"{ID}:global:v2", FOLDERS[1])):
+            memories = os.path.join(home, folder)
+            if is_folder(memories):
+                note, where = _note(surroundings, home, settings)
+                root = Root(name, memories, ID, "global", "Codex memory", AUTO, note=note)
+                yield root._replace(switched_off=where)
         if has_any(home, NAMES):
-            yield Root(
-                f"{ID}:global:instructions",
-                home,
-                ID,
-                "global",
-                "Codex instructions",
-                Policy(include=NAMES, ignore=BOOKKEEPING, whole=NAMES),
-                note=READS,
-                kind="instructions",
-            )
+            policy, label = Policy(include=NAMES, ignore=BOOKKEEPING, whole=NAMES), "Codex instructions"
+            own = Root(f"{ID}:global:instructions", home, ID, "global", label, policy, note=READS, kind="instructions")
+            yield from linked(surroundings, own, NAMES)
     top = surroundings.checkout or surroundings.project
     names = along(surroundings, top, (*NAMES, *_fallbacks(settings)))
     policy = Policy(include=names, ignore=BOOKKEEPING, whole=names)
@@ -206,19 +202,20 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
 
 LOADS = agent.Loads(
     (
-        agent.LoadSource("user instructions", agent.HOME, NAMES, first=True, blank=False),
-        agent.LoadSource("project instructions", agent.CHAIN, NAMES, first=True, budget="project"),
         agent.LoadSource(
             "memory summary",
             agent.HOME,
-            ("memories/memory_summary.md",),
+            tuple(f"{folder}/memory_summary.md" for folder in FOLDERS),
+            first=True,
             limits=agent.Limits(middle=SUMMARY),
             blank=False,
         ),
+        agent.LoadSource("user instructions", agent.HOME, NAMES, first=True, blank=False),
+        agent.LoadSource("project instructions", agent.CHAIN, NAMES, first=True, budget="project"),
         agent.LoadSource(
             "memories",
             agent.HOME,
-            ("memories/MEMORY.md", "memories/**/*.md"),
+            tuple(f"{folder}/{name}" for folder in FOLDERS for name in ("MEMORY.md", "**/*.md")),
             mark=agent.ON_DEMAND,
             why="The agent searches it when the summary makes it look.",
         ),
@@ -227,6 +224,7 @@ LOADS = agent.Loads(
     budgets=(("project", BUDGET),),
     options=_options,
     note="Its own system prompt, the instructions about memories, skills and MCP servers come on top.",
+    checked="0.169.0, 23 November 2026",
 )
 CLIENT = agent.Client(
     "codex",

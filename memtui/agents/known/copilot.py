@@ -2,8 +2,8 @@
 
 The editor names a workspace's folder by a hash and says beside it which workspace that is. What GitHub keeps for
 Copilot on its own machines is not on disk and not shown. A project's hooks would also run in GitHub's cloud, where
-there is no memtui, so a project gets the server alone. Source of its setting: code.visualstudio.com/docs/copilot, page
-memory: its memory tool is on unless switched off.
+there is no memtui, so a project gets the server alone. Its memory tool cannot be switched off since VS Code 1.121:
+microsoft/vscode, pull requests 315879 and 318131.
 """
 
 import os
@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, id_part, in_project, is_folder, names_in, only, short_path, there
-from memtui.agents.settings import problems, quoted_settings, read_json, settings_text
+from memtui.agents.settings import quoted_settings, settings_text
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -41,9 +41,6 @@ class Edition(NamedTuple):
     """Its folder `User`."""
     prefix: str
     """Put before instances, so that ids stay unique."""
-
-
-_MEMORY = "github.copilot.chat.tools.memory.enabled"
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
@@ -172,22 +169,6 @@ def _copilot(found: dict[str, str]) -> agent.RuleVerdict:
     return agent.RuleVerdict(agent.MATCHING, f"applyTo: {pattern}") if pattern else agent.BY_HAND
 
 
-def _copilots_memory(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Read in which installations of the editor the memory tool is switched off."""
-    del homes
-    folders = tuple(edition.user for edition in editions(surroundings))
-    files = tuple(read_json(os.path.join(folder, "settings.json")) for folder in folders)
-    excluded = []
-    for folder, file in zip(folders, files, strict=True):
-        if file.values.get(_MEMORY) is False:
-            why = f"Not loaded: switched off in {short_path(file.path, surroundings.home)} ({_MEMORY})."
-            excluded += [
-                agent.Excluded(os.path.join(folder, name), why, agent.BY_FOLDER)
-                for name in ("globalStorage", "workspaceStorage")
-            ]
-    return agent.LoadOptions(excluded=tuple(excluded), problems=problems(files))
-
-
 def _rules(label: str, place: str, *names: str) -> agent.LoadSource:
     return agent.LoadSource(label, place, names, front_matter=True)
 
@@ -231,7 +212,6 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
 
 LOADS = agent.Loads(
     (
-        agent.LoadSource("user instructions", agent.HOME, ("copilot-instructions.md",)),
         _rules("user rule", agent.HOME, "instructions/**/*.instructions.md")._replace(judge=_copilot),
         agent.LoadSource("project instructions", agent.PROJECT, (".github/copilot-instructions.md", "AGENTS.md")),
         _rules("rule", agent.PROJECT, ".github/instructions/**/*.instructions.md")._replace(judge=_copilot),
@@ -253,7 +233,6 @@ LOADS = agent.Loads(
     ),
     in_project=(".github/copilot-instructions.md", ".github/instructions"),
     budgets=(("lines", 200),),
-    options=_copilots_memory,
     note=agent.ON_TOP,
 )
 CLIENT = agent.Client(

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from hashlib import sha256
 
 from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, along, has_any, here, id_part, is_folder, names_in, short_path
+from memtui.agents.layout import BOOKKEEPING, along, has_any, here, id_part, is_folder, linked, names_in, short_path
 from memtui.agents.projects import gone_note
 from memtui.agents.reader import is_within
 from memtui.agents.settings import (
@@ -38,8 +38,15 @@ OWN = agent.AgentHome(("GEMINI_CLI_HOME",), (".gemini",), inside=".gemini")
 IGNORED = (*BOOKKEEPING, "inbox", "skills")
 """The inbox and the drafts of skills are proposals that Gemini asks about, not memories."""
 
-AUTO = Policy(index_file="MEMORY.md", index_format="links", ignore=IGNORED, whole=("MEMORY.md", "GEMINI.md"))
-"""An index that also holds facts of its own, and files beside it; all of the index is loaded."""
+AUTO = Policy(
+    index_file="MEMORY.md",
+    index_format="links",
+    index_imports=True,
+    ignore=IGNORED,
+    whole=("MEMORY.md", "GEMINI.md"),
+)
+"""An index that also holds facts of its own, and files beside it; all of the index is loaded. GEMINI.md is from before
+there was an index, and ignored once there is one."""
 NAME = "GEMINI.md"
 
 WRITES = "Gemini CLI edits these files when it learns something about the project."
@@ -50,7 +57,7 @@ _MARKER_LIMIT = 4_096
 _TAKEN = ("instructions",)
 """Names of projects that would clash with another root of this module."""
 
-IMPORTS = agent.ImportRule(depth=5, markdown=False, approval=False, home=False)
+IMPORTS = agent.ImportRule(depth=5, markdown=False, approval=False, home=False, once=False)
 """Its own rule: what leads out of the project is refused, not asked about."""
 _FURTHER = "further folder"
 
@@ -60,16 +67,10 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     home = _home(surroundings)
     names = _names(home)
     if home is not None and has_any(home, names):
-        yield Root(
-            f"{ID}:global:instructions",
-            home,
-            ID,
-            "global",
-            "Gemini CLI instructions",
-            Policy(include=names, ignore=IGNORED, whole=names),
-            note=READS,
-            kind="instructions",
-        )
+        policy = Policy(include=names, ignore=IGNORED, whole=names)
+        label = "Gemini CLI instructions"
+        own = Root(f"{ID}:global:instructions", home, ID, "global", label, policy, note=READS, kind="instructions")
+        yield from linked(surroundings, own, names)
     if home is not None and is_folder(os.path.join(home, "tmp")):
         yield from _memories(surroundings, home, all_projects=all_projects)
     top = surroundings.checkout or surroundings.project
@@ -242,9 +243,9 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
 LOADS = agent.Loads(
     (
         agent.LoadSource("user instructions", agent.HOME, (NAME,), imports=IMPORTS),
+        agent.LoadSource("memory index", "gemini:project", ("MEMORY.md", NAME), first=True, imports=IMPORTS),
         agent.LoadSource("instructions", agent.CHAIN, (NAME,), imports=IMPORTS),
         agent.LoadSource(_FURTHER, agent.NAMED, (NAME,), imports=IMPORTS),
-        agent.LoadSource("memory index", "gemini:project", ("MEMORY.md", NAME), first=True),
         agent.LoadSource(
             "memories",
             "gemini:project",
@@ -263,6 +264,7 @@ LOADS = agent.Loads(
     in_project=("GEMINI.md", ".gemini"),
     options=_options,
     note="Its own system prompt, extensions and MCP servers come on top.",
+    checked="0.61.0, 23 November 2026",
 )
 CLIENT = agent.Client(
     "gemini",

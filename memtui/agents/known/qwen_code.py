@@ -2,14 +2,26 @@
 
 Unlike Claude Code, each worktree has its own project memories. `pinned/` is the user's: automatic work leaves it alone.
 It began as Gemini CLI and took Claude Code's hooks: matchers are patterns, times are milliseconds. Source of its
-settings: the repository QwenLM/qwen-code, `packages/cli/src/config/config.ts`, issues 6936 and 6941.
+settings: the repository QwenLM/qwen-code, `packages/cli/src/config/config.ts`, issues 6936 and 6941; of what it loads
+the program, run by `python -m tests.agents`.
 """
 
 import os
 from collections.abc import Iterator
 
 from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, above, along, ancestors, here, id_part, is_folder, short_path, slug
+from memtui.agents.layout import (
+    BOOKKEEPING,
+    above,
+    along,
+    ancestors,
+    here,
+    id_part,
+    is_folder,
+    linked,
+    short_path,
+    slug,
+)
 from memtui.agents.projects import other_projects
 from memtui.agents.settings import agent_names, agent_setting, agent_value, file_names, last, problems, read_json
 from memtui.config.surroundings import Surroundings
@@ -49,7 +61,7 @@ TEAM_SYNC = " At its start it pulls, commits and pushes them by itself."
 TEAM_OFF = " It is switched off, so Qwen Code does not load them."
 READS = "Qwen Code reads these files and writes them when asked to."
 
-IMPORTS = agent.ImportRule(depth=5, markdown=False, approval=False, home=False)
+IMPORTS = agent.ImportRule(depth=5, markdown=False, approval=False, home=False, once=False)
 INDEX = agent.Limits(lines=200, units=25_000)
 _TIERS = (("user", "qwen-code:global"), ("project", "qwen-code:project"), ("team", "qwen-code:project:team"))
 
@@ -67,7 +79,8 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
         yield found._replace(switched_off=where)
     if home is not None and is_folder(home):
         policy = Policy(include=(*names, "rules/"), ignore=IGNORED, whole=names)
-        yield Root(f"{ID}:global:instructions", home, ID, "global", LABEL, policy, note=READS, kind="instructions")
+        own = Root(f"{ID}:global:instructions", home, ID, "global", LABEL, policy, note=READS, kind="instructions")
+        yield from linked(surroundings, own, names)
     for root in _project_memory(surroundings, base, note, all_projects=all_projects):
         yield root._replace(switched_off=where)
     yield from _team(surroundings, home)
@@ -232,7 +245,7 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
             (f"team {what}", f"Not loaded: {words} (memory.enableTeamMemory).") for what in ("memory index", "memories")
         ]
     return agent.LoadOptions(
-        names=(("user instructions", names), ("instructions", names)),
+        sources=_sources(names),
         off=tuple(off),
         problems=problems((*files, project)),
     )
@@ -256,12 +269,27 @@ def _session_folders(surroundings: Surroundings) -> tuple[str, ...]:
     return (folder,) if folder else ()
 
 
-TRANSCRIPTS = agent.Transcripts("chats", ("projects/*/chats/*.jsonl",), _session_folders)
-LOADS = agent.Loads(
-    (
-        agent.LoadSource("user instructions", agent.HOME, NAMES, imports=IMPORTS),
-        agent.LoadSource("instructions", agent.CHAIN, NAMES, imports=IMPORTS),
+def _rule(found: dict[str, str]) -> agent.RuleVerdict:
+    paths = found.get("paths", "")
+    return agent.RuleVerdict(agent.MATCHING, f"paths: {paths}") if paths else agent.RuleVerdict()
+
+
+def _rules(label: str, place: str, names: str) -> agent.LoadSource:
+    return agent.LoadSource(label, place, (names,), judge=_rule, front_matter=True, comments=True)
+
+
+def _sources(names: tuple[str, ...]) -> tuple[agent.LoadSource, ...]:
+    """All it looks for: instructions name by name, each from the user's own down to the folder at hand."""
+    return (
+        *(
+            agent.LoadSource(label, place, (name,), imports=IMPORTS)
+            for name in names
+            for label, place in (("user instructions", agent.HOME), ("instructions", agent.ABOVE))
+        ),
+        agent.LoadSource("output language", agent.HOME, ("output-language.md",)),
         agent.LoadSource("local instructions", agent.PROJECT, (".qwen/QWEN.local.md",), imports=IMPORTS),
+        _rules("user rule", agent.HOME, "rules/**/*.md"),
+        _rules("rule", agent.PROJECT, ".qwen/rules/**/*.md"),
         *(agent.LoadSource(f"{tier} memory index", root, ("MEMORY.md",), limits=INDEX) for tier, root in _TIERS),
         *(
             agent.LoadSource(
@@ -273,10 +301,16 @@ LOADS = agent.Loads(
             )
             for tier, root in _TIERS
         ),
-    ),
+    )
+
+
+TRANSCRIPTS = agent.Transcripts("chats", ("projects/*/chats/*.jsonl",), _session_folders)
+LOADS = agent.Loads(
+    _sources(NAMES),
     in_project=("QWEN.md", ".qwen"),
     options=_options,
     note="Its own system prompt, extensions and MCP servers come on top.",
+    checked="0.24.4, 23 November 2026",
 )
 CLIENT = agent.Client("qwen", "Qwen Code", OWN.needed, _client_files, hook_may_not_run=True)
 """It runs no hook at the start of a session without a terminal."""

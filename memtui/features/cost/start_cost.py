@@ -164,7 +164,9 @@ def of_all(
 
 
 def _note(agent: KnownAgent) -> str:
-    return agent.loads.note if agent.loads is not None else ""
+    """What it loads besides, and with which version of the program the rest was compared."""
+    loads = agent.loads or Loads(())
+    return f"{loads.note} Checked with {agent.title} {loads.checked}." if loads.checked else loads.note
 
 
 def problem_words(agent: KnownAgent, error: Exception) -> str:

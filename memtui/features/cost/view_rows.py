@@ -46,11 +46,13 @@ class Row(NamedTuple):
     item: Item | None = None
     number: int = 0
     """Of a file that is loaded: its place in the order."""
+    again: int = 0
+    """Which of the rows of one file it is: some agents load a file as often as it is imported."""
 
     @property
     def key(self) -> Hashable:
         """What it is, across reloads."""
-        path = (self.item.loaded.path, self.item.loaded.label) if self.item is not None else ()
+        path = (self.item.loaded.path, self.item.loaded.label, self.again) if self.item is not None else ()
         return (self.kind, self.cost.agent, path)
 
 
@@ -63,11 +65,13 @@ def item_rows(found: Cost) -> tuple[Row, ...]:
     """One agent's rows: everything, then its files, each cut one with a line below it."""
     rows = [Row(ALL, found)]
     number = 0
+    times: dict[str, int] = {}
     for item in found.items:
         number += item.loaded.at_start
-        rows.append(Row(ITEM, found, item, number if item.loaded.at_start else 0))
+        again = times[item.loaded.path] = times.get(item.loaded.path, -1) + 1
+        rows.append(Row(ITEM, found, item, number if item.loaded.at_start else 0, again))
         if item.below:
-            rows.append(Row(CUT, found, item))
+            rows.append(Row(CUT, found, item, again=again))
     return tuple(rows)
 
 

@@ -15,6 +15,7 @@ from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.health import checks
 from memtui.features.health.checks import LINKS, CheckedIndex
 from memtui.features.health.model import BROKEN, HIDDEN, IndexFinding, IndexReport
+from memtui.pointers import links
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import Pointer, parse
 from memtui.pointers.lines import home_of, is_text
@@ -146,7 +147,8 @@ def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
         home = path if policy.is_index(path) else index_of(path)
         rests = {one for one in _named(texts[path]) if one is not None and index_of(one) == home}
         waiting += [one for one in sorted(rests & shelf.rows.keys()) if one not in waiting]
-    orphans = _unnamed(shelf, frozenset().union(*map(_named, texts.values()))) if linked else {}
+    named = frozenset().union(*map(_named, texts.values()), *(_imported(policy, *one) for one in texts.items()))
+    orphans = _unnamed(shelf, named) if linked else {}
     found = {path: texts.get(path, _MISSING) for path in {*texts, *(orphans.keys() - shelf.rows.keys())}}
     yield from _reports(engine, shelf, found, orphans)
     for path in sorted(shelf.rows):
@@ -226,6 +228,12 @@ def _named(text: _Text) -> frozenset[str | None]:
     return frozenset(pointer.path for pointer in text.pointers)
 
 
+def _imported(policy: Policy, path: str, text: _Text) -> frozenset[str | None]:
+    if not policy.index_imports:
+        return frozenset()
+    return frozenset(link.path for link in links.parse(text.data, path) if link.kind == "import")
+
+
 def _is_part(policy: Policy, path: str) -> bool:
     """Whether what a path holds is looked at: it can be an index, the rest of one by its name, or hide entries."""
     return policy.is_index(path) or policy.is_index(index_of(path)) or policy.format_of(path) == HIDES
@@ -238,7 +246,7 @@ def _unnamed(shelf: _Shelf, named: frozenset[str | None]) -> dict[str, list[str]
     suffix = name.rpartition(".")[2]
     found: dict[str, list[str]] = {}
     for path in sorted(shelf.rows):
-        if path in named or policy.is_index(path) or not path.endswith("." + suffix):
+        if path in named or path in policy.whole or policy.is_index(path) or not path.endswith("." + suffix):
             continue
         if shelf.rows[path].sha256 is None:
             continue  # a link, a pipe: what memtui does not read, the agent is not sent to; its own row says why

@@ -16,11 +16,11 @@ def test_a_home_as_it_leaves_it(machine: Machine) -> None:
     home = os.path.relpath(machine.home, machine.folder)
     found = marked(machine, started(machine, "codex", "app/api/v2"))
     assert found[:5] == [
+        f"{home}/.codex/memories/memory_summary.md",
         f"{home}/.codex/AGENTS.md",
         "app/AGENTS.md",
         "app/api/AGENTS.override.md",
         "app/api/v2/TEAM.md",
-        f"{home}/.codex/memories/memory_summary.md",
     ]
     assert found[5] == f"{home}/.codex/memories/MEMORY.md: on demand"
     assert not [path for path in found if ".git" in path]
@@ -36,6 +36,15 @@ def test_32_kib_for_the_project_and_not_for_the_users_own(machine: Machine) -> N
     assert [one.mark for one in found] == ["", "", "cut", "cut"]
     machine.write("~/.codex/config.toml", "project_doc_max_bytes = 100\n")
     assert [len(one.text) for one in started(machine, "codex", "app/b/c")] == [40_000, 100, 0, 0]
+
+
+def test_the_summary_of_the_newer_folder_is_loaded_where_the_older_one_has_none(machine: Machine) -> None:
+    machine.write("~/.codex/config.toml", ON)
+    machine.write("~/.codex/memories_v2/memory_summary.md", "v1\nnew\n")
+    assert [one.text for one in started(machine, "codex")] == [b"v1\nnew\n"]
+    assert machine.roots()["codex:global:v2"].policy.index_file == "memory_summary.md"
+    machine.write("~/.codex/memories/memory_summary.md", "v1\nold\n")
+    assert [one.text for one in started(machine, "codex") if one.at_start] == [b"v1\nold\n"]
 
 
 ON = "[features]\nmemories = true\n"

@@ -16,8 +16,7 @@ def test_a_home_as_it_leaves_it(machine: Machine) -> None:
     home = os.path.relpath(machine.home, machine.folder)
     found = marked(machine, started(machine, "gemini"))
     assert found[0] == f"{home}/.gemini/GEMINI.md"
-    assert found[1] == "app/GEMINI.md"
-    assert f"{home}/.gemini/tmp/app/memory/MEMORY.md" in found
+    assert found[1:3] == [f"{home}/.gemini/tmp/app/memory/MEMORY.md", "app/GEMINI.md"]
     assert f"{home}/.gemini/tmp/app/memory/deploy.md: on demand" in found
 
 
@@ -34,6 +33,15 @@ def test_imports_out_of_the_project_are_refused_and_chains_end(machine: Machine)
         machine.write(f"app/a{number}.md", f"@a{number + 1}.md\n")
     found = started(machine, "gemini")
     assert [one.mark for one in found] == ["", "", "", "", "", "", "skipped"]
+
+
+def test_the_index_brings_what_it_imports(machine: Machine) -> None:
+    homes.gemini(machine.home, machine.app)
+    memory = machine.home / ".gemini/tmp/app/memory"
+    (memory / "MEMORY.md").write_text("- @deploy.md\n- @gone.md,\n")
+    found = {one.path.rpartition("/")[2]: one.mark for one in started(machine, "gemini") if str(memory) in one.path}
+    assert found["deploy.md"] == ""
+    assert found["gone.md,"] == "missing"
 
 
 def test_further_folders_bring_instructions_once_that_is_switched_on(machine: Machine) -> None:
@@ -100,7 +108,7 @@ def test_what_the_folder_it_starts_in_and_older_files_are_called(machine: Machin
     machine.write("~/.gemini/settings.json", settings)
     found = [os.path.relpath(one.path, machine.home) for one in started(machine, "gemini", "app/api") if not one.mark]
     app = os.path.relpath(machine.app, machine.home)
-    assert found == [".gemini/GEMINI.md", f"{app}/api/GEMINI.md", ".gemini/tmp/app/memory/GEMINI.md"]
+    assert found == [".gemini/GEMINI.md", ".gemini/tmp/app/memory/GEMINI.md", f"{app}/api/GEMINI.md"]
 
 
 def test_the_machines_settings_are_the_weakest_and_the_strongest(machine: Machine) -> None:

@@ -1,8 +1,10 @@
 """Qwen Code: instruction files, the indexes of its tiers and their limits."""
 
 import json
+import os
 
 from tests.agents import homes
+from tests.agents.listing import marked
 from tests.agents.machine import Machine
 from tests.agents.test_session_start_agents import started
 
@@ -31,3 +33,38 @@ def test_names_come_from_its_settings(machine: Machine) -> None:
     machine.write("app/NOTES.md")
     machine.write("~/.qwen/settings.json", json.dumps({"context": {"fileName": ["NOTES.md", "../x", "*.md"]}}))
     assert [one.path for one in started(machine, "qwen-code")] == [str(machine.app / "NOTES.md")]
+
+
+def test_rules_the_folder_above_and_the_language_by_name(machine: Machine) -> None:
+    names = ("~/.qwen/QWEN.md", "~/.qwen/AGENTS.md", "~/.qwen/output-language.md", "~/.qwen/rules/r.md")
+    for name in (*names, "QWEN.md", "app/QWEN.md", "app/AGENTS.md", "app/.qwen/QWEN.local.md"):
+        machine.write(name)
+    machine.write("app/.qwen/rules/a.md", "---\ntitle: x\n---\na\n<!-- b -->\n")
+    machine.write("app/.qwen/rules/some.md", '---\npaths: "**"\n---\na\n')
+    home = os.path.relpath(machine.home, machine.folder)
+    found = started(machine, "qwen-code")
+    assert marked(machine, found) == [
+        f"{home}/.qwen/QWEN.md",
+        "QWEN.md",
+        "app/QWEN.md",
+        f"{home}/.qwen/AGENTS.md",
+        "app/AGENTS.md",
+        f"{home}/.qwen/output-language.md",
+        "app/.qwen/QWEN.local.md",
+        f"{home}/.qwen/rules/r.md",
+        "app/.qwen/rules/a.md",
+        "app/.qwen/rules/some.md: only when matching files are touched",
+    ]
+    assert found[-2].text == b"a\n"
+
+
+def test_a_file_counts_as_often_as_it_is_imported(machine: Machine) -> None:
+    machine.write("app/QWEN.md", "@a.md @a.md @b.md,\n")
+    machine.write("app/a.md", "@QWEN.md\n")
+    machine.write("app/b.md")
+    assert marked(machine, started(machine, "qwen-code")) == [
+        "app/QWEN.md",
+        "app/a.md",
+        "app/a.md",
+        "app/b.md,: missing",
+    ]

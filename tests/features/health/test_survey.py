@@ -274,6 +274,13 @@ def test_the_rest_of_an_index_in_a_folder_is_beside_it(folders: Folders) -> None
     assert found == {"one/MEMORY.md": [], "one/MEMORY-more.md": [], "two/MEMORY.md": [(UNNAMED, None, "two/b.md")]}
 
 
+def test_what_an_index_imports_is_named_where_the_agent_loads_it(folders: Folders) -> None:
+    folders.lay({"MEMORY.md": "- @a.md\n", "a.md": "", "OLD.md": ""})
+    assert kinds(folders.look()) == [(UNNAMED, None, "OLD.md"), (UNNAMED, None, "a.md")]
+    folders.policies["notes"] = LINKS._replace(index_imports=True, whole=("MEMORY.md", "OLD.md"))
+    assert kinds(folders.look()) == []
+
+
 def test_the_rest_is_read_again_when_it_changes(folders: Folders) -> None:
     folders.lay({"MEMORY.md": entry("MEMORY-more.md"), "MEMORY-more.md": entry("a.md"), "a.md": ""})
     with folders.engine() as engine:
