@@ -15,6 +15,8 @@ WAITING = ("open", "later", "stale", "blocked")
 """States in which somebody has yet to decide; a stale or a blocked one can only be rejected."""
 DECIDED = ("applied", "rejected", "superseded")
 """States in which nobody has anything to decide any more."""
+NEVER = "never"
+"""A decision: it is rejected, and so is what the same proposer suggests of this kind about the same folders."""
 STATES = (*WAITING, "accepted", "applying", *DECIDED)
 
 

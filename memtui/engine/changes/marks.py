@@ -27,7 +27,7 @@ from memtui.engine.model import (
     Usage,
     is_person,
 )
-from memtui.engine.proposal import Proposal
+from memtui.engine.proposal import NEVER, Proposal
 from memtui.engine.save.jobs import each, joined, made_again, transaction
 from memtui.errors import MemtuiError
 
@@ -190,7 +190,7 @@ class Marks(EnginePart):
 
         Args:
             proposals: with the ids that their roots have here.
-            state: `open`, `later`, `accepted` or `rejected`.
+            state: `open`, `later`, `accepted`, `rejected` or `NEVER`.
             actor: the person; the audit has a record of each memory an accepted or rejected one is about.
             note: why.
             first: does what belongs to the decision once it may be made, and returns its step of undo.
@@ -209,8 +209,9 @@ class Marks(EnginePart):
         txn = first() if first is not None else ""
         with self._ledger.transaction(durable=False):
             self._ledger.proposals.decide([one.id for one in chosen], state, by=actor.name, note=note, txn=txn)
-            if state in APPROVALS:
-                self._ledger.audit.approve(state, places, approver)
+            said = "rejected" if state == NEVER else state
+            if said in APPROVALS:
+                self._ledger.audit.approve(said, places, approver)
         self._events.touched(step.address for one in chosen for step in one.steps)
 
     @made_again

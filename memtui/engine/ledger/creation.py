@@ -332,6 +332,8 @@ MIGRATIONS: tuple[str, ...] = (
         state TEXT NOT NULL
     );
     """,
+    # Whether with a rejected proposal its kind, by the same proposer and about the same folders, is refused for good.
+    "ALTER TABLE proposals ADD COLUMN standing INTEGER NOT NULL DEFAULT 0",
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

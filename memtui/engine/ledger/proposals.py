@@ -18,7 +18,7 @@ from memtui.engine.disk import fsio
 from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention, Step
-from memtui.engine.proposal import DECIDED, STATES, WAITING, Evidence, MarkChange, Proposal
+from memtui.engine.proposal import DECIDED, NEVER, STATES, WAITING, Evidence, MarkChange, Proposal
 from memtui.engine.task import steps_from, steps_json
 from memtui.errors import ConflictError, NotFoundError
 
@@ -61,6 +61,9 @@ class ProposalTable:
     def _add(self, db: apsw.Connection, new: Proposal, *, again: bool) -> Proposal:
         if not new.evidence:
             raise ValueError("a proposal without evidence")
+        refusal = None if again else self.refusal(new)
+        if refusal is not None:
+            return self.get(refusal)
         basis = _basis(new)
         alike = "SELECT id, basis FROM proposals WHERE fingerprint = ? ORDER BY id DESC"
         for number, before in list(db.execute(alike, (new.fingerprint,))):
@@ -133,6 +136,15 @@ class ProposalTable:
                 undone.add(what)
         return frozenset(number for number, txn in applied.items() if txn in undone)
 
+    def refusal(self, new: Proposal) -> str | None:
+        """The id of the proposal with which a person refused what is like this one for good; see `NEVER`."""
+        found = self._database.row(
+            "SELECT id FROM proposals WHERE standing AND proposer = ? AND kind = ? AND folders = ?",
+            (new.by, new.kind, json.dumps(new.folders)),
+            kinds="i",
+        )
+        return None if found is None else str(found[0])
+
     def counter(self) -> tuple[int, int]:
         """What the answers are as new as: while it is the same, so are they."""
         return self._database.change_counter()
@@ -140,7 +152,7 @@ class ProposalTable:
     # --- what is decided
 
     def decide(self, ids: Iterable[str], state: str, *, by: str, note: str = "", txn: str = "") -> None:
-        """Write down what was decided, of all of them or of none: `open`, `later`, `accepted` or `rejected`.
+        """Write down what was decided, of all of them or of none: `open`, `later`, `accepted`, `rejected` or `NEVER`.
 
         A rejected one can become `open` or `blocked`. An empty `note` leaves what it says already. With `txn`, the step
         of undo that is a part of the decision, the proposal waits again once that is undone.
@@ -149,6 +161,7 @@ class ProposalTable:
             NotFoundError: there is no such proposal.
             ConflictError: `E_CONFLICT`, one cannot come into this state any more.
         """
+        standing, state = state == NEVER, "rejected" if state == NEVER else state
         more = {"rejected": WAITING, "open": ("rejected",), "blocked": ("rejected",)}
         can = ("open", "later", "accepted", *more.get(state, ()))
         with self._database.transaction() as db:
@@ -158,8 +171,8 @@ class ProposalTable:
                     raise _cannot(known, state)
                 db.execute(
                     "UPDATE proposals SET state = ?1, decided_by = ?2, decided_at = ?3, note = iif(?4 = '', note, ?4),"
-                    " txn = ?5, day = (SELECT max(id) FROM days) WHERE id = ?6",
-                    (state, by, self._database.clock(), note, int(txn) if txn else None, int(number)),
+                    " txn = ?5, day = (SELECT max(id) FROM days), standing = ?7 WHERE id = ?6",
+                    (state, by, self._database.clock(), note, int(txn) if txn else None, int(number), standing),
                 )
 
     def rejected_hunks(self, number: str) -> frozenset[tuple[int, int]]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, Change, Rename, Write
-from memtui.engine.proposal import Evidence, Proposal
+from memtui.engine.proposal import NEVER, Evidence, Proposal
 from memtui.features.actors import who_words
 from memtui.features.changes.view_rows import NO_SIGN, SIGNS, UNDECIDED, draft_for_conflict
 from memtui.features.host import WRITE
@@ -267,10 +267,12 @@ class Decisions:
 
         def typed(reason: str) -> None:
             view.close_prompt()
-            self._decide("rejected", reason.strip())
+            never = reason.strip().casefold() == NEVER
+            self._decide(NEVER if never else "rejected", "" if never else reason.strip())
 
         what = chosen[0].kind if len(chosen) == 1 else count_words(len(chosen), "proposal")
-        view.ask(Question(f"Reject {what}; why (may be empty): ", "", typed, view.close_prompt))
+        hint: Line = [(f"{NEVER}: none of this kind here again ", "dim")]
+        view.ask(Question(f"Reject {what}; why (may be empty): ", "", typed, view.close_prompt, hint=lambda _: hint))
 
     def later(self) -> None:
         """Put off, or take that back."""
@@ -291,11 +293,17 @@ class Decisions:
         if all(each == state for _, each in before):
             state = "open"
         self._before.append(before)
-        rows.rejected.update(one.id for one in proposals if state == "rejected")
-        said = {"accepted": "Accepted", "rejected": "Rejected", "later": "Put off", "open": "Open again:"}[state]
+        rows.rejected.update(one.id for one in proposals if state in ("rejected", NEVER))
+        said = {
+            "accepted": "Accepted",
+            "rejected": "Rejected",
+            NEVER: "Rejected for good",
+            "later": "Put off",
+            "open": "Open again:",
+        }[state]
         counts = ((len(proposals), "proposal"), (len(changes), "change"))
         what = " and ".join(count_words(count, word) for count, word in counts if count)
-        words = f"{said} {what}.{' ctrl+s carries it out.' if state in ('accepted', 'rejected') else ''}"
+        words = f"{said} {what}.{' ctrl+s carries it out.' if state in ('accepted', 'rejected', NEVER) else ''}"
         self._keep([(one, state) for one, _ in before], words, 1 if state != "open" else 0, why)
 
     def _keep(self, decided: _Decided, words: str, step: int, why: str = "") -> None:

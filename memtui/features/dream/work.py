@@ -46,7 +46,9 @@ def dream(working: Working) -> Planned:
     looked = look(working)
     answer = ask(working, looked.asks, KIND)
     known = {one.fingerprint for one in (*working.engine.proposals.all(), *looked.made)}
-    more = [one for one in by_worker(working.engine, answer) if one.fingerprint not in known]
+    refused = working.engine.proposals.refusal
+    told = by_worker(working.engine, answer)
+    more = [one for one in told if one.fingerprint not in known and refused(one) is None]
     made = [one._replace(run=answer.run.id) for one in (*looked.made, *bounded(working.engine, more))]
     applied = standing(working, made)
     waiting = tuple(one for one in made if one not in applied)
@@ -83,7 +85,7 @@ def look(working: Working) -> Looked:
             left += 1
             continue
         new = suggested(engine, one)
-        if new.fingerprint not in known:
+        if new.fingerprint not in known and engine.proposals.refusal(new) is None:
             known.add(new.fingerprint)
             made.append(new)
     judged = bounded(engine, made)

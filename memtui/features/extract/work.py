@@ -283,9 +283,11 @@ class News:
         self._texts.add(same(plan.fact.body))
         why = why or f"You said so in a session: {plan.fact.description}"
         steps = plan.steps
-        self.made.append(
-            proposal(engine, kind="add", steps=steps, by=by, why=why, evidence=evidence, confidence=confidence)
-        )
+        made = proposal(engine, kind="add", steps=steps, by=by, why=why, evidence=evidence, confidence=confidence)
+        if engine.proposals.refusal(made) is not None:
+            self.skipped["refused"] += 1
+            return
+        self.made.append(made)
 
 
 def by_rules(news: News) -> None:

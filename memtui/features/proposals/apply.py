@@ -15,7 +15,7 @@ from uuid import uuid4
 from memtui.diff.hunks import ByteHunk, byte_lines, hunks
 from memtui.diff.merge import merged_alone
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Rename, Step, Write
-from memtui.engine.proposal import WAITING, Proposal
+from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from memtui.features.proposals import staged
 from memtui.features.proposals.boundary import PASSING, barred, bounded
@@ -142,7 +142,7 @@ def decide(
     Args:
         engine: has the proposals.
         ids: which.
-        state: `open`, `later`, `accepted` or `rejected`.
+        state: `open`, `later`, `accepted`, `rejected` or `NEVER`.
         actor: the person.
         note: why, for whoever proposed it.
         tidy: take what an agent staged itself out of its folder at once when it is rejected, as a step of undo.
@@ -153,7 +153,7 @@ def decide(
         ConflictError: `E_CONFLICT`, one of them cannot come into this state: it is blocked, stale or decided.
     """
     chosen = tuple(find(engine, number) for number in dict.fromkeys(ids))
-    leavings = staged.leavings(engine, chosen) if state == "rejected" and tidy else ()
+    leavings = staged.leavings(engine, chosen) if state in ("rejected", NEVER) and tidy else ()
     again = [one for one in chosen if one.state == "rejected" and state == "open"]
     forgotten = [one.id for one in again if not one.evidence]
     if forgotten:
@@ -165,6 +165,7 @@ def decide(
             raise ConflictError("The agent has just written what it staged.", hint="Look at it, and try again.")
         return done.txn
 
+    note = note or ("None of its kind is wanted here." if state == NEVER else "")
     others = [one for one in chosen if one not in again]
     if others:
         engine.changes.decide(others, state, actor=actor, note=note, first=take_out if leavings else None)

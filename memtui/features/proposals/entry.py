@@ -64,6 +64,7 @@ FEATURE = Feature(
                 _IDS,
                 Param("--why", "the reason, which whoever proposes it again is told", "text", "TEXT"),
                 Param("--later", "only put proposals off", "flag"),
+                Param("--never", "refuse its kind, by the same proposer and about the same folders, for good", "flag"),
             ),
             (
                 ("memtui reject 12 --why 'we keep both'", "it stays away until what it is about changes"),

@@ -88,7 +88,8 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
     (kept,) = engine.proposals.add(bounded(engine, [made]))
     if kept.state == "rejected":
         why = f": {kept.note}" if kept.note else ""
-        return Result(ok=False, text=f"The user rejected this{why}. It may come again when the memory has changed.")
+        again = "" if engine.proposals.refusal(made) else " It may come again when the memory has changed."
+        return Result(ok=False, text=f"The user rejected this{why}.{again}")
     if kept.state == "blocked":
         return Result(ok=False, text=f"This cannot be accepted. {kept.note}")
     return Result(ok=True, text=f"Proposed as number {kept.id}; the user decides. {kept.note}".rstrip())

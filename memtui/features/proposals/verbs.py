@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memtui.diff.differences import unified
 from memtui.engine import Engine
 from memtui.engine.model import Change, Rename, Write
-from memtui.engine.proposal import WAITING, Proposal
+from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.actors import who_cell
 from memtui.features.proposals import apply
@@ -147,7 +147,11 @@ def reject(call: Call) -> int:
     call.approve("reject", f"Reject {chosen.words}?", "in the workbench in Review by the key r")
     txn = ""
     for one in apply.decide(
-        call.engine, chosen.proposals, "rejected", actor=call.actor, note=call.args.text("why") or ""
+        call.engine,
+        chosen.proposals,
+        NEVER if call.args.flag("never") else "rejected",
+        actor=call.actor,
+        note=call.args.text("why") or "",
     ):
         txn = one.txn or txn
     if not chosen.changes:

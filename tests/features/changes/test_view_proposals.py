@@ -324,3 +324,16 @@ async def test_enter_in_the_text_goes_through_what_shows_it() -> None:
         await screen.until_text("The session is not shown")
         await screen.press("enter")
         await screen.until_text("+ - more")
+
+
+async def test_never_as_the_reason_refuses_the_kind_for_good() -> None:
+    async with shown() as screen:
+        engine = screen.engine.engine
+        await both(screen)
+        await screen.press("r")
+        await screen.until_text("never: none of this kind here again")
+        await screen.type("never")
+        await screen.press("enter")
+        await screen.until_text("Rejected for good 1 proposal.")
+        auth = Address.parse("memtui:project/decisions/auth.md")
+        assert propose(engine, auth, old="tokens", new="cookies", why="Cookies.").state == "rejected"

@@ -13,7 +13,7 @@ from memtui.diff.hunks import hunks
 from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Remove, Rename, Root, Step, Write
-from memtui.engine.proposal import Evidence, Proposal
+from memtui.engine.proposal import NEVER, Evidence, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.proposals import apply
 from memtui.features.proposals.boundary import bounded
@@ -250,6 +250,21 @@ def test_a_rejected_one_is_open_again_only_as_far_as_it_may_be_done(engine: Engi
     assert "orders" in opened[1].note
     with pytest.raises(ConflictError):
         apply.decide(engine, ids[1:], "accepted", actor=ME)
+
+
+def test_a_kind_that_was_refused_for_good_stays_away_until_that_is_taken_back(engine: Engine, world: World) -> None:
+    put(world, "a.md")
+    steps = [edit(world, "a.md", (f"line {n} says", f"line {n} tells")) for n in range(4)]
+    one = suggest(engine, steps[0])
+    apply.decide(engine, [one.id], NEVER, actor=ME)
+    assert engine.proposals.get(one.id).state == "rejected"
+    assert suggest(engine, steps[1]).id == one.id
+    assert apply.waiting(engine) == ()
+    assert suggest(engine, steps[2], kind="merge").state == "open"
+    made = proposal(engine, kind="replace", steps=steps[2:3], by="codex", why="x", evidence=[Evidence("turn", "s")])
+    assert engine.proposals.add([made])[0].state == "open"
+    apply.decide(engine, [one.id], "open", actor=ME)
+    assert suggest(engine, steps[3]).state == "open"
 
 
 def test_what_was_blocked_by_a_pin_waits_again_once_that_is_gone(engine: Engine, world: World) -> None:

@@ -126,6 +126,14 @@ def test_what_is_rejected_stays_away_and_a_change_is_taken_back(
     assert (notes / "bare.md").read_text() == "changed\n"
 
 
+def test_a_kind_is_refused_for_good(here: Cli, notes: Path, suggest: Suggest, person: Person) -> None:
+    person("yes\n")
+    number = suggest(write(notes, "plain.md", "Use tabs", "Use spaces"))
+    assert here("reject", number, "--never", "--json").json["rejected"] == [number]
+    assert suggest(write(notes, "plain.md", "Use tabs", "Use both")) == number
+    assert here("review", number, "--json").json["note"] == "None of its kind is wanted here."
+
+
 def test_nothing_of_a_long_list_is_left_out(here: Cli, suggest: Suggest) -> None:
     step = Write(Address("notes", "new.md"), b"x\n", None)
     made = suggest(*(step._replace(address=Address("notes", f"{number}.md")) for number in range(3)), kind="add")
