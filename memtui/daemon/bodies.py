@@ -35,6 +35,7 @@ SCOPES = ("project", "user", "global", "workspace")
 CLIENT_HEADERS = ("X-Memtui-Client-Id", "X-Qwen-Client-Id")
 _CLIENT = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _KEY = re.compile(r"[!-~]{1,200}")
+_SECONDS = re.compile(r"[0-9]{1,2}")
 _ID = re.compile(r"[!-~]{1,4096}")
 Fields = dict[str, object]
 
@@ -224,33 +225,28 @@ def client_of(request: Request, known: tuple[str, ...]) -> str | None:
     Raises:
         RequestError: 400 `invalid_client_id`.
     """
-    given = [value for name in CLIENT_HEADERS for value in request.headers.getlist(name) if value]
-    if not given:
-        return None
-    if len(set(given)) > 1 or not _CLIENT.fullmatch(given[0]) or (known and given[0] not in known):
-        raise RequestError(
-            400,
-            "invalid_client_id",
-            "The client is unknown, or its id is not 1 to 128 letters, digits and ._:- signs.",
-        )
-    return given[0]
+    given = dict.fromkeys(value for name in CLIENT_HEADERS for value in request.headers.getlist(name) if value)
+    said = "The client is unknown, or its id is not 1 to 128 letters, digits and ._:- signs."
+    client = _single(list(given), _CLIENT, "invalid_client_id", said)
+    if client is not None and known and client not in known:
+        raise RequestError(400, "invalid_client_id", said)
+    return client
 
 
 def key_of(request: Request) -> str | None:
     """Read the idempotency key, which is 1 to 200 visible characters of ASCII."""
-    given = request.headers.getlist("Idempotency-Key")
-    if not given:
-        return None
-    if len(given) > 1 or not _KEY.fullmatch(given[0]):
-        raise RequestError(400, "invalid_idempotency_key", "Idempotency-Key is 1 to 200 visible characters.")
-    return given[0]
+    said = "Idempotency-Key is 1 to 200 visible characters."
+    return _single(request.headers.getlist("Idempotency-Key"), _KEY, "invalid_idempotency_key", said)
 
 
 def wait_of(request: Request) -> int:
     """Read for how many seconds a poll may wait for the task's end; 0 when it does not say."""
-    given = request.query_params.getlist("wait")
-    if not given:
-        return 0
-    if len(given) > 1 or not given[0].isascii() or not given[0].isdecimal() or len(given[0]) > 2:
-        raise RequestError(400, "invalid_field", f"`wait` is a number of seconds up to {LONGEST_WAIT}.")
-    return min(int(given[0]), LONGEST_WAIT)
+    said = f"`wait` is a number of seconds up to {LONGEST_WAIT}."
+    return min(int(_single(request.query_params.getlist("wait"), _SECONDS, "invalid_field", said) or 0), LONGEST_WAIT)
+
+
+def _single(given: list[str], pattern: re.Pattern[str], code: str, said: str) -> str | None:
+    """Take a value that may stand there once."""
+    if len(given) > 1 or (given and not pattern.fullmatch(given[0])):
+        raise RequestError(400, code, said)
+    return given[0] if given else None

@@ -100,14 +100,7 @@ def _call(
     """What `request` and `stream` of a client take."""
     given = {name.replace("_", "-"): value for name, value in headers.items() if value}
     params = {"wait": wait} if wait else None
-    return {
-        "method": method,
-        "url": path,
-        "json": body,
-        "headers": given,
-        "params": params,
-        "timeout": PATIENCE + wait,
-    }
+    return {"method": method, "url": path, "json": body, "headers": given, "params": params, "timeout": PATIENCE + wait}
 
 
 class _Calls(Generic[TaskT, ObjectT]):

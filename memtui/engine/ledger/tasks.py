@@ -45,10 +45,7 @@ class TaskTable:
     """Tasks, runs, and events about them."""
 
     def __init__(
-        self,
-        database: Database,
-        propose: Callable[[Iterable[Proposal]], Iterable[Proposal]],
-        cursors: CursorTable,
+        self, database: Database, propose: Callable[[Iterable[Proposal]], Iterable[Proposal]], cursors: CursorTable
     ) -> None:
         self._database = database
         self._propose = propose

@@ -66,8 +66,7 @@ def suggestion(engine: Engine, wanted: ForgetPlan, by: str) -> Proposal:
         why=f"{by} wants this forgotten: {'; '.join(one.id for one in wanted.going)}",
         evidence=[Evidence("memory", str(one.address), one.sha256, str(one.line), one.title) for one in wanted.going],
     )
-    (judged,) = bounded(engine, (made,))
-    return judged
+    return bounded(engine, (made,))[0]
 
 
 def _result(

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from memtui.config.settings import Settings
 from memtui.engine import Engine, now_ms
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.recall import block
@@ -111,7 +110,8 @@ def _hook(call: Call) -> int:
 def _answer(call: Call, opened: list[Engine]) -> dict[str, object]:
     """Make the answer; the engine it opens is the caller's to close, once the agent has the answer."""
     settings = call.settings
-    prompt = None if settings.worker or not _is_on(settings) else _prompt()
+    on = settings.agents_enabled and all(map(settings.value, SWITCHES)) and not settings.worker
+    prompt = _prompt() if on else None
     if prompt is None:
         return {}
     client = call.args.text("client") or ""
@@ -131,10 +131,6 @@ def _answer(call: Call, opened: list[Engine]) -> dict[str, object]:
     if not built.text:
         return {}
     return {"hookSpecificOutput": {"hookEventName": prompt.event, "additionalContext": built.text}}
-
-
-def _is_on(settings: Settings) -> bool:
-    return settings.agents_enabled and all(map(settings.value, SWITCHES))
 
 
 def _prompt() -> HookPrompt | None:

@@ -107,5 +107,4 @@ def _refused(engine: Engine, plan: RememberPlan, wanted: RememberRequest, operat
         why=operation.reason,
         evidence=(Evidence("request", "remember", quote=wanted.text),),
     )
-    (judged,) = bounded(engine, (made,))
-    return judged.note
+    return bounded(engine, (made,))[0].note

@@ -20,11 +20,7 @@ def remember(call: Call) -> int:
     args = call.args
     asked = checked(_text(call))
     wanted = RememberRequest(
-        asked.text,
-        args.text("scope") or "",
-        args.text("to") or "",
-        args.text("type") or "",
-        args.flag("clean"),
+        asked.text, args.text("scope") or "", args.text("to") or "", args.text("type") or "", args.flag("clean")
     )
     refuse_off(call.settings, KIND)
     if asked.cut:

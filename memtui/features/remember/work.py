@@ -109,5 +109,4 @@ def _suggested(engine: Engine, found: RememberPlan, wanted: RememberRequest, by:
         why=f"{by} wants this remembered: {found.fact.description}",
         evidence=(Evidence("request", by, quote=wanted.text),),
     )
-    (judged,) = bounded(engine, (made,))
-    return judged
+    return bounded(engine, (made,))[0]

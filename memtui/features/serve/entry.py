@@ -26,5 +26,5 @@ FEATURE = Feature(
             does="memtui.features.serve.verbs:serve",
             rank=65,
         ),
-    ),
+    )
 )

@@ -71,15 +71,8 @@ class WorkerPlace(NamedTuple):
 _OFF = ("shell_tool", "unified_exec", "apps", "browser_use", "computer_use", "hooks", "plugins")
 _CLAUDE = (
     *("-p", "--restricted", "--tools", "", "--strict-mcp-config", "--disable-slash-commands"),
-    *(
-        "--no-session-persistence",
-        "--output-format",
-        "json",
-        "--json-schema",
-        "{schema}",
-        "--system-prompt",
-        "{system}",
-    ),
+    *("--no-session-persistence", "--output-format", "json", "--json-schema", "{schema}"),
+    *("--system-prompt", "{system}"),
 )
 _CODEX = (
     *("exec", "--ephemeral", "--ignore-user-config", "--ignore-rules", "--skip-git-repo-check", "-s", "read-only"),
@@ -89,13 +82,9 @@ _QWEN = (
     *("--safe-mode", "--chat-recording=false", "--approval-mode", "plan", "--max-tool-calls", "0"),
     *("--max-session-turns", "2", "--max-wall-time", "{seconds}", "--json-schema", "@{file}"),
 )
+_OF_CLAUDE = ("ANTHROPIC_", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_", "CLAUDE_CODE_OAUTH_TOKEN", "AWS_", "GOOGLE_")
 PROGRAMS = {
-    "claude": WorkerProgram(
-        "claude",
-        _CLAUDE,
-        ("--help",),
-        ("ANTHROPIC_", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_USE_", "CLAUDE_CODE_OAUTH_TOKEN", "AWS_", "GOOGLE_"),
-    ),
+    "claude": WorkerProgram("claude", _CLAUDE, ("--help",), _OF_CLAUDE),
     "codex": WorkerProgram("codex", _CODEX, ("exec", "--help"), ("CODEX_HOME", "CODEX_API_KEY", "OPENAI_")),
     "qwen": WorkerProgram("qwen", _QWEN, ("--help",), ("QWEN_", "OPENAI_", "DASHSCOPE_")),
 }

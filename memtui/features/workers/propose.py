@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from memtui.engine.proposal import Proposal
-    from memtui.engine.task import Run
     from memtui.features.tasks.work import Working
     from memtui.features.workers.prompts import WorkerPrompt
     from memtui.wire.call import Call
@@ -75,14 +74,9 @@ def _answer(call: Call, made: Sequence[Proposal], counts: Json, notes: Sequence[
     return outcomes.DONE
 
 
-def last_run(session: Session, kind: str) -> Run | None:
-    """The last run of a kind here."""
-    return next(iter(session.engine.tasks.runs(workspace_of(session.surroundings).id, kind, 1)), None)
-
-
 def last_json(session: Session, kind: str) -> Json:
     """Say when a kind was done last and what came of it, for its part of `memtui status`."""
-    last = last_run(session, kind)
+    last = next(iter(session.engine.tasks.runs(workspace_of(session.surroundings).id, kind, 1)), None)
     if last is None:
         return dict.fromkeys(("last", "outcome", "worker", "counts"))
     return {"last": rfc3339(last.at), "outcome": last.outcome, "worker": last.worker, "counts": dict(last.counts)}
