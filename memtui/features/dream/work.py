@@ -20,8 +20,7 @@ from memtui.features.dream.doubles import Doubles, ReadMemory
 from memtui.features.dream.find import AUTOMATIC, Tidying, find, followed, read_all
 from memtui.features.dream.gates import KIND, locked
 from memtui.features.dream.suggest import suggest
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import only_expects, proposal
+from memtui.features.proposals.value import bounded, only_expects, proposal
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.workers.ask import WorkerAnswer, ask
 from memtui.features.workers.prompts import MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown

@@ -20,8 +20,7 @@ from memtui.engine.model import Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.extract.rules import sayings
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import bounded, proposal
 from memtui.features.recall.find import recall
 from memtui.features.remember.classify import same
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember

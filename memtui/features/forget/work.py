@@ -10,8 +10,7 @@ from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import UsageError
 from memtui.features.forget.candidates import Candidate, named, search
 from memtui.features.forget.plan import ForgetPlan, plan_forget
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import bounded, proposal
 from memtui.features.tasks.work import Planned, Working, result_json
 from memtui.wire.doors import door_access
 

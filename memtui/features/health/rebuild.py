@@ -14,8 +14,7 @@ from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.health.checks import LINKS, CheckedIndex, check
 from memtui.features.health.model import UNNAMED, apply_edits
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import bounded, proposal
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import parse
 from memtui.pointers.lines import home_of, is_entry, is_text, spans, text_of

@@ -18,8 +18,7 @@ from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome,
 from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from memtui.features.proposals import staged
-from memtui.features.proposals.boundary import PASSING, barred, bounded
-from memtui.features.proposals.value import only_expects, text_of
+from memtui.features.proposals.value import PASSING, barred, bounded, only_expects, text_of
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -20,8 +20,7 @@ from memtui.agents.table import agent_of, title_of
 from memtui.engine.model import Address, Remove, Root, Step, Write
 from memtui.engine.proposal import WAITING, Evidence, Proposal
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import bounded, proposal
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -13,8 +13,7 @@ from memtui.engine.model import Actor, Address, Remove, Rename, Step, Write
 from memtui.engine.proposal import WAITING, Evidence
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.feature import Offer
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import QUOTE, WHY, proposal
+from memtui.features.proposals.value import QUOTE, WHY, bounded, proposal
 from memtui.given import reach
 from memtui.memory_tool.call import Refusal, Result, parse_path
 

@@ -12,8 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.proposal import Evidence
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import bounded, proposal
 from memtui.features.recall.find import recall
 from memtui.features.remember.plan import SCOPES, RememberPlan, RememberRequest, planned, target
 from memtui.features.transfer.model import IndexChange

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import TYPES, is_person
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import UsageError
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import bounded, proposal
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import SCOPES, Known, RememberPlan, RememberRequest, plan_remember
 from memtui.features.tasks.work import Planned, Working, result_json

@@ -13,8 +13,7 @@ from memtui.engine.proposal import Evidence, Proposal
 from memtui.features.changes.view import ChangesView
 from memtui.features.changes.view_proposals import show
 from memtui.features.proposals import apply
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import bounded, proposal
 from memtui.ui.draw.difference import Look
 from tests.workbench.shown import Shown, engine_with, shown
 

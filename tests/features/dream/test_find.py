@@ -12,7 +12,7 @@ from memtui.features.dream.find import Tidying, find, line_times, read_all
 from memtui.features.dream.suggest import A_KIND, suggest
 from memtui.features.dream.work import suggested
 from memtui.features.proposals.apply import carry_out, decide
-from memtui.features.proposals.boundary import bounded
+from memtui.features.proposals.value import bounded
 from tests.features.transfer.agents import ME, Agents, root
 
 DAY = 86_400_000

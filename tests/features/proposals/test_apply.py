@@ -16,8 +16,7 @@ from memtui.engine.model import Actor, Remove, Rename, Root, Step, Write
 from memtui.engine.proposal import NEVER, Evidence, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.proposals import apply
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import bounded, proposal
 from tests.faults import children
 from tests.faults.kills import after_call, at_statement, before_call
 from tests.faults.world import World, at, new_world, sha

@@ -8,8 +8,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address, Change, Remove, Root, Step, Write
 from memtui.engine.proposal import Evidence
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import bounded, proposal
 from memtui.features.proposals.verbs import name
 from memtui.features.table import entry
 from memtui.wire.session import Session

@@ -8,8 +8,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address, Policy, Remove, Rename, Root, Step, Write
 from memtui.engine.proposal import Evidence, Proposal
-from memtui.features.proposals.boundary import bounded
-from memtui.features.proposals.value import proposal
+from memtui.features.proposals.value import bounded, proposal
 from tests.faults.world import ME, sha
 
 OLD = "---\ndescription: how sessions end\n---\n" + "".join(f"line {n} of what is known\n" for n in range(40))
