@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from memtui.agents.known import memtui_native
+from memtui.agents.layout import short_path
 from memtui.agents.table import KNOWN, UNCLAIMED, Traces, agent_of, title_of
 from memtui.config.settings import RootEntry
 from memtui.config.surroundings import Surroundings
@@ -56,6 +57,18 @@ def _found(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             roots = agent_of(one.id).roots
             if roots is not None:
                 yield from roots(surroundings, all_projects=all_projects)
+
+
+def looked_for(surroundings: Surroundings) -> Iterator[tuple[str, str, str]]:
+    """Give of each agent its id, its name, and the folder or file that is looked for first, as a short path."""
+    for one in KNOWN:
+        named = [surroundings.folder(text) for name in one.variables if (text := surroundings.variable(name))]
+        home, config = surroundings.home, surroundings.config_home()
+        named += [os.path.join(home, name) for name in one.at_home[:1]] if home else []
+        named += [os.path.join(config, name) for name in one.in_config[:1]] if config else []
+        named += [os.path.join(surroundings.project, name) for name in one.in_project[:1]]
+        if named:
+            yield one.id, one.title, short_path(named[0], home)
 
 
 class _Looks:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.model import BROUGHT, SCOPES, Memory, Root, RootStatus
+from memtui.engine.model import ARCHIVE, BROUGHT, SCOPES, Memory, Root, RootStatus
 from memtui.errors import MemtuiError
 
 
@@ -18,7 +18,7 @@ class ScopeListing(NamedTuple):
     """`/memories/<scope>`."""
     status: RootStatus
     rows: tuple[Memory, ...]
-    """By path, in the order of code points; those that went away are left out."""
+    """By path, in the order of code points; those that went away or were archived are left out, pinned ones never."""
 
 
 def roots(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Root, ...]:
@@ -45,7 +45,7 @@ def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeLis
 
 
 def _there(rows: tuple[Memory, ...]) -> tuple[Memory, ...]:
-    return tuple([row for row in rows if not row.missing]) if any(row.missing for row in rows) else rows
+    return tuple([row for row in rows if not row.missing and (row.pinned or not row.address.path.startswith(ARCHIVE))])
 
 
 def reviewed(row: Memory) -> bool:

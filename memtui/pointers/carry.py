@@ -15,7 +15,7 @@ from memtui.engine.disk import paths
 from memtui.engine.frontmatter import BOM
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.frontmatter.edit import set_fields
-from memtui.engine.model import TYPES, Actor, Address, Conflict, Done, FieldEdit, Root, Write
+from memtui.engine.model import ARCHIVE, TYPES, Actor, Address, Conflict, Done, FieldEdit, Root, Write
 from memtui.errors import MemtuiError, RefusedError
 from memtui.pointers.links import may_link
 from memtui.pointers.rest import index_of
@@ -203,6 +203,21 @@ def trash(
 ) -> Done:
     """Move memories to the trash, and take their entries out of indexes; see `Engine.delete`."""
     return carry(engine, engine.memories.delete(addresses, actor=actor, expected=expected), actor=actor)
+
+
+def archive(engine: Engine, addresses: Iterable[Address], *, actor: Actor) -> Done:
+    """Move memories into the folder `archive/` of memtui's own root, and take their entries out of indexes.
+
+    What is global goes to the global root, all else to that of the workspace, which no checkout holds: what an agent
+    noted for one person is not published by tidying up.
+    """
+    pairs = []
+    for address in addresses:
+        root = engine.roots.find(address.root)
+        home = engine.roots.find("memtui:global" if root.scope == "global" else "memtui:workspace")
+        below = address.path if root.id == home.id else f"{root.agent}/{address.path}"
+        pairs.append((address, Address(home.id, f"{ARCHIVE}{below}")))
+    return rename(engine, pairs, actor=actor)
 
 
 def _carry_into(engine: Engine, task: _Task, path: str, done: Done, actor: Actor) -> tuple[list[Carried], list[Left]]:

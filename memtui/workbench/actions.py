@@ -113,6 +113,14 @@ MAIN: tuple[Action, ...] = (
     ),
     action("only_pinned", "f p", "pinned only", "Show only pinned memories; again shows all.", "list"),
     action("only_conflicts", "f c", "conflicts only", "Show only memories with a conflict; again shows all.", "list"),
+    action(
+        "only_old",
+        "f o",
+        "unused only",
+        "Show only what no agent used and nobody changed for so many days: x keeps, d t trashes, d a archives; again "
+        "shows all.",
+        "list",
+    ),
     action("all_projects", "A", "all projects", "Read the memories of every project, or show this one's only.", "list"),
     action("group", "a", "group", "Group by agent, or by scope again.", "view"),
     action("instructions", "f i", "instructions", "Put away the files people write for agents, or show them.", "list"),
@@ -186,6 +194,14 @@ MAIN: tuple[Action, ...] = (
     ),
     action("trash", "d t", "trash", "Move to the trash; u brings it back.", "memory", writes=True, footer=6),
     action(
+        "archive",
+        "d a",
+        "archive",
+        "Move to memtui's own folder archive/, where no agent is given it; u brings it back.",
+        "memory",
+        writes=True,
+    ),
+    action(
         "repoint",
         "g p",
         "re-point",
@@ -226,7 +242,14 @@ MAIN: tuple[Action, ...] = (
         "view",
         footer=9,
     ),
-    action("seen", "x", "seen", "Say that you have seen it: takes the sign A away.", "view", writes=True),
+    action(
+        "seen",
+        "x",
+        "seen",
+        "Say that you have seen it: takes the sign A away; under f o, keeps it.",
+        "view",
+        writes=True,
+    ),
     action(
         "versions", "H", "versions", "Show every version there was, compare them, and restore one.", "view", footer=10
     ),

@@ -4,6 +4,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.access import Access
+from memtui.engine.model import Actor, Address
 from memtui.given import reach
 from tests.given.world import World
 
@@ -35,3 +36,11 @@ def test_a_memory_that_may_be_gone_is_not_given(world: World, engine: Engine, mo
     monkeypatch.setattr(engine.rows, "list", lambda root_ids: held)
     (shelf, *_) = reach.look(engine)
     assert [row.address.path for row in shelf.rows] == ["b.md"]
+
+
+def test_what_is_archived_is_given_only_while_it_is_pinned(world: World, engine: Engine) -> None:
+    for name in ("archive/a.md", "archive/b.md", "archived.md"):
+        world.write("global", name, "x")
+    engine.pins.set([Address("memtui:global", "archive/b.md")], pinned=True, actor=Actor("tui"))
+    (shelf, *_) = reach.look(engine)
+    assert [row.address.path for row in shelf.rows] == ["archive/b.md", "archived.md"]

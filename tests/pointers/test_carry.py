@@ -316,3 +316,32 @@ def test_the_name_in_front_matter_follows_in_the_same_step_and_it_is_said(notes:
     assert disk(notes)["deploy.md"] == b"---\r\nname: deploy\r\n---\r\nText"
     engine.undo.undo(actor=ME)
     assert disk(notes) == before
+def test_what_is_archived_leaves_its_agents_folder_and_index_as_one_step_and_never_into_a_checkout(
+    tmp_path: Path,
+) -> None:
+    place = {name: tmp_path / name for name in ("claude", "global", "project", "workspace")}
+    for folder in place.values():
+        folder.mkdir()
+    roots = (
+        Root("memtui:global", str(place["global"]), "memtui", "global"),
+        Root("memtui:project", str(place["project"]), "memtui", "project", in_checkout=True),
+        Root("memtui:workspace", str(place["workspace"]), "memtui", "workspace"),
+        Root("claude-code:project", str(place["claude"]), "claude-code", "project", policy=INDEXED),
+    )
+    (place["claude"] / "MEMORY.md").write_text("- [A](a.md)\n- [B](b.md)\n")
+    (place["claude"] / "a.md").write_text("one\n")
+    (place["project"] / "team.md").write_text("two\n")
+    (place["global"] / "deep").mkdir()
+    (place["global"] / "deep" / "mine.md").write_text("three\n")
+    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+        names = ("claude-code:project/a.md", "memtui:project/team.md", "memtui:global/deep/mine.md")
+        done = carrying.archive(engine, map(Address.parse, names), actor=ME)
+        assert all(outcome.ok for outcome in done.outcomes)
+        assert (place["workspace"] / "archive/claude-code/a.md").read_text() == "one\n"
+        assert (place["workspace"] / "archive/memtui/team.md").read_text() == "two\n"
+        assert (place["global"] / "archive/deep/mine.md").read_text() == "three\n"
+        assert (place["claude"] / "MEMORY.md").read_text() == "- [B](b.md)\n"
+        assert not list(place["project"].iterdir())
+        engine.undo.undo(actor=ME)
+        assert (place["claude"] / "MEMORY.md").read_text() == "- [A](a.md)\n- [B](b.md)\n"
+        assert (place["claude"] / "a.md").exists()

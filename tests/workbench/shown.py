@@ -18,6 +18,7 @@ from memtui.engine.model import Address
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse.browser import BrowserScreen, Facts
+from memtui.workbench.browse.place import Place
 from tests.workbench import stylesheets
 from tests.workbench.memories import ME, Memories, told_at_once
 
@@ -35,6 +36,10 @@ TEXTS = {
     "memtui:workspace/todo.md": "- ends\n",
 }
 """Memories most tests start with."""
+
+
+AT_THE_FIRST = Place(cursor=("memory", "memtui:global", "style/code.md"))
+"""Where most tests start: the first memory in the tree."""
 
 
 def engine_with(texts: dict[str, str] | None = None) -> Memories:
@@ -56,7 +61,7 @@ def make_app(
     chosen = settings_in(str(Path.home()), **(settings or {}))
     if "listing" not in facts:
         facts["listing"] = memories.engine.rows.list()
-    told = {"project": "acme-api", "workspace": "fix-login", **facts}
+    told = {"project": "acme-api", "workspace": "fix-login", "place": AT_THE_FIRST, **facts}
     return MemtuiApp(bridge, Facts(chosen, memories.roots, **told))
 
 

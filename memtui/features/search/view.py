@@ -1,7 +1,7 @@
 """The search over everything: one line to type in, what was found as it is typed, and each hit's text beside it.
 
-Letters always go to the line until `tab` leaves it; the cursor in the list moves meanwhile. Leaving gives back the main
-screen untouched, and the words are there the next time.
+Letters always go to the line until `tab`, `esc` or a hit that is opened leaves it; the cursor in the list moves
+meanwhile. Leaving gives back the main screen untouched, and words and hit are there the next time.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
+from memtui.ui.view_screen import Within
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.ui.widgets.rowlist import RowList
@@ -133,20 +134,25 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
     @property
     def row_now(self) -> str:
-        """The words and the hit under the cursor, or the one that is still looked for."""
-        return super().row_now or self.line.text
+        """The words and the hit under the cursor, or the one that is still looked for; never empty."""
+        return super().row_now or self.line.text or "\n"
 
     def row_name(self, index: int) -> str:
         """The words, and the hit they found."""
         item = self.rows.shown[index]
         return f"{self.line.text}\n{row_key(item)}" if isinstance(item, Hit) else ""
 
+    def entered(self, within: Within | None) -> None:
+        """Begin in the line; not after a restart, when nobody has asked to type."""
+        del within
+        self._in_line = not self.shell.row_left(self.ID)
+
     def on_screen_resume(self) -> None:
-        """Begin in the line, with the words of the last time."""
+        """Go on where it was left: in the line, with the words of the last time, or on the hit that was opened."""
         if self._idle is not None:
             self._idle.stop()
         self.line.selected = bool(self.line.text)
-        self.type_words()
+        self._go_to(line=self._in_line)
 
     def on_screen_suspend(self) -> None:
         """Keep the words; give back the memory after a while."""
@@ -160,12 +166,19 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self.jobs.run(lambda engine: engine.search.forget(), what="forget what was searched", lane=GROUP)
 
     def step_back(self) -> bool:
-        """Nothing: esc leaves the search at once."""
-        return False
+        """From the line or the text to the hits, where there are some."""
+        if not self.in_page and not (self._in_line and self.rows.shown):
+            return False
+        self._go_to(line=False)
+        return True
 
     def type_words(self) -> None:
         """Put the cursor into the line."""
-        self._in_line = True
+        self._go_to(line=True)
+
+    def _go_to(self, *, line: bool) -> None:
+        """Give the keys to the line, or to the list."""
+        self._in_line = line
         self.list.focus()
         self._draw_bars()
 
@@ -352,6 +365,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self.load()
         elif isinstance(item, Hit):
             self.line.remember()
+            self._go_to(line=False)  # who comes back, comes back to the hit
             if item.version is not None:
                 self.host.places.history(item.memory.address, at=item.version.sha256)
             else:

@@ -161,6 +161,8 @@ class BrowserScreen(KeyedScreen[None]):
         self.panes = Panes(self)
         self.returning = LastPlace(self, facts.place_name, facts.place)
         self.returning.prepare()
+        self.lists = 0
+        """How often all memories were listed: the first time as they were known, then as they are on disk."""
         self._drafts_told = False
         self.prompt: Prompt | None = None
         """The line of text being typed in the footer."""
@@ -184,7 +186,7 @@ class BrowserScreen(KeyedScreen[None]):
         self.memories.apply(Effect(rebuilt=True, touched=frozenset()))
         self.memories.focus()
         self.returning.arrive()
-        self.memories.start_at_memory()
+        self.memories.start()
         self.facts = self.facts._replace(listing=None)
 
     # What is known
@@ -238,7 +240,11 @@ class BrowserScreen(KeyedScreen[None]):
     def _filled(self, listing: Listing, effect: Effect) -> None:
         """Show what became of the rows, and tell whoever follows them."""
         self.chrome.loading = False
+        self.lists += 1
+        nothing = not self.memories.count()
         self.take(effect)
+        if nothing or not self.memories.count():
+            self.panes.place()
         self.checkup.rows_loaded(listing)
         if listing.truncated:
             self.say("Some folders hold more memories than are shown; see g t, H and memtui doctor.", "warning")
@@ -300,7 +306,7 @@ class BrowserScreen(KeyedScreen[None]):
         """Show what became of the rows."""
         self.memories.apply(effect)
         self.returning.find_row()
-        self.memories.start_at_memory()
+        self.memories.start(last=self.lists > 1 and self.checkup.done)
         self.chrome.update("header", "tree-title")
         if self._awaited is not None and self._awaited.address in self.forest.nodes:
             (address, then, hold, left), self._awaited = self._awaited, None
@@ -431,17 +437,18 @@ class BrowserScreen(KeyedScreen[None]):
     def asks_at_once(self, first: str) -> Line | None:
         """`d` asks before anything happens."""
         after = self._sequences.choices(first)
-        asking = [(key, action) for key, action in after if action.id == "trash"]
-        if not asking or self.unavailable(asking[0][1]):
+        keys = {
+            action.id: key
+            for key, action in after
+            if action.id in ("trash", "archive") and not self.unavailable(action)
+        }
+        if "trash" not in keys:
             return None
         name = self.verbs.name(self.memories.targets())
-        key = asking[0][0]
-        return [
-            (" ", "dim"),
-            (key, "key"),
-            (f" moves {name} to the trash", "strong"),
-            ("; any other key cancels", "dim"),
-        ]
+        line: Line = [(" ", "dim"), (keys["trash"], "key"), (f" moves {name} to the trash", "strong")]
+        if "archive" in keys:
+            line += [(", ", "dim"), (keys["archive"], "key"), (" to the archive", "strong")]
+        return [*line, ("; any other key cancels", "dim")]
 
     def open_editor(self, address: Address, *, then: str = "", left: tuple[ViewScreen, ...] = ()) -> None:
         """Open a memory in the editor; leaving it goes back to the view that was left for it.

@@ -12,18 +12,22 @@ from typing import TYPE_CHECKING, NamedTuple
 from textual.containers import Container
 from textual.widget import Widget
 
+from memtui.agents.discovery import looked_for
 from memtui.engine.model import Health
 from memtui.features.tasks.glance import said
+from memtui.safe_text import cell_width, visible
 from memtui.ui.action import Action, beside_text, in_room, shown_keys
 from memtui.ui.draw import bars
+from memtui.ui.draw.pages import fold
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import fit
+from memtui.ui.draw.words import both_ends
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.tabs import Tabs
 from memtui.workbench.actions import BROWSER_ROOMS, VIEWS
 from memtui.workbench.browse.side import INFO
 from memtui.workbench.tree import cells
 from memtui.workbench.tree.cells import State
+from memtui.workbench.tree.nodes import OLD
 
 if TYPE_CHECKING:
     from memtui.features.tasks.glance import LaneNews
@@ -107,7 +111,7 @@ class Panes:
         shown = {"#side-title": not editing, "#page": not editing, "#about": now.about and not editing}
         shown |= {
             "#info": now.info,
-            "#detail": now.detail,
+            "#detail": now.detail and (self._screen.chrome.loading or bool(self._screen.memories.count())),
             "#activity": now.activity,
             "#tabs": now.tabs,
             "#editor": editing,
@@ -138,6 +142,8 @@ SMALL_WIDTH, SMALL_HEIGHT = 60, 15
 """Below either, there is room for the tree only."""
 TWO_PANES, THREE_PANES = 100, 160
 """From these widths on there is a pane for the text, and one more for info."""
+TREE = 57
+"""Cells of the tree beside a text, from which on it takes two fifths of the screen."""
 TABS_HEIGHT = 22
 """From this height on the line of tabs is shown on the main screen too."""
 ACTIVITY_HEIGHT = 32
@@ -189,7 +195,7 @@ def layout_for(width: int, height: int, *, over: bool = False, zoom: str = "", i
     three = width >= THREE_PANES
     info = info and three and not zoom
     return Layout(
-        left=0 if zoom == "right" else REST if zoom == "left" else 65 if three else 57,
+        left=0 if zoom == "right" else REST if zoom == "left" else max(TREE, width * 2 // 5),
         right=zoom != "left",
         border=not zoom,
         about=not info and height >= SMALL_HEIGHT,
@@ -202,7 +208,7 @@ def layout_for(width: int, height: int, *, over: bool = False, zoom: str = "", i
 
 KEPT_MESSAGES = 200
 
-ONLY = {"unseen": "unseen", "pinned": "pinned", "conflicts": "in conflict"}
+ONLY = {"unseen": "unseen", "pinned": "pinned", "conflicts": "in conflict", OLD: "old and unused"}
 """What a memory is that one of the filters with a key shows."""
 
 EVERY_BAR = ("header", "tabs", "tree-title", "side-title", "about", "info-title", "detail", "activity", "footer")
@@ -316,7 +322,7 @@ class Chrome:
 
     def tree_title(self, width: int) -> list[Line]:
         """How many memories, and which are shown how."""
-        forest, tree = self._screen.forest, self._screen.memories
+        screen, forest, tree = self._screen, self._screen.forest, self._screen.memories
         notes = cells.tree_notes(
             forest.matched,
             len(forest.nodes),
@@ -328,7 +334,7 @@ class Chrome:
             only=" | ".join(
                 [
                     *([f"/{' '.join(forest.words)}"] if forest.words else []),
-                    *sorted(forest.only),
+                    *(screen.filtering.named(only) for only in sorted(forest.only)),
                     *(["no instructions"] if not forest.instructions else []),
                 ]
             ),
@@ -388,7 +394,9 @@ class Chrome:
         if node is not None and node.memory is None:
             actions = [action._replace(label="open") if action.id == "open" else action for action in actions]
         if screen.memories.marks and not screen.editing:
-            actions = cells.for_marked(actions)
+            actions = cells.ranked(actions, cells.MARKED)
+        elif OLD in screen.forest.only and not screen.editing:
+            actions = cells.ranked(actions, cells.OLDEST)
         end = [action for action in screen.table if action.id in ("help", "palette")]
         if screen.typing:
             end = [typed for action in end if (typed := beside_text(action)).keys]
@@ -420,20 +428,27 @@ class Chrome:
         ]
 
     def _welcome(self) -> list[Line]:
-        lines: list[Line] = [[], [("  No memories yet. ", "strong"), ("memtui looked here:", "name")]]
-        room = max(self._screen.memories.size.width - 6, 8)
-        for root in list(self._screen.forest.roots.values())[:8]:
-            path = fit(self._screen.side.short(root.path), room, plain=self._screen.facts.ascii)
-            lines += [[(f"    {root.id}", "folder")], [(f"      {path.rstrip()}", "dim")]]
-        new, help_ = (self._key(id_) for id_ in ("new", "help"))
-        return [
-            *lines,
+        """Say what to press, and where nothing was found: the folders of the agents in use here, and of all others."""
+        screen, plain = self._screen, self._screen.facts.ascii
+        room = max(screen.memories.size.width - 2, 8)
+        lines: list[Line] = [
+            [("  No memories yet.", "strong")],
+            [(f"  {self._key('new')}", "key"), (" creates the first one", "name")],
+            [("  memtui demo", "key"), (" shows everything on samples", "name")],
             [],
-            [(f"  {new}", "key"), (" creates the first one", "name")],
-            [(f"  {help_}", "key"), (" explains the keys", "name")],
-            [("  memtui demo", "key"), (" shows everything on samples,", "name")],
-            [("  with an agent that keeps writing", "name")],
+            [("  memtui looked here:", "name")],
         ]
+        for root in screen.facts.roots[:8]:
+            name = root.label if root.label != root.agent else root.id
+            path = both_ends(screen.side.short(root.path), max(room - cell_width(name) - 4, 8), plain=plain)
+            lines.append([(f"    {name}  ", "folder"), (path, "dim")])
+        if screen.facts.surroundings is not None:
+            used = {root.agent for root in screen.facts.roots}
+            agents = looked_for(screen.facts.surroundings)
+            others = ", ".join(f"{name} {folder}" for id_, name, folder in agents if id_ not in used)
+            words = visible(f"and found no trace of {others}.", ascii_tokens=plain)
+            lines += [[("  " + part, "dim")] for part in fold(words, room - 1)]
+        return lines
 
     def _key(self, id_: str) -> str:
         action: Action = next(action for action in self._screen.table if action.id == id_)

@@ -17,7 +17,7 @@ from memtui.ui.draw.times import ago
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.workbench.actions import BROWSER_ROOMS, VIEWS
 from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
-from memtui.workbench.tree.nodes import MEMORY, Node
+from memtui.workbench.tree.nodes import MEMORY, OLD, Node
 from memtui.workbench.tree.rows import Effect
 
 if TYPE_CHECKING:
@@ -39,7 +39,9 @@ NEEDS_MEMORY = frozenset(
     }
 )
 """Actions that work on the memory under the cursor only."""
-NEEDS_TARGET = frozenset({"pin", "trash", "rename", "copy_to", "copy_path", "seen", "export", "export_history"})
+NEEDS_TARGET = frozenset(
+    {"pin", "trash", "archive", "rename", "copy_to", "copy_path", "seen", "export", "export_history"}
+)
 """Actions that work on marks, on a memory, or on a folder."""
 
 ELSEWHERE = {
@@ -51,12 +53,14 @@ ELSEWHERE = {
     "copy_sha": "copying.sha",
     "describe_memory": "host.describe",
     "filter": "filtering.start",
+    "only_old": "filtering.old",
     "new": "verbs.new",
     "rename": "verbs.rename",
     "pin": "pinning.pin",
     "install_hook": "pinning.install_hook",
     "lift_line": "pinning.lift_line",
     "trash": "verbs.trash",
+    "archive": "verbs.archive",
     "copy_to": "verbs.copy_to",
     "export": "bundling.export",
     "export_history": "bundling.export_history",
@@ -104,7 +108,7 @@ class Commands:
             "edit_outside": self._edit_outside,
             "resolve": self._resolve,
             "changes": self._changes,
-            "seen": lambda: screen.verbs.mark_seen(tree.targets()),
+            "seen": self._seen,
             "versions": self._versions,
             "info": self._info,
             "page_next": lambda: screen.side.finding.step(1),
@@ -114,7 +118,7 @@ class Commands:
             "zoom": self._zoom,
             "themes": lambda: self.open_palette(self.theme_commands()),
         }
-        self._does["search_all"] = partial(screen.show_view, "search")
+        self._does["search_all"] = self._search_all
         self._does["trash_view"] = partial(screen.show_view, "trash")
         for view in VIEWS:
             self._does[view.action] = partial(screen.show_view, view.id)
@@ -155,6 +159,8 @@ class Commands:
             return "Nothing is looked for in this text; / with the text in focus does."
         if action.id == "resolve" and node is not None and not node.signs.conflict:
             return "There is no conflict on this memory."
+        if action.id == "archive" and node is not None and node.root in screen.forest.others:
+            return "archive: start memtui in that project to archive what it has."
         if action.id == "edit_outside" and screen.facts.settings.terminal.web:
             return "A browser cannot lend its screen to another program: e edits here."
         if action.id == "all_projects" and screen.facts.demo:
@@ -251,6 +257,10 @@ class Commands:
         self._screen.forest.toggle_only(only)
         self._changed()
 
+    def _seen(self) -> None:
+        screen, targets = self._screen, self._screen.memories.targets()
+        (screen.filtering.keep if OLD in screen.forest.only else screen.verbs.mark_seen)(targets)
+
     def _changed(self) -> None:
         self._screen.memories.apply(Effect(rebuilt=True, touched=frozenset()), by_user=True)
         self._screen.chrome.update()
@@ -307,6 +317,12 @@ class Commands:
         node = self._screen.memories.current
         if node is not None and node.memory is not None:
             self._screen.views.history(node.memory.address)
+
+    def _search_all(self) -> None:
+        """Show the search, in the line whatever it was left at."""
+        self._screen.show_view("search")
+        if (search := self._screen.views.made("search")) is not None:
+            search.does()["search_all"]()
 
     # Opening
 

@@ -9,16 +9,25 @@ from typing import TYPE_CHECKING
 
 from textual.geometry import Offset
 
+from memtui.engine.model import ARCHIVE
 from memtui.ui.draw.spans import Line
 from memtui.workbench.browse.side import PREVIEW
-from memtui.workbench.tree.nodes import Key
+from memtui.workbench.tree.cells import HARMLESS
+from memtui.workbench.tree.nodes import OLD, Key
+from memtui.workbench.tree.roots import INSTRUCTIONS
 from memtui.workbench.tree.tree import REBUILT
 
 if TYPE_CHECKING:
+    from memtui.engine.model import Address, Memory
     from memtui.ui.widgets.prompts import Question
     from memtui.workbench.browse.browser import BrowserScreen
 
 
+UNUSED_FOR = 30
+"""Days after which what no agent used is shown by the filter for it, if the user says nothing else."""
+DAY = 86_400_000
+KEPT = "kept memories"
+"""What is kept under this name: addresses, and until when each is not asked about again."""
 PASSED = frozenset({"up", "down", "pageup", "pagedown"})
 """Keys that move the cursor in the tree while a filter is typed."""
 
@@ -32,6 +41,9 @@ class FilterLine:
         self._waiting: str | None = None
         """What is typed and not looked for yet, because more keys may wait behind it."""
         self._drawing = False
+        self._days = UNUSED_FOR
+        self._kept: dict[str, int] = {}
+        """The memories the user decided to keep, and until when, in milliseconds since the epoch."""
 
     # The line
 
@@ -178,3 +190,67 @@ class FilterLine:
             screen.memories.scroll_to_row(top)
             screen.memories.keep_in_view()
         screen.chrome.update("tree-title", "footer")
+
+    # What nobody uses
+
+    def named(self, only: str) -> str:
+        """Say what one of the filters with a key leaves."""
+        return f"unused for {self._days} days" if only == OLD else only
+
+    def old(self) -> None:
+        """Ask for how many days nobody used it, and show that; show everything again when it is shown."""
+        if OLD in self._screen.forest.only:
+            self._toggle_old()
+            return
+
+        def entered(text: str) -> None:
+            if not text.strip().isdecimal():
+                self.refuse("Type a number of days, such as 30.")
+                return
+            self._days = int(text)
+            self.close_prompt()
+            self._screen.bridge.run(lambda engine: engine.places.load(KEPT).value, found, what="read what is kept")
+
+        def found(value: object) -> None:
+            known = value if isinstance(value, dict) else {}
+            self._kept = {str(name): until for name, until in known.items() if isinstance(until, int)}
+            self._toggle_old()
+
+        self.ask(Question("never used, not changed for days", str(self._days), entered, self.close_prompt, over=True))
+
+    def _toggle_old(self) -> None:
+        screen = self._screen
+        screen.forest.old = self._is_old
+        self.remember()
+        screen.forest.toggle_only(OLD)
+        screen.memories.apply(REBUILT, by_user=True)
+        if OLD in screen.forest.only:
+            self._go_to_match()
+        screen.chrome.update()
+
+    def _is_old(self, memory: Memory) -> bool:
+        """Whether it is asked about: an index, instructions and what its agent makes itself are of use unread."""
+        now, address, root = self._screen.now(), memory.address, self._screen.forest.root(memory.address.root)
+        if (
+            root is None
+            or root.kind == INSTRUCTIONS
+            or address.name == (root.policy.index_file or "").rpartition("/")[2]
+        ):
+            return False
+        if memory.uses or memory.pinned or memory.missing or any(one.code in HARMLESS for one in memory.problems):
+            return False
+        archived = root.agent == "memtui" and address.path.startswith(ARCHIVE)
+        return not archived and memory.modified_at < now - self._days * DAY and self._kept.get(str(address), 0) < now
+
+    def keep(self, addresses: tuple[Address, ...]) -> None:
+        """Ask about these no more for as long again."""
+        screen, now = self._screen, self._screen.now()
+        self._kept = {name: until for name, until in self._kept.items() if until > now}
+        self._kept |= dict.fromkeys(map(str, addresses), now + max(self._days, 1) * DAY)
+        kept = dict(self._kept)
+        screen.bridge.run(lambda engine: engine.places.keep(KEPT, kept), what="note what is kept", lane="place")
+        screen.memories.set_marks(set())
+        screen.forest.toggle_only(OLD, again=True)
+        screen.memories.apply(REBUILT, by_user=True)
+        name = screen.verbs.name(addresses)
+        screen.say(f"{name} kept: f o asks about it again in {self._days} days.")

@@ -167,6 +167,7 @@ class Checkup:
 
         def failed(error: MemtuiError) -> None:
             self._screen.show_error("look at the indexes", error)
+            self._screen.memories.started = True
             self._running = False
             self._go_on()
 
@@ -198,6 +199,7 @@ class Checkup:
         if signs != screen.forest.index_signs:
             screen.forest.index_signs = signs
             screen.memories.repaint()
+        screen.memories.start(last=self.done and screen.lists > 1)
         self._findings = count
         self._tell_count()
         self._tell_view()

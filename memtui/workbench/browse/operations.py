@@ -90,6 +90,16 @@ class MemoryOperations:
             f"Moving {self.name(targets)} to the trash",
         )
 
+    def archive(self) -> None:
+        """Move to memtui's own folder for what no agent is to be given."""
+        targets, actor = self._targets(), self._screen.bridge.actor
+        self._run(
+            lambda engine: carry.archive(engine, targets, actor=actor),
+            f"archive {self.name(targets)}",
+            lambda done: self.report(done, "archived", after="; u brings it back"),
+            f"Archiving {self.name(targets)}",
+        )
+
     def undo(self) -> None:
         """Take the last operation back."""
         actor, roots = self._screen.bridge.actor, self._screen.facts.more_roots

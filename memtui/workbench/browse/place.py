@@ -202,6 +202,7 @@ class LastPlace:
         Args:
             in_tree: it was done on the main screen; then the row that is still looked for is no longer wanted.
         """
+        self._screen.memories.started = True
         if in_tree:
             self._awaited = ()
         self.forget_row()

@@ -219,7 +219,7 @@ class Editing:
         """Do what the memory was opened for."""
         then, self._then = self._then, ""
         if then == "compare":
-            self.compare_screen()
+            self.compare_screen(alone=True)
         elif then == "describe":
             self.describe(alone=True)
         elif then == "outside":
@@ -550,8 +550,8 @@ class Editing:
         self.editor.text_area.focus()
         self.editor.say(words)
 
-    def compare_screen(self) -> None:
-        """Show both sides and let the user decide; see `merge/flow.py`."""
+    def compare_screen(self, *, alone: bool = False) -> None:
+        """Show both sides and let the user decide, and leave with them where the memory was opened for that `alone`."""
         if self.editor.state is FileState.MOVED and self.editor.moved_to is not None:
             from memtui.workbench.edit.merge.flow import ask_about_name
 
@@ -559,7 +559,7 @@ class Editing:
             return
         from memtui.workbench.edit.merge.flow import start
 
-        start(self)
+        start(self, alone=alone)
 
     def describe(self, *, alone: bool = False) -> None:
         """f9: show the front matter of the text as a form; `alone`: the memory was opened for it alone."""

@@ -37,10 +37,16 @@ class Columns(NamedTuple):
     description: int
     uses: int
     age: int
+    behind: int = 0
+    """Where a description begins behind a name, in a tree that has no column for it; 0: it has one, or shows none."""
 
 
 WORTH_DESCRIBING = 75
-"""Cells from which on a tree has room for descriptions."""
+"""Cells from which on descriptions have a column of their own; below, they take what the rest of a row leaves."""
+BEHIND, LEAST = 24, 8
+"""Cells at which they begin there, behind a longer name later; and of how many cells on they say anything."""
+HARMLESS = frozenset({"generated", "protected"})
+"""What is no fault of a memory: how its agent treats it."""
 
 
 def columns_for(width: int) -> Columns:
@@ -49,8 +55,8 @@ def columns_for(width: int) -> Columns:
         return Columns(width, max(width - 8, 6), 5, 0, 0, 0)
     signs, uses, age = 5, 5, 5
     rest = width - 2 - signs - uses - age
-    if width < WORTH_DESCRIBING:  # a dozen cells of a description say nothing, and cost the names that tell rows apart
-        return Columns(width, rest, signs, 0, uses, age)
+    if width < WORTH_DESCRIBING:  # a column for them would cost the names that tell rows apart
+        return Columns(width, rest, signs, 0, uses, age, BEHIND)
     name = 32 if width < 100 else 40
     return Columns(width, name, signs, rest - name, uses, age)
 
@@ -67,19 +73,35 @@ def _memory_runs(node: Node, memory: Memory, columns: Columns, look: Look, healt
     indent = " " * min(2 * node.depth + 2, columns.name // 2)
     style = "missing" if memory.missing else "name" if memory.sha256 is not None else "problem"
     name = node.name if node.name.strip() else f'"{node.name}"'
-    runs: list[Run] = [(indent + fit(name, columns.name - len(indent) - 1, plain=look.ascii) + " ", style)]
-    runs += sign_runs(node.signs, columns.signs, health)
-    if columns.description > 0:
-        text, style = description(memory)
-        runs.append((fit(text, columns.description - 1, plain=look.ascii) + " ", style))
-    if columns.uses > 0:
-        uses = f"x{memory.uses}" if memory.uses else ""
-        if len(uses) > columns.uses:
-            uses = f"x{memory.uses // 1000}k"
-        age = ago(memory.modified_at, look.now)
-        last = f"{uses:>{columns.uses}}{age:>{columns.age}}"
-        runs.append((f"{'missing':>{len(last)}}", "problem") if memory.missing else (last, "description"))
-    return _exact(runs, columns.width - 2)
+    fault = any(problem.code not in HARMLESS for problem in memory.problems)
+    signs = sign_runs(node.signs, columns.signs, health, fault=fault)
+    last = _numbers(memory, columns, look)
+    words, tone = description(memory)
+    room, after = columns.name, [*signs, last]
+    if columns.description:
+        after = [*signs, (fit(words, columns.description - 1, plain=look.ascii) + " ", tone), last]
+    elif columns.behind and words:
+        start = max(columns.behind, len(indent) + cell_width(one_line(name, room, ascii_tokens=look.ascii)) + 2)
+        if len(signs) == 1:  # what has no signs, or no uses either, leaves their room too
+            after = [(last[0].lstrip(), last[1])]
+        free = columns.width - 2 - start - sum(cell_width(text) for text, _ in after)
+        if free >= LEAST:
+            room, after = start, [(fit(words, free - 1, plain=look.ascii) + " ", tone), *after]
+        else:
+            after = [*signs, last]
+    named: Run = (indent + fit(name, room - len(indent) - 1, plain=look.ascii) + " ", style)
+    return _exact([named, *after], columns.width - 2)
+
+
+def _numbers(memory: Memory, columns: Columns, look: Look) -> Run:
+    """What stands at the end of a row: how often it was used, and its age."""
+    if not columns.uses:
+        return "", "description"
+    uses = f"x{memory.uses}" if memory.uses else ""
+    if len(uses) > columns.uses:
+        uses = f"x{memory.uses // 1000}k"
+    last = f"{uses:>{columns.uses}}{ago(memory.modified_at, look.now):>{columns.age}}"
+    return (f"{'missing':>{len(last)}}", "problem") if memory.missing else (last, "description")
 
 
 def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> list[Run]:
@@ -151,10 +173,11 @@ def _exact(runs: list[Run], width: int) -> list[Run]:
     return out
 
 
-def sign_runs(signs: Signs, width: int, health: str = "") -> list[Run]:
-    """The signs of one memory: `PA!~`, and what the health of indexes says."""
+def sign_runs(signs: Signs, width: int, health: str = "", *, fault: bool = False) -> list[Run]:
+    """The signs of one memory: `PA!~`, what the health of indexes says, and `?` where something is wrong with it."""
     runs = [(sign, style) for sign, style, on in zip("PA!~", SIGN_STYLES, signs, strict=True) if on]
-    runs += [(health, "warning")] if health and len(runs) < width - 1 else []
+    for sign in (health, "?" if fault else ""):
+        runs += [(sign, "warning")] if sign and len(runs) < width - 1 else []
     return [*runs, (" " * (width - len(runs)), "dim")]
 
 
@@ -355,12 +378,16 @@ MARKED: Mapping[str, str] = {
 """What comes first in the footer while memories are marked, with its word there where that is another one."""
 
 
-def for_marked(actions: Iterable[Action]) -> list[Action]:
-    """Rank the actions that work on all marked memories before those for the one under the cursor."""
-    ranks = {id_: rank - len(MARKED) for rank, id_ in enumerate(MARKED)}
+OLDEST: Mapping[str, str] = {"seen": "keep", "trash": "", "archive": "", "undo": "", "back": "show all"}
+"""What comes first while what nobody uses is shown, to be decided one by one."""
+
+
+def ranked(actions: Iterable[Action], first: Mapping[str, str]) -> list[Action]:
+    """Rank these actions before all others, with their words here."""
+    ranks = {id_: rank - len(first) for rank, id_ in enumerate(first)}
     return [
-        action._replace(footer=ranks[action.id], label=MARKED[action.id] or action.label)
-        if action.id in MARKED
+        action._replace(footer=ranks[action.id], label=first[action.id] or action.label)
+        if action.id in first
         else action
         for action in actions
     ]

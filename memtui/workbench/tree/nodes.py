@@ -23,6 +23,9 @@ Key = tuple[str, ...]
 SORTS = ("name", "uses", "age", "size", "edited")
 """Ways to sort."""
 
+OLD = "old"
+"""The filter for what nobody uses."""
+
 OWN_ACTORS = frozenset({"tui", "cli"})
 """Actors that are the user."""
 

@@ -7,13 +7,14 @@ the nodes it concerns and no others.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Draft, Memory, Root, RootStatus
 from memtui.workbench.tree.nodes import (
     FOLDER,
     MEMORY,
+    OLD,
     OTHERS,
     ROOT,
     SCOPE,
@@ -28,7 +29,7 @@ from memtui.workbench.tree.nodes import (
     sort_value,
     sum_up,
 )
-from memtui.workbench.tree.roots import INSTRUCTIONS_KEY, Group, Others, groups, root_words
+from memtui.workbench.tree.roots import INSTRUCTIONS, INSTRUCTIONS_KEY, Group, Others, groups, root_words
 
 PART = 500
 """Rows of a full list that are taken in at once."""
@@ -46,6 +47,8 @@ class Effect(NamedTuple):
     """Rows that look different now."""
 
 
+BY_HAND = "files"
+"""The agent of a root that the user named: it is shown empty too."""
 NOTHING = Effect(rebuilt=False, touched=frozenset())
 
 
@@ -70,7 +73,9 @@ class Forest:
         self.reverse = False
         self.words: tuple[str, ...] = ()
         self.only: frozenset[str] = frozenset()
-        """`unseen`, `pinned`, `conflicts`: all of them must hold."""
+        """`unseen`, `pinned`, `conflicts`, `old`: all of them must hold."""
+        self.old: Callable[[Memory], bool] = lambda _: True
+        """Whether a memory is one that nobody uses."""
         self.losses = Losses()
         self.statuses: dict[str, RootStatus] = {}
         """Roots as they were last found on disk."""
@@ -78,6 +83,8 @@ class Forest:
         """What the health of indexes says of a memory: `I` or `C`."""
         self.folds = Folds()
         self._shown: list[Node] | None = None
+        self._away: frozenset[Key] = frozenset()
+        """Groups and roots that were put away when rows were listed."""
         self._matched = 0
 
     def load(self, roots: Iterable[Root], memories: Iterable[Memory]) -> None:
@@ -151,6 +158,8 @@ class Forest:
         gone = [address for address in self.nodes if address not in there]
         for start in range(0, len(gone), PART):
             yield self.update((), [address for address in gone[start : start + PART] if address not in newer])
+        if self._uncovered():
+            yield Effect(rebuilt=True, touched=frozenset())
 
     def set_drafts(self, drafts: Iterable[Draft]) -> Effect:
         """Say which memories have unsaved text."""
@@ -176,7 +185,19 @@ class Forest:
     def set_deleted(self, addresses: Iterable[Address]) -> Effect:
         """Say which memories others deleted."""
         touched = self.losses.set_deleted(filter(self.shows, addresses), self.homes)
-        return Effect(rebuilt=False, touched=touched)
+        return Effect(self._uncovered(), touched)
+
+    def _uncovered(self) -> bool:
+        """Whether other roots are put away than when rows were listed, although no memory of them came or went."""
+        if self._shown is not None and self._away != self._put_away():
+            self._shown = None
+            return True
+        return False
+
+    def _put_away(self) -> frozenset[Key]:
+        groups = self.top.children.values()
+        rows = (row for group in groups for row in (group, *(group.children.values() if not group.root else ())))
+        return frozenset(row.key for row in rows if row.kind in (SCOPE, ROOT) and self.put_away(row))
 
     def _add_ghosts(self) -> bool:
         """Give drafts whose memory is gone a row, so that their text can be found."""
@@ -288,8 +309,16 @@ class Forest:
         return Signs(int(memory.pinned), int(memory.unseen), int(conflict), int(draft is not None))
 
     def put_away(self, node: Node) -> bool:
-        """Whether a row at the top is not shown at all."""
-        return not self.instructions and node.key == INSTRUCTIONS_KEY
+        """Whether a group or root is not shown at all: nothing is in it, and nothing is wrong with it."""
+        if not self.instructions and node.key == INSTRUCTIONS_KEY:
+            return True
+        if node.files or node.kind not in (SCOPE, ROOT) or node.root in self.others:
+            return False
+        if node.kind == SCOPE and not node.root:
+            return all(map(self.put_away, node.children.values()))
+        root, status = self._roots.get(node.root), self.statuses.get(node.root)
+        wrong = node.root in self.losses.vanished or self.losses.below(node) or (status is not None and status.problems)
+        return not wrong and root is not None and root.agent != BY_HAND
 
     def shows(self, address: Address) -> bool:
         """Whether a memory of this root would have a row: not one of a project nobody wants to see now."""
@@ -350,10 +379,10 @@ class Forest:
     def rows(self) -> list[Node]:
         """Return the rows to show, from top to bottom; the same list until something changes."""
         if self._shown is None:
-            self._shown = []
+            self._shown, self._away = [], self._put_away()
             self._matched = 0
             for node in self._sorted(self.top):
-                if not self.put_away(node):
+                if node.key not in self._away:
                     self._list(node, self._shown)
         return self._shown
 
@@ -381,7 +410,8 @@ class Forest:
             shown.append(node)
             if self.is_open(node):
                 for child in self._sorted(node):
-                    self._list(child, shown)
+                    if child.kind != ROOT or child.key not in self._away:
+                        self._list(child, shown)
             return True
         place = len(shown)
         shown.append(node)
@@ -400,6 +430,8 @@ class Forest:
         if "pinned" in self.only and not signs.pinned:
             return False
         if "conflicts" in self.only and not signs.conflict:
+            return False
+        if OLD in self.only and memory is not None and not self.old(memory):
             return False
         if self.words and memory is not None:
             text = f"{memory.address}\n{memory.description}".casefold()
@@ -441,9 +473,9 @@ class Forest:
             self.words = words
             self._shown = None
 
-    def toggle_only(self, what: str) -> None:
-        """Show only `unseen`, `pinned` or `conflicts`, or stop doing so."""
-        self.only = self.only ^ {what}
+    def toggle_only(self, what: str, *, again: bool = False) -> None:
+        """Show only one of `only`, or stop doing so; `again`: find out anew which those are."""
+        self.only = self.only ^ {what} if not again else self.only
         self._shown = None
 
     def group_by_agent(self, *, by_agent: bool) -> None:
@@ -505,3 +537,35 @@ class Forest:
     def totals(self) -> Signs:
         """How many of each sign there are in all."""
         return self.top.signs
+
+
+def first_to_see(forest: Forest) -> int | None:
+    """Find the row where a first look belongs, by its place among the rows; None where there is no memory.
+
+    What waits comes first (a conflict, a draft, an agent's edit, an index with findings), the project's before that of
+    others; where nothing waits, the project's first memory. Of a closed folder the folder itself is looked at.
+    """
+    best: tuple[bool, int, int, int] | None = None
+    for index, node in enumerate(forest.rows()):
+        leaf = node.memory
+        if leaf is None and forest.is_open(node):
+            continue
+        ailing = leaf is not None and forest.index_signs.get(leaf.address) == "I"
+        signs = node.signs
+        asks = (signs.conflict, signs.draft, signs.unseen, ailing, leaf is not None)
+        need, far = next((rank for rank, on in enumerate(asks) if on), None), _far(forest, node)
+        if need is not None:
+            waits = need < 2 or (need < 4 and far < 3)
+            found = (not waits, far, need if waits else 4, index)
+            best = min(best or found, found)
+    return best[-1] if best is not None else None
+
+
+def _far(forest: Forest, node: Node) -> int:
+    """How far a row is from what the user works on: 0 the project's own memories, 3 what no agent reads now."""
+    root = forest.root(node.root)
+    if root is None or root.id in forest.others or root.switched_off:
+        return 3
+    if root.kind == INSTRUCTIONS:
+        return 2
+    return int(root.scope != "project")

@@ -18,7 +18,7 @@ from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.tree.cells import Columns, columns_for, row_runs
 from memtui.workbench.tree.nodes import MEMORY, Key, Node
 from memtui.workbench.tree.roots import worth_showing
-from memtui.workbench.tree.rows import Effect, Forest
+from memtui.workbench.tree.rows import Effect, Forest, first_to_see
 
 REBUILT = Effect(rebuilt=True, touched=frozenset())
 SLICE = 0.03
@@ -71,7 +71,8 @@ how many memories are below and how many of them need you."""
         self._clock = clock
         self._ascii = ascii_only
         self._rows: list[Node] = []
-        self._started = False
+        self.started = False
+        """Whether the cursor stays where it is: the user did something, or all that waits at the start is known."""
         self._anchor: int | None = None
         self._range_base: frozenset[Address] = frozenset()
 
@@ -156,25 +157,24 @@ how many memories are below and how many of them need you."""
         if self._anchor is not None:
             self._mark_range()
 
-    def start_at_memory(self) -> None:
-        """Put the cursor on the first memory, unless the user has moved it."""
-        if self._started or self._cursor:
+    def start(self, *, last: bool = False) -> None:
+        """Put the cursor where a first look belongs, until the user did anything; `last`: all that waits is known."""
+        if self.started:
             return
-        for index, node in enumerate(self._rows):
-            if node.kind == MEMORY:
-                self._started = True
-                self._cursor = index
-                self.keep_in_view()
-                self.repaint()
-                self.post_message(self.CursorMoved(node, by_user=False))
-                return
+        self.started = last
+        place = first_to_see(self.forest)
+        if place is not None and place != self._cursor:
+            self._cursor = place
+            self.scroll_to_row(max(place - self.size.height // 2, 0))
+            self.repaint()
+            self.post_message(self.CursorMoved(self.current, by_user=False))
 
     def return_to(self, key: Key, above: int) -> bool:
         """Put the cursor on the row with this key, with so many rows in view above it; False when it is not shown."""
         place = next((index for index, node in enumerate(self._rows) if node.key == key), -1)
         if place < 0:
             return False
-        self._started = True
+        self.started = True
         self._cursor = place
         self.scroll_to_row(max(place - above, 0))
         self.keep_in_view()
@@ -184,7 +184,7 @@ how many memories are below and how many of them need you."""
 
     def moved(self, *, by_user: bool) -> None:
         """Tell where the cursor is."""
-        self._started = True
+        self.started = True
         self.post_message(self.CursorMoved(self.current, by_user=by_user))
 
     def go_to(self, key: Key) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ from memtui.engine.model import Found, Hit, Root, Wanted
 from memtui.errors import StorageError
 from memtui.features.search.view import FORGET_AFTER, SearchView
 from memtui.features.search.view_rows import HitGroup, More
+from memtui.workbench.browse.place import read_place, written
 from memtui.workbench.edit.bars import FindBar
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
@@ -79,7 +81,10 @@ async def test_esc_gives_back_exactly_what_was_there_and_the_words_are_kept() ->
         await running.go("memtui:project/notes.md")
         await running.until(lambda: "Notes." in running.browser.page_view.text)
         before = running.text
-        await search(running, "tabs")
+        found = await search(running, "tabs")
+        await running.press("escape")  # from the line to the hits
+        assert not found.letters_are_text
+        assert running.app.screen is found
         await running.press("escape")
         await running.until(lambda: running.app.screen is running.browser)
         assert running.text == before
@@ -128,6 +133,44 @@ async def test_enter_opens_at_the_hit_with_the_find_primed() -> None:
         await running.until(lambda: area.selected_text == "tabs")
 
 
+async def test_who_comes_back_from_a_hit_lands_on_it_and_types_no_words() -> None:
+    async with shown(engine_with(TEXTS)) as running:
+        found = await search(running, "tabs")
+        await running.press("down", "enter")
+        await running.until(lambda: running.browser.editing and running.app.screen is running.browser)
+        await running.press("escape")
+        await running.until(lambda: running.app.screen is found)
+        await running.press("J", "n")
+        assert found.line.text == "tabs"
+        assert isinstance(found.item, Hit)
+        assert found.item.memory.address.name == "code.md"
+        await running.press("ctrl+f")
+        assert found.letters_are_text
+        await running.press("escape", "escape", "2")
+        await running.until(lambda: running.app.screen is found)
+        assert found.letters_are_text
+
+
+@pytest.mark.parametrize("words", ["tabs", ""])
+async def test_after_a_restart_no_line_has_the_keyboard(words: str) -> None:
+    engine = engine_with(TEXTS)
+    async with shown(engine) as running:
+        found = await search(running, words) if words else None
+        if found is None:
+            await running.press("ctrl+f")
+            await running.until(lambda: isinstance(running.app.screen, SearchView))
+        place = running.browser.returning.now()
+    async with shown(engine, place=read_place(json.loads(json.dumps(written(place))))) as running:
+        await running.until(lambda: isinstance(running.app.screen, SearchView))
+        found = screen(running)
+        await running.until(lambda: not words or settled(found))
+        await running.press("z", "J")
+        assert (found.line.text, found.letters_are_text) == (words, False)
+        await running.press("slash")
+        await running.type("x")
+        assert found.line.text == "x"
+
+
 async def test_a_hit_behind_a_filter_is_opened_and_the_filter_goes() -> None:
     async with shown(engine_with(TEXTS)) as running:
         await running.press("slash")
@@ -142,7 +185,7 @@ async def test_a_hit_behind_a_filter_is_opened_and_the_filter_goes() -> None:
 async def test_up_on_the_first_hit_brings_earlier_words_back() -> None:
     async with shown(engine_with(TEXTS)) as running:
         await search(running, "notes")
-        await running.press("escape")
+        await running.press("escape", "escape")
         found = await search(running, "tabs")
         await running.press("down", "up", "up")
         assert found.line.text == "notes"
@@ -417,14 +460,14 @@ async def test_what_was_read_is_given_back_when_the_search_is_left_for_long(monk
     monkeypatch.setattr(engine.engine.search, "forget", count)
     async with shown(engine) as running:
         found = await search(running, "tabs")
-        await running.press("escape")
+        await running.press("escape", "escape")
         assert found._idle is not None
         assert found._idle._interval == FORGET_AFTER
         found._forget()
         await running.until(lambda: len(forgotten) == 1)
         await running.press("ctrl+f")
         found._forget()  # it is being looked at
-        await running.press("escape")
+        await running.press("escape", "escape")
         assert len(forgotten) == 1
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from textual import events
 
 from memtui.engine.model import Address
-from tests.workbench.shown import TEXTS, shown
+from tests.workbench.memories import Memories
+from tests.workbench.shown import TEXTS, Shown, engine_with, shown
 
 TODO = "memtui:workspace/todo.md"
 RETRY = "memtui:project/decisions/retry.md"
@@ -238,3 +241,83 @@ async def test_what_was_typed_counts_before_the_key_behind_it() -> None:
         await screen.until(lambda: screen.browser.prompt is None)
         await screen.until(lambda: screen.settled)
         assert not screen.browser.forest.filtered
+
+
+# What nobody uses
+
+
+OLD, LATER, USED = "memtui:project/notes.md", "memtui:project/decisions/auth.md", "memtui:global/preferences.md"
+DAY = 86_400
+
+
+async def unused(screen: Shown, days: str = "") -> None:
+    """Show what no agent used for so many days."""
+    await screen.press("f", "o")
+    await screen.type(days)
+    await screen.press("enter")
+    await screen.until(lambda: "old" in screen.browser.forest.only)
+
+
+def aged() -> Memories:
+    """Memories of which two are older than a month, and a third is but was used; all others are a minute old."""
+    engine = engine_with()
+    for name, days in ((OLD, 40), (LATER, 31), (USED, 50)):
+        at = engine.now / 1000 - days * DAY
+        os.utime(engine.path(Address.parse(name)), (at, at))
+    engine.use(USED)
+    return engine
+
+
+async def test_what_nobody_uses_is_shown_and_kept_trashed_or_archived_key_by_key() -> None:
+    async with shown(aged()) as screen:
+        await unused(screen)
+        await screen.until_text("2 of 7 | unused for 30 days")
+        assert screen.footer.startswith("x keep  d t trash  d a archive  u undo")
+        assert screen.here == LATER
+        await screen.press("x")
+        await screen.until_text("1 of 7")
+        assert "auth.md kept: f o asks about it again in 30 days" in screen.footer
+        assert screen.here == OLD
+        await screen.press("d")
+        assert "t moves memtui:project/notes.md to the trash, a to the archive" in screen.footer
+        await screen.press("a")
+        await screen.until_text("Nothing here is old and unused")
+        assert Address.parse("memtui:workspace/archive/memtui/notes.md") in screen.engine.data
+        await screen.press("u")
+        await screen.until(lambda: Address.parse(OLD) in screen.engine.data)
+        await screen.until_text("1 of 7")
+        await screen.press("d", "t")
+        await screen.until(lambda: Address.parse(OLD) not in screen.engine.data)
+        await screen.press("escape")
+        await screen.until(lambda: not screen.browser.forest.filtered)
+
+
+async def test_what_is_kept_is_remembered_and_asked_about_again_after_as_long() -> None:
+    engine = aged()
+    async with shown(engine) as screen:
+        await unused(screen, "35")
+        await screen.until_text("1 of 7 | unused for 35 days")
+        await screen.press("x")
+        await screen.until(lambda: screen.browser.forest.matched == 0)
+    async with shown(engine) as screen:
+        await unused(screen)
+        await screen.until_text("1 of 7")
+        assert screen.here == LATER
+        await screen.press("f", "o")
+        assert not screen.browser.forest.filtered
+    engine.clock.now += 36 * DAY * 1000
+    async with shown(engine) as screen:
+        await unused(screen)
+        await screen.until(lambda: screen.browser.forest.matched > 1)
+        assert screen.browser.forest.passes(screen.browser.forest.nodes[Address.parse(OLD)])
+
+
+async def test_days_are_a_number_and_escape_asks_nothing() -> None:
+    async with shown(aged()) as screen:
+        await screen.press("f", "o")
+        await screen.type("soon")
+        await screen.press("enter")
+        await screen.until_text("Type a number of days, such as 30.")
+        await screen.press("escape")
+        assert not screen.browser.forest.filtered
+        assert screen.browser.prompt is None

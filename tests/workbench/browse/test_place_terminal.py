@@ -36,10 +36,6 @@ def on(name: str) -> Callable[[Terminal], bool]:
 def to_the_end(terminal: Terminal) -> None:
     """To the last memory."""
     terminal.press("G")
-    terminal.wait_for(on("WORKSPACE"))
-    terminal.press("k")
-    terminal.wait_for(on("PROJECT"))
-    terminal.press("k")
     terminal.wait_for(on("n59.md"))
 
 

@@ -69,6 +69,26 @@ def test_a_row_without_room_for_a_description_gives_it_to_the_name() -> None:
     assert text.endswith("  x17  12m")
 
 
+def test_a_short_name_leaves_room_for_a_description_and_for_more_of_it_without_signs() -> None:
+    words = "Text messages to standby passengers are sent ten minutes before boarding"
+    text = row("fares.md", width=62, description=words, uses=17)
+    assert text.endswith("… x17  now")
+    assert "Text messages to standby" in text
+    assert "standby passengers" in row("fares.md", width=62, description=words)
+    signed = row("fares.md", width=62, description=words, unseen=True)
+    assert signed.index("A ") == row("much_longer_name_than_that_one.md", width=62, unseen=True).index("A ")
+    assert "Text messages" in signed
+    assert "Text" in row("project_accounts_secrets.md", width=62, description=words)
+
+
+@pytest.mark.parametrize("width", [40, 57, 62, 79, 120])
+def test_a_fault_has_a_sign_at_every_width_and_what_its_agent_does_with_it_has_none(width: int) -> None:
+    fault = (Problem("hidden-characters", "It holds characters that cannot be seen."),)
+    assert "? " in row(width=width, problems=fault)
+    assert "?" not in row(width=width, problems=(Problem("generated", "The agent regenerates it."),))
+    assert "PA? " in row(width=width, problems=fault, pinned=True, unseen=True)
+
+
 def test_a_narrow_row_has_name_and_signs() -> None:
     text = row(width=39, pinned=True, description="Short notes", uses=17)
     assert text.split() == [">*", "notes.md", "P"]

@@ -46,7 +46,6 @@ def test_scopes_then_roots_where_there_are_several_then_folders_first() -> None:
         "    a.md",
         "  b.md",
         "project",
-        "  memtui",
         "  Claude Code memory",
         "    MEMORY.md",
     ]
@@ -102,7 +101,7 @@ def test_a_filter_keeps_parents_and_counts() -> None:
     assert names(found) == ["global", "  style", "    prose.md"]
     assert (found.matched, len(found.nodes), found.filtered) == (1, 2, True)
     found.clear_filters()
-    assert len(found.rows()) == 7
+    assert len(found.rows()) == 4
 
 
 def test_a_filter_opens_what_was_closed() -> None:
@@ -145,7 +144,7 @@ def test_a_draft_without_a_memory_has_a_row_until_it_goes() -> None:
     assert found.set_drafts([Draft(gone, "a" * 64, "mine", (0, 0), 1)]).rebuilt
     assert names(found) == ["global", "  gone.md"]
     assert found.set_drafts([]).rebuilt
-    assert names(found) == ["global"]
+    assert names(found) == []
 
 
 def test_a_deleted_memory_with_a_draft_stays_as_one() -> None:

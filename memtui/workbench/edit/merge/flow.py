@@ -55,8 +55,8 @@ class Prepared(NamedTuple):
     """Why nothing is there, when it is not that the memory was deleted."""
 
 
-def start(editing: Editing) -> None:
-    """Show both sides of the open memory, or say why there is nothing to decide."""
+def start(editing: Editing, *, alone: bool = False) -> None:
+    """Show both sides of the open memory, or say why there is nothing to decide; `alone` is that of `ConflictFlow`."""
     editor = editing.editor
     subject = editor.subject
     if subject is None or editing.conflict is not None:
@@ -74,14 +74,15 @@ def start(editing: Editing) -> None:
     elif not editor.dirty and subject.disk_sha256 is not None:
         editor.say("You changed nothing: what you see is what is on disk.")
         return
-    ConflictFlow(editing, subject.address, texts).open()
+    ConflictFlow(editing, subject.address, texts, alone=alone).open()
 
 
 class ConflictFlow:
     """One conflict, from the first screen to the last answer."""
 
-    def __init__(self, editing: Editing, address: Address, texts: Texts) -> None:
-        """Take the open memory with its three texts."""
+    def __init__(self, editing: Editing, address: Address, texts: Texts, *, alone: bool = False) -> None:
+        """Take the open memory with its three texts; `alone`: it was opened for this, and closes with "later"."""
+        self._alone = alone
         self.editing = editing
         self.address = address
         self.texts = texts
@@ -381,7 +382,10 @@ class ConflictFlow:
         """Come back later: decisions and draft are kept, also over a restart."""
         self._keeping.now_in_thread()
         self._end()
-        self.editing.editor.say("Both texts are kept. f8 comes back to the conflict.")
+        if self._alone:
+            self.editing.leave()
+        else:
+            self.editing.editor.say("Both texts are kept. f8 comes back to the conflict.")
 
 
 def prepared(engine: Engine, address: Address, texts: Texts, at: int) -> Prepared:

@@ -54,8 +54,9 @@ async def test_a_conflict_that_was_left_is_marked_in_tree_and_header_and_goes_on
             await screen.until(lambda: isinstance(screen.app.screen, ConflictScreen))
             await screen.until_text("ctrl+s writes 5 lines: 2 both")
             await screen.until_text("words: YOURS with")
-            await screen.press("escape", "escape")
+            await screen.press("escape")  # back where it was opened, which is the tree
             await screen.until(lambda: not screen.browser.editing)
+            assert screen.app.focused is screen.browser.memories
         assert screen.engine.data[RETRY] == TEXT.replace("three", "five").encode()
 
 
