@@ -179,7 +179,8 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def _go_to(self, *, line: bool) -> None:
         """Give the keys to the line, or to the list."""
         self._in_line = line
-        self.list.focus()
+        if self.is_mounted:
+            self.list.focus()
         self._draw_bars()
 
     # Typing

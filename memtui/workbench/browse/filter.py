@@ -199,6 +199,8 @@ class FilterLine:
 
     def old(self) -> None:
         """Ask for how many days nobody used it, and show that; show everything again when it is shown."""
+        from memtui.ui.widgets.prompts import Question
+
         if OLD in self._screen.forest.only:
             self._toggle_old()
             return

@@ -138,10 +138,13 @@ how many memories are below and how many of them need you."""
             self.post_message(self.CursorMoved(now, by_user=by_user))
 
     def _find(self, node: Node) -> int:
-        """Where a row is now; else the folder that hides it; else the same place."""
+        """Where a row is now; else the next memory that passes the filter; the folder that hides it; the same place."""
         places = {row.key: index for index, row in enumerate(self._rows)}
         if node.key in places:
             return places[node.key]
+        if node.kind == MEMORY and self.forest.filtered:
+            left = [index for index, row in enumerate(self._rows) if row.kind == MEMORY]
+            return next((index for index in left if index >= self._cursor), left[-1] if left else 0)
         above = node.parent if self.forest.holds(node) else None
         while above is not None and above.key:
             if above.key in places:

@@ -138,7 +138,7 @@ async def test_who_comes_back_from_a_hit_lands_on_it_and_types_no_words() -> Non
         found = await search(running, "tabs")
         await running.press("down", "enter")
         await running.until(lambda: running.browser.editing and running.app.screen is running.browser)
-        await running.press("escape")
+        await running.press("escape", "escape")  # the words that are found in it, then the editor
         await running.until(lambda: running.app.screen is found)
         await running.press("J", "n")
         assert found.line.text == "tabs"
