@@ -316,6 +316,8 @@ def test_the_name_in_front_matter_follows_in_the_same_step_and_it_is_said(notes:
     assert disk(notes)["deploy.md"] == b"---\r\nname: deploy\r\n---\r\nText"
     engine.undo.undo(actor=ME)
     assert disk(notes) == before
+
+
 def test_what_is_archived_leaves_its_agents_folder_and_index_as_one_step_and_never_into_a_checkout(
     tmp_path: Path,
 ) -> None:
