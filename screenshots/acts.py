@@ -14,6 +14,11 @@ def workbench(visit: Visit) -> None:
     visit.go_to(DECISIONS)
 
 
+def first_look(visit: Visit) -> None:
+    """What the program shows first: what waits."""
+    visit.start()
+
+
 def filter_(visit: Visit) -> None:
     """Some letters of what is looked for."""
     visit.start()

@@ -27,6 +27,8 @@ class Shot(NamedTuple):
     """On a machine without memories."""
     newcomer: bool = False
     """On a machine of somebody who has never seen memtui, with agents that have worked for half a year."""
+    waits: bool = False
+    """With a conflict that waits."""
 
 
 def _theme(name: str, words: str) -> Shot:
@@ -34,7 +36,9 @@ def _theme(name: str, words: str) -> Shot:
 
 
 SHOTS = {
-    "workbench": Shot("The workbench: a tree of memories by scope, and one memory", acts.workbench, EVERY),
+    "workbench": Shot("The workbench: a tree of memories, and one that waits", acts.first_look, EVERY)._replace(
+        waits=True
+    ),
     "filter": Shot("The tree, filtered while a word is typed", acts.filter_),
     "changes": Shot("Everything others changed since you looked, by who and when", acts.changes, EVERY),
     "difference": Shot("One change, word by word, with the whole screen to itself", acts.difference),

@@ -18,9 +18,10 @@ from memtui.config.settings import Settings
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import world
 from memtui.demo import world as past
+from memtui.demo.life_cycle import leave_conflict
+from memtui.demo.newcomer import furnish
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
-from screenshots.newcomer import furnish
 from screenshots.still.sitecustomize import START
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -241,6 +242,12 @@ class Stage:
         with self.engine(4) as engine:
             engine.memories.delete([self.place(engine, "memtui:global/style/sql.md")], actor=CODEX)
             engine.pins.record_use(Address("memtui:project", "decisions.md"), actor=CODEX)
+
+    def disagrees(self) -> None:
+        """Leave a draft of the user's, and let an agent write the same line."""
+        with self.engine(3) as engine:
+            leave_conflict(engine)
+            self._date(engine.roots.file_path(self.place(engine, "memtui:project/deploy.md")))
 
     def grows(self) -> None:
         """Pin more than an agent is given."""

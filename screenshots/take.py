@@ -52,6 +52,8 @@ def take(shot: Shot, size: tuple[int, int], place: str | None = PLACE) -> str:
     with Stage(place, empty=shot.empty, newcomer=shot.newcomer) as stage:
         if shot.config:
             stage.configure(shot.config)
+        if shot.waits:
+            stage.disagrees()
         environment = {**stage.environment, **({"NO_COLOR": "1"} if shot.no_color else {})}
         command = [*stage.command, "--calm", *shot.options]
         columns, rows = size

@@ -1,8 +1,9 @@
-"""A simulated agent: a process of its own that writes plain files, as real agents do, and knows nothing of memtui.
+"""A simulated agent: a process of its own that works through memtui under its own name, as a client of it would.
 
-`python -m memtui.demo.agent DIR…` works in the folders given until its standard input ends, which is when its parent
-is gone, however that came about. It creates, edits (in place, and by a new file renamed over the old one) and deletes.
-At the end it removes the throw-away folder, because a parent that was killed cannot.
+`python memtui/demo/agent.py`, with its orders pickled on standard input, works until that input ends, which is when its
+parent is gone, however that came about. It creates, edits and deletes a few times, edits once what is open in the
+editor of the workbench, and rests. At the end it removes the throw-away folder, because a parent that was killed
+cannot.
 """
 
 import os
@@ -10,8 +11,19 @@ import random
 import select
 import shutil
 import sys
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+if __name__ == "__main__":  # in isolated mode nothing else says where memtui is
+    sys.path.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.pointers import carry
+
+if TYPE_CHECKING:
+    from memtui.engine.model import Root
 
 TOPICS = (
     ("standby-texts", "Text messages to standby passengers are sent ten minutes before boarding"),
@@ -38,107 +50,116 @@ PREFIX = "memtui-demo-"
 """How the name of a throw-away folder begins; nothing else is ever removed."""
 PACE = 3.0
 """Seconds between two actions, on average."""
+WRITES = 8
+"""So many actions it does by itself."""
 MOST_FACTS = 8
 """Lines it keeps at the end of a memory; older ones go."""
-
-
-class Agent:
-    """One agent at work in some folders."""
-
-    def __init__(self, folders: Sequence[str], rng: random.Random) -> None:
-        """Choose where to work."""
-        self._folders = folders
-        self._rng = rng
-
-    def act(self) -> str:
-        """Do one thing; returns what, as `created PATH`."""
-        folder = self._rng.choice(list(self._folders))
-        own = [os.path.join(folder, name + ".md") for name, _ in TOPICS]
-        mine = [path for path in own if os.path.exists(path)]
-        others = [path for path in _memories(folder) if path not in own]
-        moves: list[Callable[[], str]] = [lambda: self._edit(self._rng.choice(others or mine))] * bool(others or mine)
-        moves += [lambda: self._edit(self._rng.choice(mine))] * (2 * bool(mine))
-        moves += [lambda: self._create(folder)] * (3 if len(mine) < 3 else 1) * (len(mine) < len(TOPICS))
-        moves += [lambda: self._delete(self._rng.choice(mine))] * (len(mine) > 2)
-        return self._rng.choice(moves)()
-
-    def _create(self, folder: str) -> str:
-        free = [topic for topic in TOPICS if not os.path.exists(os.path.join(folder, topic[0] + ".md"))]
-        name, description = self._rng.choice(free)
-        path = os.path.join(folder, name + ".md")
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(f"---\ndescription: {description}\n---\n{description}.\n\n- {self._rng.choice(FACTS)}\n")
-        _reindex(folder, name, description)
-        return f"created {path}"
-
-    def _edit(self, path: str) -> str:
-        with open(path, encoding="utf-8", newline="") as file:
-            lines = file.read().split("\n")
-        facts = [line for line in lines if line[2:] in FACTS]
-        for old in facts[: len(facts) - MOST_FACTS + 1]:
-            lines.remove(old)
-        while lines and not lines[-1]:
-            lines.pop()
-        text = "\n".join([*lines, f"- {self._rng.choice(FACTS)}", ""])
-        if self._rng.random() < 0.5:
-            with open(path, "w", encoding="utf-8", newline="") as file:
-                file.write(text)
-            return f"edited {path}"
-        spare = f"{path}.{os.getpid()}.tmp"
-        with open(spare, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(spare, path)
-        return f"replaced {path}"
-
-    def _delete(self, path: str) -> str:
-        os.unlink(path)
-        _reindex(os.path.dirname(path), os.path.basename(path).removesuffix(".md"), None)
-        return f"deleted {path}"
+ACTOR = Actor("mcp:claude-code")
 
 
 class Orders(NamedTuple):
-    """What the command line asks for."""
+    """What it works on. All paths are absolute."""
 
-    folders: tuple[str, ...]
+    roots: "tuple[Root, ...]"
+    state_dir: str
+    worked_in: tuple[str, ...]
+    """Ids or aliases of the roots it writes to."""
+    place: str
+    """What the workbench keeps its place under, by which what is open in it is known."""
     pace: float = PACE
     seed: int | None = None
     remove: str | None = None
     """The throw-away folder, to be removed at the end."""
 
 
-def _memories(folder: str) -> list[str]:
-    """List what it may edit; the index follows from the rest."""
-    names = sorted(name for name in os.listdir(folder) if name.endswith(".md") and name != INDEX)
-    return [os.path.join(folder, name) for name in names]
+class Agent:
+    """One agent at work in some roots."""
 
+    def __init__(self, engine: Engine, orders: Orders) -> None:
+        """Choose where to work."""
+        self._engine = engine
+        self._orders = orders
+        self._rng = random.Random(orders.seed)
+        self._met: set[Address] = set()
+        """What was open and edited."""
 
-def _reindex(folder: str, name: str, description: str | None) -> None:
-    """Put a memory on the folder's index, in place, or take it off; a folder without an index stays without."""
-    path = os.path.join(folder, INDEX)
-    if not os.path.exists(path):
-        return
-    with open(path, encoding="utf-8", newline="") as file:
-        lines = [line for line in file.read().splitlines() if f"({name}.md)" not in line]
-    if description is not None:
-        lines.append(f"- [{name.replace('-', ' ').capitalize()}]({name}.md) — {description}")
-    with open(path, "w", encoding="utf-8", newline="") as file:
-        file.write("".join(f"{line}\n" for line in lines))
+    def opened(self) -> Address | None:
+        """The memory that is open in the workbench, if it was not edited there yet."""
+        place = self._engine.places.load(self._orders.place).value
+        key = place.get("editing") if isinstance(place, dict) else None
+        if not isinstance(key, list) or len(key) != 3:
+            return None
+        address = Address(*key[1:])
+        return address if address not in self._met else None
+
+    def meet(self, address: Address) -> str:
+        """Edit what is open."""
+        self._met.add(address)
+        return self._edit(address)
+
+    def act(self) -> str:
+        """Do one thing; returns what, as `created ADDRESS`."""
+        root = self._engine.roots.find(self._rng.choice(self._orders.worked_in)).id
+        there = [row.address for row in self._engine.rows.list([root]).items if row.address.name != INDEX]
+        names = [f"{name}.md" for name, _ in TOPICS]
+        mine, others = [one for one in there if one.path in names], [one for one in there if one.path not in names]
+        moves: list[Callable[[], str]] = [lambda: self._edit(self._rng.choice(others or mine))] * bool(others or mine)
+        moves += [lambda: self._edit(self._rng.choice(mine))] * (2 * bool(mine))
+        moves += [lambda: self._create(root, mine)] * (3 if len(mine) < 3 else 1) * (len(mine) < len(TOPICS))
+        moves += [lambda: self._delete(self._rng.choice(mine))] * (len(mine) > 2)
+        return self._rng.choice(moves)()
+
+    def _create(self, root: str, mine: list[Address]) -> str:
+        free = [topic for topic in TOPICS if Address(root, f"{topic[0]}.md") not in mine]
+        name, description = self._rng.choice(free)
+        address = Address(root, f"{name}.md")
+        text = f"---\ndescription: {description}\n---\n{description}.\n\n- {self._rng.choice(FACTS)}\n"
+        self._engine.memories.create(address, text, actor=ACTOR)
+        index = Address(root, INDEX)
+        try:
+            before = self._engine.read(index)
+        except NotFoundError:
+            return f"created {address}"  # a root without an index stays without
+        line = f"- [{name.replace('-', ' ').capitalize()}]({name}.md) — {description}\n"
+        self._engine.save(index, before.text + line, expected_sha256=before.sha256, actor=ACTOR)
+        return f"created {address}"
+
+    def _edit(self, address: Address) -> str:
+        before = self._engine.read(address)
+        lines = before.text.split("\n")
+        facts = [line for line in lines if line[2:] in FACTS]
+        for old in facts[: len(facts) - MOST_FACTS + 1]:
+            lines.remove(old)
+        while lines and not lines[-1]:
+            lines.pop()
+        text = "\n".join([*lines, f"- {self._rng.choice(FACTS)}", ""])
+        self._engine.save(address, text, expected_sha256=before.sha256, actor=ACTOR)
+        return f"edited {address}"
+
+    def _delete(self, address: Address) -> str:
+        carry.trash(self._engine, [address], actor=ACTOR)
+        return f"deleted {address}"
 
 
 def work(orders: Orders, *, wait: Callable[[float], bool]) -> None:
-    """Act until there is a reason to stop, then tidy up.
+    """Act a few times and meet what is open, until there is a reason to stop; then tidy up.
 
     Args:
-        orders: where, and how fast.
+        orders: on what, and how fast.
         wait: waits so many seconds; False when the agent is to end.
     """
-    rng = random.Random(orders.seed)
-    agent = Agent(orders.folders, rng)
-    while wait(orders.pace * rng.uniform(0.5, 1.5)):
-        try:
-            agent.act()
-        except (OSError, UnicodeDecodeError):
-            continue  # somebody else changed the file meanwhile, which is what a demonstration is about
+    rng, left = random.Random(orders.seed), WRITES
+    with Engine.open(orders.roots, state_dir=orders.state_dir) as engine:
+        agent = Agent(engine, orders)
+        while wait(orders.pace * rng.uniform(0.5, 1.5)):
+            try:
+                if (address := agent.opened()) is not None:
+                    agent.meet(address)
+                elif left:
+                    agent.act()
+                    left -= 1
+            except MemtuiError:
+                continue  # somebody else changed the file meanwhile, which is what a demonstration is about
     if orders.remove and os.path.basename(orders.remove).startswith(PREFIX):
         shutil.rmtree(orders.remove, ignore_errors=True)
 
@@ -148,19 +169,7 @@ def _parent_lives(seconds: float) -> bool:
     return not select.select([sys.stdin], [], [], seconds)[0]
 
 
-def read_orders(words: Sequence[str]) -> Orders:
-    """Read `[--pace=SECONDS] [--seed=NUMBER] [--remove=DIR] DIR…`."""
-    orders = Orders(tuple(word for word in words if not word.startswith("--")))
-    for word in words:
-        name, _, value = word.partition("=")
-        if name == "--pace":
-            orders = orders._replace(pace=float(value))
-        elif name == "--seed":
-            orders = orders._replace(seed=int(value))
-        elif name == "--remove":
-            orders = orders._replace(remove=value)
-    return orders
-
-
 if __name__ == "__main__":
-    work(read_orders(sys.argv[1:]), wait=_parent_lives)
+    import pickle
+
+    work(Orders(*pickle.load(sys.stdin.buffer)), wait=_parent_lives)  # noqa: S301 - it comes from the parent

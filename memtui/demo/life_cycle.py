@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from memtui.agents.layout import slug
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Write
+from memtui.engine.model import Actor, Address, Draft, Write
 from memtui.engine.task import COMPLETED, FAILED
 
 UNTIDY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "untidy")
@@ -64,6 +64,56 @@ Times of tides are in harbour time, which is UTC all year.
 )
 """Root, path and text of what was remembered in the background, `HOURS` ago."""
 HOURS = 26
+
+UNUSED = (
+    ("memtui:global", "style/sql.md", 200),
+    ("claude-code:project", "reference_dashboards.md", 95),
+    ("qwen-code:global", "user/editor.md", 64),
+)
+"""What no agent used and nobody changed for so many days."""
+
+DAYS = 200
+"""Days of work that Claude Code has logged in its index, a line each: more than it loads."""
+_LOGGED = (
+    "went on with the standby queue; three tests, one of them slow",
+    "looked for the deadlock of the load test, without finding it",
+    "fares: wrote the tests first, then the rule for residents",
+    "waited for the harbour's importer; nothing merged",
+    "reviewed lane metres with Marit; notes are in the ticket",
+)
+
+_CONFLICT = ("memtui:project", "deploy.md")
+_SHARED = "(four minutes)"
+_MINE, _THEIRS = "(six minutes; ten in August)", "(four minutes, and never while a sailing boards)"
+"""What the user began to write there, and what an agent wrote meanwhile."""
+
+
+def log_in_index(folder: str, now: int) -> None:
+    """Put a log in front of the lines of an index, as an agent does that takes it for a diary: they fall below the cut.
+
+    Args:
+        folder: where the index is.
+        now: milliseconds since the epoch.
+    """
+    path = os.path.join(folder, "MEMORY.md")
+    with open(path, encoding="utf-8") as file:
+        lines = file.read()
+    days = [datetime.fromtimestamp(now / 1000 - 86_400 * back, UTC) for back in range(DAYS, 0, -1)]
+    log = [f"- {day:%Y-%m-%d}: {_LOGGED[number % len(_LOGGED)]}\n" for number, day in enumerate(days)]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("".join(["# Log\n\n", *log, "\n# Memories\n\n", lines]))
+
+
+def leave_conflict(engine: Engine) -> None:
+    """Let the user begin an edit, and an agent write the same line before it is saved."""
+    root, path = _CONFLICT
+    address = Address(engine.roots.find(root).id, path)
+    base = engine.read(address)
+    line = base.text[: base.text.index(_SHARED)].count("\n")
+    draft = Draft(address, base.sha256, base.text.replace(_SHARED, _MINE), (line, 0), base.modified_at, base.bytes)
+    engine.drafts.save(draft)
+    text = base.text.replace(_SHARED, _THEIRS)
+    engine.save(address, text, expected_sha256=base.sha256, actor=Actor("mcp:claude-code"))
 
 
 def write_sessions(home: str, project: str, now: int) -> None:

@@ -90,8 +90,8 @@ class World(NamedTuple):
     project: str
     system: str
     """Stands for the folder of this machine's administrators."""
-    worked_in: tuple[str, ...]
-    """Folders the simulated agent works in."""
+    worked_in: tuple[str, ...] = ("claude-code:project", "memtui:project", "mux:project")
+    """Roots the simulated agent works in."""
 
 
 def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
@@ -132,14 +132,14 @@ def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
         with open(os.path.join(memtui_home, "config.toml"), "x", encoding="utf-8") as file:
             file.write(life_cycle.CONFIG)
         life_cycle.write_sessions(home, project, waiting_at)
+        life_cycle.log_in_index(claude, waiting_at)
     os.makedirs(os.path.join(project, ".git"))
     with open(os.path.join(project, ".git", "HEAD"), "w", encoding="ascii") as file:
         file.write("ref: refs/heads/main\n")
     with open(os.path.join(places["mux-project"], "pasted-review.md"), "w", encoding="utf-8") as file:
         file.write(HIDDEN)
     os.chmod(memtui_home, 0o700)
-    worked_in = (claude, places["memtui-project"], places["mux-project"])
-    return World(folder, memtui_home, project, os.path.join(folder, "etc"), worked_in)
+    return World(folder, memtui_home, project, os.path.join(folder, "etc"))
 
 
 def _copy(source: str, target: str) -> None:
@@ -184,13 +184,15 @@ def live(around: Surroundings, state_dir: str, *, now: int, lane: str = "") -> N
             for number in range(times):
                 clock.now = now - number * 17 * HOUR - HOUR
                 engine.pins.record_use(_address(engine, root_id, path), actor=Actor("mcp:claude-code"))
-        _age(engine, now)
+        _age(engine, now, life_cycle.UNUSED if lane else ())
         clock.now = now
         engine.watch.reconcile()
         engine.changes.mark_seen(None)
         for root_id, path, text in _UNSEEN:
             with open(engine.roots.file_path(_address(engine, root_id, path)), "a", encoding="utf-8") as file:
                 file.write(text)
+        if lane:
+            life_cycle.leave_conflict(engine)
 
 
 def _address(engine: Engine, root_id: str, path: str) -> Address:
@@ -227,10 +229,11 @@ def _younger(text: str, steps: int) -> Sequence[str]:
     return ["".join(lines[: head + body * step // steps]) for step in range(1, steps)] + [text]
 
 
-def _age(engine: Engine, now: int) -> None:
-    """Give the files the times at which they were last written."""
+def _age(engine: Engine, now: int, unused: Sequence[tuple[str, str, int]]) -> None:
+    """Give the files the times at which they were last written; `unused`: root, path, and how many days ago."""
     written = (*_GREW, _DATED, _Written(*life_cycle.REMEMBERED[:2], ((life_cycle.HOURS, "tui"),)))
     grown = {_address(engine, one.root, one.path): one.steps[-1][0] for one in written}
+    grown |= {_address(engine, root, path): days * 24 for root, path, days in unused}
     for number, row in enumerate(engine.rows.list().items, start=1):
         hours = grown.get(row.address, 40 + number * 37 % 600)
         os.utime(engine.roots.file_path(row.address), ns=((now - hours * HOUR) * 1_000_000,) * 2)

@@ -8,9 +8,11 @@ import pytest
 from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import world
+from memtui.demo.life_cycle import UNUSED
 from memtui.engine import now_ms
 from memtui.engine.model import Actor
 from memtui.engine.task import COMPLETED, FAILED
+from memtui.features.health.survey import Looker
 from memtui.features.proposals import apply
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import Workspace, workspace_of
@@ -98,4 +100,31 @@ def test_something_was_remembered_and_something_failed_which_goes_when_it_is_tri
 def test_only_what_agents_wrote_lately_is_unseen(lane: tuple[Session, Workspace]) -> None:
     engine = lane[0].engine
     engine.watch.reconcile()
-    assert {change.address.path for change in engine.changes.unseen()} == {"project_payments.md", "domain/sailings.md"}
+    unseen = {change.address.path for change in engine.changes.unseen()}
+    assert unseen == {"project_payments.md", "domain/sailings.md", "deploy.md"}
+
+
+def test_a_conflict_waits_that_both_sides_wrote_in_one_line(lane: tuple[Session, Workspace]) -> None:
+    engine = lane[0].engine
+    (draft,) = engine.drafts.all()
+    now = engine.read(draft.address)
+    assert now.sha256 != draft.base_sha256
+    base = engine.history.read(draft.address, draft.base_sha256 or "").decode()
+    ours, theirs = (text.splitlines() for text in (draft.text, now.text))
+    differ = [number for number, line in enumerate(base.splitlines()) if line not in (ours[number], theirs[number])]
+    assert len(differ) == 1
+    assert engine.changes.unseen()[0].actor == "mcp:claude-code"
+
+
+def test_an_index_is_cut_and_its_newest_lines_are_below(lane: tuple[Session, Workspace]) -> None:
+    session = lane[0]
+    reports = Looker().look(session.engine, session.roots, None)
+    (index,) = [one for one in reports if one.address.root.startswith("claude-code:project:") and one.below]
+    assert {finding.kind for finding in index.findings} >= {"cut", "dangling"}
+    assert "user_role.md" in {address.path for address in index.below}
+
+
+def test_some_memories_are_old_and_nobody_used_them(lane: tuple[Session, Workspace]) -> None:
+    rows = lane[0].engine.rows.list().items
+    old = {row.address.path for row in rows if not row.uses and row.modified_at < now_ms() - 60 * world.DAY}
+    assert old == {path for _, path, _ in UNUSED}

@@ -46,7 +46,8 @@ def test_the_whole_tree_shows(world: World) -> None:
     assert {root.agent for root in found} == {"memtui", "claude-code", "qwen-code", "mux"}
     assert {root.scope for root in found} == {"global", "project", "workspace"}
     assert any("lighthouse" in root.path for root in found)
-    assert all(Path(folder).is_dir() for folder in world.worked_in)
+    named = {name: root for root in found for name in (root.id, *root.aliases)}
+    assert all(Path(named[name].path).is_dir() for name in world.worked_in)
 
 
 def test_every_sample_is_somewhere_and_a_readable_memory(world: World) -> None:

@@ -1,8 +1,10 @@
-"""`memtui demo`: the workbench on a throw-away world with a past, while an agent in another process keeps writing."""
+"""`memtui demo`: the workbench on a throw-away world with a past, while an agent in another process works beside it."""
 
 import os
+import pickle
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -11,12 +13,13 @@ from memtui.config.started import Started
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import agent, world
 from memtui.demo import world as past
+from memtui.demo.newcomer import furnish
 from memtui.engine import now_ms
 from memtui.errors import StorageError
 from memtui.features.setup.verbs import need_terminal, run_workbench
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.call import LOCK_WAIT, Call
-from memtui.wire.session import Options, open_in
+from memtui.wire.session import Options, Session, open_in
 
 _LAST_ACT = 5.0
 """Seconds the agent has to finish what it is doing."""
@@ -27,13 +30,21 @@ def demo(call: Call) -> int:
     need_terminal(call)
     call.out.say("memtui demo: everything happens in a throw-away folder.")
     try:
-        made = world.build(waiting_at=now_ms())
+        made = _newcomer() if call.args.flag("newcomer") else world.build(waiting_at=now_ms())
     except OSError as error:
         raise StorageError(f"The samples cannot be written: {error.strerror}.", hint="Free some space.") from None
     try:
         return _show(call, made)
     finally:
         world.remove(made)
+
+
+def _newcomer() -> world.World:
+    """Build the home of the guide: half a year of three agents, at which nobody has looked yet."""
+    folder = os.path.realpath(tempfile.mkdtemp(prefix=agent.PREFIX))
+    home = os.path.join(folder, ".memtui-home")
+    os.mkdir(home, 0o700)
+    return world.World(folder, home, furnish(folder, now_ms() * 1_000_000), os.path.join(folder, "etc"), ())
 
 
 def _show(call: Call, made: world.World) -> int:
@@ -51,9 +62,13 @@ def _show(call: Call, made: world.World) -> int:
     chosen = call.options
     options = Options(chosen.read_only, chosen.ascii, chosen.calm, chosen.actor, chosen.all_projects, started=Started)
     lane = workspace_of(around).id
-    past.live(around, settings.state_dir, now=now_ms(), lane=lane)
+    if made.worked_in:
+        past.live(around, settings.state_dir, now=now_ms(), lane=lane)
     session = open_in(around, settings, options, lock_wait=LOCK_WAIT, front="tui")
-    with session.engine, _agent(made):
+    if not made.worked_in:
+        with session.engine:
+            return run_workbench(session, demo=False)
+    with session.engine, _agent(made, session):
         if not chosen.read_only:
             for kind in ("dream", "extract"):  # found while the workbench is open already, so that it opens at once
                 session.engine.tasks.enqueue(kind, lane, "tui", {}, trigger="manual")
@@ -61,10 +76,12 @@ def _show(call: Call, made: world.World) -> int:
 
 
 @contextmanager
-def _agent(made: world.World) -> Iterator[None]:
+def _agent(made: world.World, session: Session) -> Iterator[None]:
     """Let the simulated agent work; it ends, and tidies up, when its standard input does."""
+    place = session.surroundings.project
+    orders = agent.Orders(session.roots, session.settings.state_dir, made.worked_in, place, remove=made.folder)
     process = subprocess.Popen(
-        [sys.executable, "-I", os.path.abspath(agent.__file__), f"--remove={made.folder}", *made.worked_in],
+        [sys.executable, "-I", os.path.abspath(agent.__file__)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
@@ -72,6 +89,9 @@ def _agent(made: world.World) -> Iterator[None]:
         start_new_session=True,  # closing the terminal must not kill it before it has tidied up
     )
     try:
+        if process.stdin is not None:
+            process.stdin.write(pickle.dumps(tuple(orders)))
+            process.stdin.flush()
         yield
     finally:
         if process.stdin is not None:

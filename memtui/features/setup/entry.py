@@ -61,9 +61,12 @@ _VERBS = (
     Verb(
         "demo",
         "setup",
-        "Open the workbench on sample memories, with an agent that keeps writing",
-        (),
-        (("memtui demo", "in a throw-away folder; nothing of yours is read or written"),),
+        "Open the workbench on sample memories, with an agent at work",
+        (Param("--newcomer", "the home of the guide: half a year of three agents, and nobody looked yet", "flag"),),
+        (
+            ("memtui demo", "in a throw-away folder; nothing of yours is read or written"),
+            ("memtui demo --newcomer", "to follow the guide's two minutes"),
+        ),
         "",
         "nothing: it is a workbench",
         does="memtui.features.setup.demo:demo",

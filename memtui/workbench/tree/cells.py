@@ -231,14 +231,20 @@ class State(NamedTuple):
     """Proposals that wait for a person."""
 
 
+TO_TRY = (("c", "conflict"), ("3", "review"), ("7", "cut index"))
+"""What the demonstration invites to press, one after the other."""
+
+
 def header(state: State, width: int) -> Line:
     """The top line: where the user stands, and what needs them."""
     left: Line = [(" memtui", "strong")]
     for words in (state.project, state.workspace):
-        if words and width >= 60:
+        if words and width >= 60 and not state.demo:
             left += [(" | ", "rule"), (one_line(words, 30), "name")]
     if state.demo:
-        left += [(" | ", "rule"), ("demo: a copy, with an agent that keeps writing", "draft")]
+        left.append((" demo, a copy: ", "draft"))
+        for key, does in TO_TRY:
+            left += [(key, "key"), (f" {does}  ", "name")]
     right: Line = [(f"needs {state.needs}  ", "warning")] if state.needs else []
     if state.marked:
         right.append((f"*{state.marked} marked  ", "mark"))

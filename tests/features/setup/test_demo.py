@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Session
 from tests.cli.conftest import Cli, FakeWorkbench
 
@@ -26,6 +27,8 @@ def test_the_demo_opens_on_samples_with_an_agent_at_work(
         known = {row.address for row in session.engine.rows.list().items}
         while {row.address for row in session.engine.rows.list().items} <= known:
             pass  # until the agent has created a memory
+        new = {row.address for row in session.engine.rows.list().items} - known
+        assert {session.engine.history.of(address)[-1].actor for address in new} == {"mcp:claude-code"}
         assert all(root.path.startswith(str(temporary)) for root in session.roots)
         return 9
 
@@ -37,6 +40,23 @@ def test_the_demo_opens_on_samples_with_an_agent_at_work(
     assert session.options.calm is True
     assert list(temporary.iterdir()) == []
     assert os.listdir(home) == []
+
+
+def test_the_home_of_the_guide_has_three_agents_and_nobody_at_work(
+    cli: Cli, workbench: FakeWorkbench, temporary: Path
+) -> None:
+    def look(session: Session) -> int:
+        agents = {row.agent for row in session.engine.rows.list().items}
+        assert agents >= {"claude-code", "codex", "serena"}
+        assert session.surroundings.project.endswith("/src/orchard")
+        assert not session.engine.tasks.all(workspace_of(session.surroundings).id)
+        return 7
+
+    workbench.then = look
+    assert cli("demo", "--newcomer", terminal=True).status == 7
+    ((_, demo),) = workbench.opened
+    assert demo is False
+    assert list(temporary.iterdir()) == []
 
 
 def test_the_demo_cleans_up_after_a_failure(cli: Cli, workbench: FakeWorkbench, temporary: Path) -> None:

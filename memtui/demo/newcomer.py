@@ -1,14 +1,12 @@
 """The home of somebody who has never seen memtui: three checkouts, in which Claude Code, Codex and Serena have worked.
 
 Claude Code's index of one of them is in the state a busy half year leaves: over its limit, with a line that leads
-nowhere, one that is there twice, and a memory without a line. Everything is fixed, so that pictures come out again.
-
-    python3 -m screenshots.newcomer FOLDER     # to try it by hand: HOME=FOLDER, and start in FOLDER/src/orchard
+nowhere, one that is there twice, and a memory without a line. It is apart from the world because only the guide and
+`memtui demo --newcomer` have it.
 """
 
 import json
 import os
-import sys
 import textwrap
 from pathlib import Path
 
@@ -196,12 +194,3 @@ def _elsewhere(top: Path) -> dict[Path, str]:
         top / OTHERS[1] / ".serena/memories/tooling.md": "# Tooling\n\n`just check`, then `just flash`.\n",
         top / OTHERS[1] / "AGENTS.md": "# Pump firmware\n\nC11, no allocation after start.\n",
     }
-
-
-if __name__ == "__main__":
-    from screenshots.still.sitecustomize import START
-
-    if len(sys.argv) != 2:
-        raise SystemExit(__doc__)
-    Path(sys.argv[1]).mkdir(parents=True)
-    print(furnish(os.path.realpath(sys.argv[1]), START))
