@@ -120,7 +120,7 @@ async def test_trash_needs_a_second_other_key_and_undo_brings_it_back() -> None:
     async with shown() as screen:
         await screen.go(str(AUTH))
         await screen.press("d")
-        await screen.until_text(f"t moves {AUTH} to the trash; any other key cancels")
+        await screen.until_text(f"t moves {AUTH} to the trash, a to the archive; any other key cancels")
         await screen.press("d")
         await screen.until_text("Cancelled; nothing was changed.")
         assert not screen.engine.steps()
