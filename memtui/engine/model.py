@@ -571,10 +571,6 @@ class Finding(NamedTuple):
     advice: str = ""
 
 
-ARCHIVE = "archive/"
-"""Where in memtui's own roots those memories lie that no agent is given unasked."""
-
-
 class Write(NamedTuple):
     """A new text for a memory, or a new memory."""
 

@@ -25,6 +25,10 @@ def _first(pairs: "tuple[tuple[str, T], ...]", path: str) -> "T | None":
     return None
 
 
+ARCHIVE = "archive/"
+"""Where in memtui's own roots those memories lie that no agent is given unasked."""
+
+
 class Policy(NamedTuple):
     """What a layout says about the files of a root, as plain data, so that the engine needs no agent's name."""
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.model import ARCHIVE, BROUGHT, SCOPES, Memory, Root, RootStatus
+from memtui.engine.model import BROUGHT, SCOPES, Memory, Root, RootStatus
+from memtui.engine.policy import ARCHIVE
 from memtui.errors import MemtuiError
 
 

@@ -15,7 +15,8 @@ from memtui.engine.disk import paths
 from memtui.engine.frontmatter import BOM
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.frontmatter.edit import set_fields
-from memtui.engine.model import ARCHIVE, TYPES, Actor, Address, Conflict, Done, FieldEdit, Root, Write
+from memtui.engine.model import TYPES, Actor, Address, Conflict, Done, FieldEdit, Root, Write
+from memtui.engine.policy import ARCHIVE
 from memtui.errors import MemtuiError, RefusedError
 from memtui.pointers.links import may_link
 from memtui.pointers.rest import index_of

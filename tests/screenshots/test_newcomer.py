@@ -7,13 +7,13 @@ import pytest
 from memtui.agents.discovery import discover
 from memtui.config.read import load_settings
 from memtui.config.surroundings import Surroundings, surroundings_from
+from memtui.demo.newcomer import NOTES, furnish
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.features.cost import start_cost
 from memtui.features.health.apply import apply, choose, prepare
 from memtui.features.health.model import TOGETHER
 from memtui.features.health.survey import Looker
-from screenshots.newcomer import NOTES, furnish
 from screenshots.still.sitecustomize import START
 
 ME = Actor("tui")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.geometry import Offset
 
-from memtui.engine.model import ARCHIVE
+from memtui.engine.policy import ARCHIVE
 from memtui.ui.draw.spans import Line
 from memtui.workbench.browse.side import PREVIEW
 from memtui.workbench.tree.cells import HARMLESS
@@ -233,11 +233,7 @@ class FilterLine:
     def _is_old(self, memory: Memory) -> bool:
         """Whether it is asked about: an index, instructions and what its agent makes itself are of use unread."""
         now, address, root = self._screen.now(), memory.address, self._screen.forest.root(memory.address.root)
-        if (
-            root is None
-            or root.kind == INSTRUCTIONS
-            or address.name == (root.policy.index_file or "").rpartition("/")[2]
-        ):
+        if root is None or root.kind == INSTRUCTIONS or root.policy.is_index(address.path):
             return False
         if memory.uses or memory.pinned or memory.missing or any(one.code in HARMLESS for one in memory.problems):
             return False

@@ -231,20 +231,19 @@ class State(NamedTuple):
     """Proposals that wait for a person."""
 
 
-TO_TRY = (("c", "conflict"), ("3", "review"), ("7", "cut index"))
-"""What the demonstration invites to press, one after the other."""
+TO_TRY: tuple[Run, ...] = (
+    *((" demo: ", "draft"), ("c", "key"), (" conflict ", "name")),
+    *(("3", "key"), (" review ", "name"), ("7", "key"), (" index ", "name")),
+)
+"""What the demonstration invites to press; at 80 columns there is room for no more."""
 
 
 def header(state: State, width: int) -> Line:
     """The top line: where the user stands, and what needs them."""
-    left: Line = [(" memtui", "strong")]
-    for words in (state.project, state.workspace):
-        if words and width >= 60 and not state.demo:
+    left: Line = [(" memtui", "strong"), *(TO_TRY if state.demo else ())]
+    for words in () if state.demo else (state.project, state.workspace):
+        if words and width >= 60:
             left += [(" | ", "rule"), (one_line(words, 30), "name")]
-    if state.demo:
-        left.append((" demo, a copy: ", "draft"))
-        for key, does in TO_TRY:
-            left += [(key, "key"), (f" {does}  ", "name")]
     right: Line = [(f"needs {state.needs}  ", "warning")] if state.needs else []
     if state.marked:
         right.append((f"*{state.marked} marked  ", "mark"))

