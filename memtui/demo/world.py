@@ -17,6 +17,7 @@ from memtui.agents.layout import slug
 from memtui.config.surroundings import Surroundings, folder_id
 from memtui.demo import life_cycle
 from memtui.demo.agent import PREFIX
+from memtui.demo.newcomer import furnish
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, Actor, Address
 from memtui.errors import NotFoundError
@@ -140,6 +141,21 @@ def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
         file.write(HIDDEN)
     os.chmod(memtui_home, 0o700)
     return World(folder, memtui_home, project, os.path.join(folder, "etc"))
+
+
+def newcomer(now: int) -> World:
+    """Make the home of the guide: half a year of three agents, at which nobody has looked yet.
+
+    Args:
+        now: milliseconds since the epoch.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    folder = os.path.realpath(tempfile.mkdtemp(prefix=PREFIX))
+    home = os.path.join(folder, ".memtui-home")
+    os.mkdir(home, 0o700)
+    return World(folder, home, furnish(folder, now * 1_000_000), os.path.join(folder, "etc"), ())
 
 
 def _copy(source: str, target: str) -> None:

@@ -4,7 +4,6 @@ import os
 import pickle
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,7 +12,6 @@ from memtui.config.started import Started
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import agent, world
 from memtui.demo import world as past
-from memtui.demo.newcomer import furnish
 from memtui.engine import now_ms
 from memtui.errors import StorageError
 from memtui.features.setup.verbs import need_terminal, run_workbench
@@ -30,21 +28,13 @@ def demo(call: Call) -> int:
     need_terminal(call)
     call.out.say("memtui demo: everything happens in a throw-away folder.")
     try:
-        made = _newcomer() if call.args.flag("newcomer") else world.build(waiting_at=now_ms())
+        made = world.newcomer(now_ms()) if call.args.flag("newcomer") else world.build(waiting_at=now_ms())
     except OSError as error:
         raise StorageError(f"The samples cannot be written: {error.strerror}.", hint="Free some space.") from None
     try:
         return _show(call, made)
     finally:
         world.remove(made)
-
-
-def _newcomer() -> world.World:
-    """Build the home of the guide: half a year of three agents, at which nobody has looked yet."""
-    folder = os.path.realpath(tempfile.mkdtemp(prefix=agent.PREFIX))
-    home = os.path.join(folder, ".memtui-home")
-    os.mkdir(home, 0o700)
-    return world.World(folder, home, furnish(folder, now_ms() * 1_000_000), os.path.join(folder, "etc"), ())
 
 
 def _show(call: Call, made: world.World) -> int:
