@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
+from memtui.engine.policy import ARCHIVE as ARCHIVE
 from memtui.engine.policy import Policy as Policy
 from memtui.engine.policy import Root as Root
 from memtui.errors import MemtuiError, RefusedError, UsageError
@@ -352,8 +353,7 @@ class Changes(NamedTuple):
     health: Health | None = None
     """Set when it changed."""
     rows: Mapping[Address, Memory | None] = MappingProxyType({})
-    """The row of each memory named above as it is now, None where there is none; a memory without one here has to be
-    asked for."""
+    """The row of each memory named above as it is now, None where there is none; one that is not here is asked for."""
     order: int = 0
     """Of two that carry a row of the same memory, the one with the higher number knows it better."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual.geometry import Offset
 
-from memtui.engine.policy import ARCHIVE
+from memtui.engine.model import ARCHIVE
 from memtui.ui.draw.spans import Line
 from memtui.workbench.browse.side import PREVIEW
 from memtui.workbench.tree.cells import HARMLESS
