@@ -361,7 +361,7 @@ class Decisions:
             view.close_prompt()
             self._carry_out(decided, what)
 
-        hint: Line = [("enter does it  esc does not ", "dim")]
+        hint: Line = [("enter yes  esc no ", "dim")]
         view.ask(Question(f"Carry out: {what}? ", "", agreed, view.close_prompt, hint=lambda _: hint))
 
     def _carry_out(self, decided: tuple[list[str], list[str], list[Change], list[Change]], what: str) -> None:

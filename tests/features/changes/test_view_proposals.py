@@ -336,3 +336,13 @@ async def test_never_as_the_reason_refuses_the_kind_for_good() -> None:
         await screen.until_text("Rejected for good 1 proposal.")
         auth = Address.parse("memtui:project/decisions/auth.md")
         assert propose(engine, auth, old="tokens", new="cookies", why="Cookies.").state == "rejected"
+
+
+async def test_the_keys_that_matter_have_room_in_80_columns() -> None:
+    async with shown(size=(80, 24)) as screen:
+        await both(screen)
+        await screen.press("a")
+        await screen.until_text("1 to decide, 1 accepted")
+        await screen.press("k", "j")
+        for words in ("a accept", "r reject", "s later", "n next", "N prev", "ctrl+s apply"):
+            await screen.until_text(words)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from memtui.diff.hunks import hunks
 from memtui.engine import Engine
 from memtui.engine.approval import Approver
-from memtui.engine.model import Actor, Remove, Rename, Root, Step, Write
+from memtui.engine.model import Actor, Change, Remove, Rename, Root, Step, Write
 from memtui.engine.proposal import NEVER, Evidence, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.proposals import apply
@@ -483,3 +483,48 @@ def test_a_kill_anywhere_leaves_them_done_once_or_accepted(tmp_path: Path) -> No
         world.remove()
     print(f"{kills} kills in 40 turns (seed {seed}): done once, or accepted")
     assert kills > 25
+
+
+def test_a_kill_with_changes_to_take_back_loses_no_text_and_the_rest_can_be_done_again(tmp_path: Path) -> None:
+    seed, kills = 20_261_124, 0
+    chance = random.Random(seed)
+    theirs = TEXT.replace("line 20 says", "line 20 shouts")
+    for turn in range(20):
+        world = new_world(tmp_path / f"world-{turn}")
+        with world.engine() as engine:
+            agent_wrote(engine, world, "a.md", theirs)
+            put(world, "b.md")
+            one = suggest(engine, edit(world, "b.md", ("line 3 says", "line 3 tells")))
+            back = engine.changes.unseen()
+            apply.decide(engine, [one.id], "accepted", actor=ME)
+        interrupt, last = chance.choice([(before_call, 90), (after_call, 90), (at_statement, 120)])
+        number = chance.randrange(1, last)
+
+        def work(
+            world: World = world, one: str = one.id, back: tuple[Change, ...] = back, stop: object = interrupt(number)
+        ) -> None:
+            assert isinstance(stop, AbstractContextManager)
+            with stop, world.engine() as engine:
+                apply.carry_out(engine, [one], actor=ME, back=back)
+
+        ended = children.run(work)
+        kills += ended.killed
+        assert not ended.trace, ended.trace
+        where = (seed, turn, interrupt.__name__, number)
+        with world.engine() as engine:
+            apply.waiting(engine)
+            engine.roots.recover()
+            state = engine.proposals.get(one.id).state
+            assert (state, there(world, "b.md") == TEXT) in (("applied", False), ("accepted", True)), where
+            assert there(world, "a.md") in (TEXT, theirs), where
+            left = tuple(change for change in engine.changes.unseen() if change in back)
+            assert bool(left) == (there(world, "a.md") == theirs), where
+            if state == "accepted" or left:
+                apply.carry_out(engine, [one.id] * (state == "accepted"), actor=ME, back=left)
+            assert (there(world, "a.md"), "line 3 tells" in there(world, "b.md")) == (TEXT, True), where
+            while there(world, "a.md") == TEXT or "line 3 tells" in there(world, "b.md"):
+                engine.undo.undo(actor=ME)
+            assert (there(world, "a.md"), there(world, "b.md")) == (theirs, TEXT), where
+        world.remove()
+    print(f"{kills} kills in 20 turns (seed {seed}): each change and all proposals done, or to be done again")
+    assert kills > 8
