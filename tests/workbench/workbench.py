@@ -63,7 +63,7 @@ class Bench(App[None]):
         )
         self.flow = Editing(self, self.bridge, self.query_one(MemoryEditor), wishes)
 
-    def count_left(self) -> None:
+    def count_left(self, words: str) -> None:
         self.left += 1
 
     def on_finished(self, event: Finished) -> None:

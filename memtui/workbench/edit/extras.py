@@ -1,7 +1,7 @@
 """The parts of editing that are used now and then: the external editor, another name, what was seen.
 
-Imported when they are first used. An external editor's text comes back as a draft like any other, so the guarded save
-and the conflict screen apply to it without knowing where it came from.
+Imported when they are first used. An external editor's text comes back as a draft like any other and is saved by the
+guarded save, so that the conflict screen applies to it without knowing where it came from.
 """
 
 from __future__ import annotations
@@ -29,65 +29,137 @@ from memtui.pointers import carry
 from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit import jobs
 from memtui.workbench.edit.memory_text import read_form
+from memtui.workbench.edit.open_memory import FileState
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from memtui.workbench.bridge import Engine
     from memtui.workbench.edit.flow import Editing
+    from memtui.workbench.edit.open_memory import Subject
 
-LOOK_EVERY = 1.0
+LOOK_EVERY = 0.5
 """Seconds between looks at a text that is open in an editor with a window of its own."""
 
 
-def edit_outside(editing: Editing) -> None:
-    """f4: go on in the user's own editor; what comes back is an unsaved edit of the same version."""
-    editor = editing.editor
-    subject = editor.subject
+def edit_outside(editing: Editing, *, alone: bool = False) -> None:
+    """f4: go on in the user's own editor; what it wrote is saved, or is a draft where somebody else saved too.
+
+    Args:
+        editing: the flow, with the memory open.
+        alone: it was opened for this alone, so the user is taken back to where they were.
+    """
+    editor, subject = editing.editor, editing.editor.subject
     if subject is None:
         return
     if editor.refusal:
         editor.say(f"{editor.refusal[:1].upper()}{editor.refusal[1:]}.")
         return
-    address = subject.address
+    work = _Outside(editing, subject, alone=alone)
+    editing.drafts.write()
+    root = editing.wishes.roots().get(subject.address.root)
+    of = None if root is None else copy_of(root, subject.address, subject.base_sha256, subject.base)
+    name = subject.address.name
+    edit_text_outside(editing, editor.data, name, work.edited, work.say, work.salvage, of, work.back)
 
-    def edited(data: bytes) -> None:
-        if editing.address != address:
-            keep(data)
+
+class _Outside:
+    """One memory in the user's own editor."""
+
+    def __init__(self, editing: Editing, subject: Subject, *, alone: bool) -> None:
+        self._editing, self._editor, self._alone = editing, editing.editor, alone
+        self._address, self._base = subject.address, subject.base
+        self._before = self._given = editing.editor.data
+        self._sha256 = subject.base_sha256
+        """What a save from here follows on."""
+        self._words = ""
+
+    def say(self, words: str) -> None:
+        """Say something, which is said again where the user is taken back to."""
+        self._words = words
+        self._editor.say(words)
+
+    def edited(self, data: bytes) -> None:
+        """Take what was saved there."""
+        editing, editor = self._editing, self._editor
+        if editing.address != self._address:
+            self._save_closed(data)
             return
-        came, here = given[-1], editor.data
-        given.append(data)
-        # Beside an editor with a window of its own the user can go on typing here.
-        both = jobs.merge(came, here, data)[0] if here not in (came, data) else data
-        if editor.put(data if both is None else both):
-            editing.drafts.write()
-            editing.look()
+        came, here = self._given, editor.data
+        self._given = data
+        # Beside an editor with a window of its own the user can go on typing here: then they save both.
+        typed = here not in (came, data)
+        both = jobs.merge(came, here, data)[0] if typed else data
+        if not editor.put(data if both is None else both):
+            save_raw(editing, data)
+            return
+        editing.drafts.write()
+        editing.look(None if typed else self._save)
+        if typed:
             hint = " It took the place of what you typed here: ctrl+z brings that back." if both is None else ""
             editor.say(f"The text of your editor is here, not saved yet: ctrl+s saves it, guarded.{hint}")
+
+    def _save(self) -> None:
+        if not self._editor.dirty:
+            self.back()
+        elif self._editor.state is FileState.DRAFT:
+            self._editing.save(self._saved)
         else:
-            save_raw(editing, data)
+            who = self._editor.who
+            self._editor.say(f"The text of your editor is a draft: {who} saved meanwhile. ctrl+s goes on with both.")
 
-    def salvage(data: bytes) -> Draft | None:
+    def _saved(self) -> None:
+        subject = self._editor.subject
+        if subject is not None:
+            self._sha256, self._base = subject.base_sha256, subject.base
+        self._words = f"Saved {self._address}. u takes it back."
+        if self._editor.dirty and self._editor.data == self._given:
+            self._save()  # it was saved there once more meanwhile
+        self.back()
+
+    def back(self) -> None:
+        """Take the user back to where they were, unless a draft is left."""
+        if self._alone and self._editing.address == self._address and not self._editor.dirty:
+            self._editing.leave(self._words)
+
+    def salvage(self, data: bytes) -> Draft | None:
         """What a death while the editor is open must not lose."""
-        form = read_form(data)
-        if data == before or not form.editable:
+        return None if data == self._before else self._draft(data)
+
+    def _draft(self, data: bytes) -> Draft | None:
+        if not read_form(data).editable:
             return None
-        return Draft(address, subject.base_sha256, data.decode(), (0, 0), editing.wishes.clock(), subject.base)
+        return Draft(self._address, self._sha256, data.decode(), (0, 0), self._editing.wishes.clock(), self._base)
 
-    def keep(data: bytes) -> None:
-        """Another memory is open by now: what was saved in the window becomes the draft of its own memory."""
-        draft = salvage(data)
-        if draft is not None:
-            editing.bridge.run(lambda engine: engine.drafts.save(draft), what="keep a draft", lane=DRAFTS)
-            editing.drafts.mine.discard(address)
-            editing.app.notify(f"What you saved in your editor is kept as a draft of {address.name}.", markup=False)
+    def _save_closed(self, data: bytes) -> None:
+        """Another memory is open by now: what was saved in the window is saved, or the draft of its own memory."""
+        draft, address, base, bridge = self._draft(data), self._address, self._sha256, self._editing.bridge
 
-    before = editor.data
-    given = [before]
-    editing.drafts.write()
-    root = editing.wishes.roots().get(address.root)
-    of = None if root is None else copy_of(root, address, subject.base_sha256, subject.base)
-    edit_text_outside(editing, before, address.name, edited, editor.say, salvage, of)
+        def tell(words: str) -> None:
+            self._editing.app.notify(words, markup=False)
+
+        def keep(_: object = None) -> None:
+            if draft is None:
+                tell(f"What you saved in your editor is no text, and {address} is as it was.")
+                return
+            bridge.run(lambda engine: engine.drafts.save(draft), what="keep a draft", lane=DRAFTS)
+            self._editing.drafts.mine.discard(address)
+            tell(f"What you saved in your editor is kept as a draft of {address.name}.")
+
+        def written(done: jobs.Written) -> None:
+            if isinstance(done.result, Conflict):
+                keep()
+            else:
+                self._sha256, self._base = done.result.sha256, data
+                tell(f"Saved {address}. u takes it back.")
+
+        bridge.run(
+            lambda engine: jobs.write(engine, address, data, base, actor=bridge.actor),
+            written,
+            what=f"save {address}",
+            otherwise=keep,
+            lane=WRITE,
+        )
 
 
 def save_raw(editing: Editing, data: bytes) -> None:
@@ -125,6 +197,7 @@ def edit_text_outside(
     say: Callable[[str], None],
     salvage: Callable[[bytes], Draft | None] = lambda _: None,
     of: CopyOf | None = None,
+    unchanged: Callable[[], None] = lambda: None,
 ) -> None:
     """Open a text in the user's own editor.
 
@@ -136,12 +209,14 @@ def edit_text_outside(
         say: shows one line.
         salvage: makes a draft of what the editor has saved so far, should memtui die meanwhile.
         of: which memory it is of, for the next start when there is no time for that.
+        unchanged: called when an editor in the terminal ended, or could not begin, and nothing came of it.
     """
     try:
         command = editor_command(editing.wishes.editor_command)
         copy = PrivateCopy(data, name=name, folder=editing.wishes.private_folder, of=of)
     except MemtuiError as error:
         say(str(error))
+        unchanged()
         return
     if command.windowed:
         _beside(editing, command, copy, edited, say)
@@ -155,6 +230,8 @@ def edit_text_outside(
         copy.remove()
     if after is not None:
         edited(after)
+    else:
+        unchanged()
 
 
 def _salvaged(copy: PrivateCopy, salvage: Callable[[bytes], Draft | None]) -> Draft | None:
@@ -207,15 +284,17 @@ def _beside(
     say: Callable[[str], None],
 ) -> None:
     """Let an editor run in its own window, and take what is saved there as it is saved."""
-    say(f"Editing in {command.name}: what you save there comes here. Nothing is written to the memory before ctrl+s.")
-    last = [copy.data]
+    say(f"Editing in {command.name}: what you save there is saved, guarded. Beside what you type here it is a draft.")
+    last, seen = [copy.data], [copy.data]
 
-    def take() -> None:
+    def take(*, ended: bool = False) -> None:
         try:
             data = copy.read()
         except MemtuiError:  # between the two steps of the editor's own save there may be no file
             return
-        if data != last[0]:
+        if data != seen[0] and not ended:
+            seen[0] = data  # a file that is being written may be half of it
+        elif data != last[0]:
             last[0] = data
             edited(data)
             copy.taken(data)
@@ -224,7 +303,7 @@ def _beside(
 
     def ended(status: int) -> None:
         timer.stop()
-        take()
+        take(ended=True)
         copy.remove()
         if last[0] == copy.data:
             say(f"{command.name} closed" + (f" with status {status}" if status else "") + ": nothing was changed.")

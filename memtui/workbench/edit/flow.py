@@ -37,6 +37,7 @@ T = TypeVar("T")
 
 LOOK = "editor-look"
 """The group of jobs that look at the open memory again; only the newest counts."""
+Then = Callable[[], None] | None
 AT_LINE = "line "
 """What a wish to begin at a line starts with."""
 
@@ -49,8 +50,8 @@ def now_ms() -> int:
 class Wishes(NamedTuple):
     """What the user set, and what the screen around the editor does for it."""
 
-    left: Callable[[], None]
-    """The user wants to be back in the tree."""
+    left: Callable[[str], None]
+    """The user wants to be back in the tree, where these words are said."""
     roots: Callable[[], Mapping[str, Root]]
     """The roots there are, by id: where a typed name can lead."""
     editor_command: str
@@ -225,7 +226,7 @@ class Editing:
         elif then == "outside":
             from memtui.workbench.edit.extras import edit_outside
 
-            edit_outside(self)
+            edit_outside(self, alone=True)
         elif then.startswith(AT_LINE):
             place, _, words = then.removeprefix(AT_LINE).partition(" ")
             line, _, column = place.partition(":")
@@ -299,9 +300,9 @@ class Editing:
         editor.say(f"The draft from {self.when(draft.at)} is back. {then}")
         self.look(self._go_on)
 
-    def leave(self) -> None:
-        """Go back to the tree, once what is typed is on disk; keys that follow are for the tree."""
-        self.drafts.keep_then(self.wishes.left, awaited=True)
+    def leave(self, words: str = "") -> None:
+        """Go back to the tree, once what is typed is on disk, and say this; keys that follow are for the tree."""
+        self.drafts.keep_then(lambda: self.wishes.left(words), awaited=True)
 
     def put_away(self) -> bool:
         """Empty the pane; what is typed must be on disk, or this does nothing and returns False."""
@@ -318,8 +319,7 @@ class Editing:
     def abandon(self, words: str) -> None:
         """Close a memory that is gone."""
         self._close()
-        self.wishes.left()
-        self.app.notify(words, markup=False)
+        self.wishes.left(words)
 
     def reopen(self, address: Address) -> None:
         """Go on with another memory; what was open is settled already."""
@@ -409,8 +409,8 @@ class Editing:
 
     # --- saving
 
-    def save(self) -> None:
-        """ctrl+s: save, guarded; or say why there is nothing to save; or show the other side first."""
+    def save(self, then: Then = None) -> None:
+        """ctrl+s: save, guarded, and go on; or say why there is nothing to save; or show the other side first."""
         editor = self.editor
         subject = editor.subject
         if subject is None or self.saving or editor.asking:
@@ -426,7 +426,7 @@ class Editing:
                 self._merge_then_show()
             case FileState.CLEAN | FileState.DRAFT:
                 if not self._must_warn():
-                    self._write(editor.data, subject.base_sha256, self._merge_of())
+                    self._write(editor.data, subject.base_sha256, self._merge_of(), then)
             case _:
                 self.compare_screen()
 
@@ -447,13 +447,13 @@ class Editing:
             return None
         return MergeOf(before[1].base_sha256, sha256(before[0]).hexdigest(), subject.base_sha256)
 
-    def _write(self, data: bytes, expected: str | None, merge: MergeOf | None = None) -> None:
+    def _write(self, data: bytes, expected: str | None, merge: MergeOf | None = None, then: Then = None) -> None:
         address, actor = self.address, self.bridge.actor
         assert address is not None
         self.saving = True
         self.run(
             lambda engine: jobs.write(engine, address, data, expected, actor=actor, merge=merge),
-            lambda written: self._written(address, written),
+            lambda written: self._written(address, written, then),
             what=f"save {address}",
             otherwise=lambda error: self._not_saved(address, data, error),
             lane=WRITE,
@@ -467,7 +467,7 @@ class Editing:
 
             ask_where(self, address, data, error, again=self.save)
 
-    def _written(self, address: Address, written: jobs.Written) -> None:
+    def _written(self, address: Address, written: jobs.Written, then: Then) -> None:
         self.saving = False
         if isinstance(written.result, Conflict):
             if self.address == address:
@@ -482,7 +482,7 @@ class Editing:
         size = f"{lines:,} line{'' if lines == 1 else 's'}"
         saved = isinstance(written.result, Saved)
         self.editor.say(f"Saved, {size}. u in the tree takes it back." if saved else "Nothing to save.")
-        self.look()
+        self.look(then)
 
     def _lost_the_race(self, written: jobs.Written) -> None:
         """Somebody saved first: nothing was written, both texts are in history. Merge or ask."""

@@ -15,6 +15,7 @@ from memtui.workbench.browse.side import PREVIEW
 if TYPE_CHECKING:
     from memtui.features.entries.entry_names import Name
     from memtui.ui.view_screen import ViewScreen
+    from memtui.ui.widgets.page_view import PageView
     from memtui.workbench.app import MemtuiApp
     from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.edit.editor import MemoryEditor
@@ -39,6 +40,8 @@ class EditorHost:
         self._left: tuple[ViewScreen, ...] = ()
         """The view the editor was opened from."""
         self._entry: EntryFlow | None = None
+        self._focused: PageView | None = None
+        """The text that had the keyboard when the editor was opened; None: the tree."""
 
     @property
     def editing(self) -> Editing | None:
@@ -69,6 +72,8 @@ class EditorHost:
             left: the view it was opened from, which is shown again afterwards.
         """
         self._wanted, self._left = address, left
+        panes = (self._screen.page_view, self._screen.info_view)
+        self._focused = next((pane for pane in panes if pane is self._screen.focused), None)
         editing = self._editing or await self._make()
         self._screen.side.mode = PREVIEW
         self._screen.chrome.clear()
@@ -164,12 +169,16 @@ class EditorHost:
             return None
         return 0.0 if chosen == "at-once" or self._screen.facts.calm else PAUSE
 
-    def leave(self) -> None:
-        """Go back to the tree; what was typed is kept as a draft."""
+    def leave(self, words: str = "") -> None:
+        """Go back to the tree and say this there; what was typed is kept as a draft."""
         if self._editing is not None and not self._editing.put_away():
             return
         self._set_active(active=False)
         self._screen.memories.focus()
+        if self._focused is not None and not self._screen.panes.one_column:
+            self._screen.call_after_refresh(self._focused.focus)  # it is in sight again only then
+        if words:
+            self._screen.say(words)
         left, self._left = self._left, ()
         if left:
             self._screen.views.again(left)

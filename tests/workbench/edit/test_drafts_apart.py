@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual.pilot import Pilot
 
-from memtui.engine.model import Notice
+from memtui.engine.model import Actor, Notice
 from memtui.workbench.edit.merge.cases import CaseScreen
 from memtui.workbench.edit.open_memory import FileState
 from tests.workbench.edit.merge.stage import text_of
@@ -128,9 +128,9 @@ async def test_what_an_editor_of_ones_own_saves_is_offered_after_a_kill(tmp_path
         bench.flow.open(address())
         await until(pilot, lambda: bench.flow.address == address())
         await pilot.press("f4")
-        await until(pilot, lambda: bench.editor.data == b"xone\n")
-        await pilot.press("ctrl+z", "escape")
+        await until(pilot, lambda: bench.path("a.md").read_bytes() == b"xone\n")
         await until(pilot, lambda: bench.engine.drafts.all() == ())
+        bench.engine.undo.undo(actor=Actor("tui"))
     (tmp_path / "state/edits").mkdir()
     (tmp_path / "left").rename(tmp_path / "state/edits/edit-1")
     await offered(tmp_path)

@@ -48,4 +48,27 @@ def test_point_29_an_editor_with_a_window_freezes_nothing(
             terminal.wait_for("It took the place of what you typed here")
             terminal.press("ctrl+z")
         terminal.wait_for("mine one")
-        assert (root / "a.md").read_bytes() == text, "nothing is written before ctrl+s"
+        assert (root / "a.md").read_bytes() == text, "what is typed beside it is not saved unasked"
+
+
+@pytest.mark.parametrize("change", [True, False])
+def test_from_the_text_of_a_memory_f4_saves_and_comes_back_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: bool
+) -> None:
+    root, script = tmp_path / "root", tmp_path / "editor.py"
+    root.mkdir()
+    (root / "a.md").write_bytes(b"one\r\ntwo\r\n")
+    write = "path.write_bytes(b'by editor ' + path.read_bytes())"
+    script.write_text(f"import pathlib, sys\npath = pathlib.Path(sys.argv[-1])\n{write if change else ''}\n")
+    monkeypatch.setenv("EDITOR", f"{sys.executable} {script}")
+    command = [sys.executable, "-m", "memtui", "--only-root", "--root", f"notes={root}"]
+    with Terminal(command, columns=120, rows=40) as terminal:
+        terminal.wait_for("a.md")
+        terminal.settle(0.2)
+        terminal.press("tab")
+        terminal.wait_for(">notes/a.md")
+        terminal.press("f4")
+        terminal.wait_for("Saved notes/a.md. u takes it back." if change else "nothing was changed")
+        terminal.wait_for("\u2500>notes/a.md")
+        assert (root / "a.md").read_bytes() == b"by editor " * change + b"one\r\ntwo\r\n"
+        assert "ctrl+s save" not in terminal.text
