@@ -71,9 +71,9 @@ class CarryPlan(NamedTuple):
 
     @property
     def also(self) -> str:
-        """What followed, for people: `2 pointers carried along`; empty for nothing."""
+        """What followed, for people: `2 links updated`; empty for nothing."""
         count, names = sum(one.links for one in self.carried), [one.name for one in self.carried if one.name]
-        parts = [f"{count} pointer{'s' * (count != 1)} carried along"] if count else []
+        parts = [f"{count} link{'s' * (count != 1)} updated"] if count else []
         if names:
             parts.append(f"name: is {names[0]} now" if len(names) == 1 else f"{len(names)} fields name: follow")
         return ", ".join(parts)

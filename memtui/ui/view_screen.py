@@ -208,7 +208,8 @@ class ViewScreen(KeyedScreen[None]):
 
     def _footer(self, width: int) -> list[Line]:
         if self._said:
-            return [bars.message(self._said, width, plain=self.ascii)]
+            shown = bars.message if len(self._said) == 1 else bars.question
+            return [shown(self._said, width, plain=self.ascii)]
         if self.shell.progress:
             return [bars.underway(self.shell.progress, width, plain=self.ascii)]
         ranks = {id_: rank for rank, id_ in enumerate(self.view.footer, 1)}

@@ -254,6 +254,7 @@ MAIN: tuple[Action, ...] = (
         "versions", "H", "versions", "Show every version there was, compare them, and restore one.", "view", footer=10
     ),
     action("info", "i", "info", "Show or hide everything known about the memory.", "view"),
+    action("strip", "f s", "strip", "Show or hide the newest activity below the tree.", "view"),
     action("trash_view", "g t", "trash", "Show the trash, and restore from it.", "view"),
     action("page_next", "f3  ctrl+g", "next place", "Go to the next place that is looked for in the text.", "view"),
     action("page_previous", "shift+f3  f15", "previous place", "Go to the place before it.", "view"),

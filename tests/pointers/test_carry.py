@@ -39,7 +39,7 @@ def trash(engine: Engine, *names: str) -> Done:
 
 def test_everything_follows_a_rename_in_one_step_of_undo(notes: Path, engine: Engine) -> None:
     done = rename(engine, "a.md", "user.md")
-    assert (done.also, done.left) == ("5 pointers carried along", "")
+    assert (done.also, done.left) == ("5 links updated", "")
     after = {
         "MEMORY.md": FILES["MEMORY.md"].replace(b"a.md", b"user.md"),
         "b.md": b"Back to [[user]]; no final newline: [A](user.md)",
@@ -71,7 +71,7 @@ def test_the_entries_of_what_is_trashed_go_and_links_in_prose_are_named(notes: P
     assert disk(notes)["MEMORY.md"] == b"# Index\r\n\r\n- [B](b.md) \xe2\x80\x94 two\r\n"
     assert disk(notes)["topics/MEMORY.md"] == b"- [C](c.md)\n"
     assert disk(notes)["b.md"] == FILES["b.md"]
-    assert done.also == "2 pointers carried along"
+    assert done.also == "2 links updated"
     assert "b.md" in done.left
     assert "topics/c.md" in done.left
     assert [entry.address for entry in engine.undo.trash.entries()] == [at("a.md")]
@@ -183,7 +183,7 @@ def test_what_could_not_be_read_is_named(
     assert "MEMORY.md" in plan(engine, [(at("a.md"), at("user.md"))]).rest
     done = rename(engine, "a.md", "user.md")
     assert disk(notes)["MEMORY.md"] == FILES["MEMORY.md"]
-    assert done.also == "4 pointers carried along"
+    assert done.also == "4 links updated"
     code = "E_IO" if number == errno.EIO else "E_PERMISSION"
     assert done.left == (
         f"Not searched for links to it: MEMORY.md ({code}: Opening notes/MEMORY.md failed: {os.strerror(number)})."
@@ -227,7 +227,7 @@ def test_the_plan_says_what_would_follow_and_can_be_done_together(notes: Path, e
     pairs = [(at("a.md"), at("topics/a.md"))]
     found = plan(engine, pairs, [at("b.md")])
     assert disk(notes) == FILES
-    assert found.also == "4 pointers carried along"
+    assert found.also == "4 links updated"
     assert [one.address for one in found.left] == [at("topics/a.md")]
     steps: tuple[Step, ...] = (Rename(*pairs[0]), Remove(at("b.md")), *found.steps)
     done = engine.together.do(steps, actor=ME, label="tidy up")
@@ -275,7 +275,7 @@ def test_one_of_three_thousand_reads_the_index_and_the_nearest_only(
         monkeypatch.setattr(engine, "read_bytes", counted)
         done = carrying.rename(engine, [(Address("many", "m0000.md"), Address("many", "a/first.md"))], actor=ME)
     assert (folder / "MEMORY.md").read_bytes() == b"- [0](a/first.md)\n"
-    assert done.also == "1 pointer carried along"
+    assert done.also == "1 link updated"
     assert done.left == f"{3_002 - carrying.MOST_FILES:,} more memories were not searched for links to it."
     assert reads <= carrying.MOST_FILES
 

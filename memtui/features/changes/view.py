@@ -129,12 +129,18 @@ you rejected, and r opens it again."""
         targets, shown = self.targets, self.shown
         if "take_back" not in after or self.jobs.read_only or not targets:
             return None
-        line: Line = [(" takes back ", "strong")]
+        line: Line = [(" Take back: ", "strong")]
         if "take_back_hunk" in after and shown is not None and shown.hunks:
-            where = f"hunk {self.hunk + 1} of {len(shown.hunks)}" if len(shown.hunks) > 1 else "the only hunk"
-            line += [(after["take_back_hunk"], "key"), (f" {where}, ", "name")]
+            which = f" ({self.hunk + 1} of {len(shown.hunks)})" if len(shown.hunks) > 1 else ""
+            line += [(after["take_back_hunk"], "key"), (f" this hunk{which}, ", "name")]
         what = str(targets[0].address) if len(targets) == 1 else count_words(len(targets), "memory")
-        return [*line, (after["take_back"], "key"), (f" all of {what}", "name"), ("; any other key cancels", "dim")]
+        return [
+            *line,
+            (after["take_back"], "key"),
+            (" all of ", "name"),
+            (what, "strong"),
+            ("; any other key cancels", "dim"),
+        ]
 
     # What is known
 

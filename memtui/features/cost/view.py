@@ -60,7 +60,7 @@ class CostView(ListView[Row]):
     HELP = """What each agent loads when a session starts in this project: first the agents, then, with enter, one
 agent's files in the order of loading, with bytes, tokens and their share. -- is not loaded at the start, and says when
 or why not. Below a cut line is what the agent's limits leave out: x marks those lines in the text, - those the agent
-drops on purpose. Looking is no use, and what leads out of the project is not read."""
+drops on purpose. Looking here does not count as a use. Imports that lead out of the project are not followed."""
 
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(lambda row: row.key))

@@ -43,7 +43,7 @@ class ForgetPlan(NamedTuple):
     changes: tuple[Forgotten, ...] = ()
     steps: tuple[Step, ...] = ()
     also: str = ""
-    """What follows, for people: `2 pointers carried along`."""
+    """What follows, for people: `2 links updated`."""
     rest: str = ""
     """What does not, in one or two sentences."""
 

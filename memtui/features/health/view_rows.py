@@ -41,16 +41,18 @@ Reports = Mapping[str, tuple[IndexReport, ...]]
 
 WORDS = {
     "broken": ("broken index", "broken indexes"),
-    "dangling": ("dangling pointer", "dangling pointers"),
-    "unnamed": ("unnamed memory", "unnamed memories"),
-    "duplicate": ("duplicate", "duplicates"),
+    "dangling": ("line for a memory that is gone", "lines for memories that are gone"),
+    "unnamed": ("memory missing in the index", "memories missing in the index"),
+    "duplicate": ("line twice", "lines twice"),
     "long": ("long line", "long lines"),
-    "outside": ("pointer out of the folder", "pointers out of the folder"),
+    "outside": ("line that leads out of the folder", "lines that lead out of the folder"),
     "cut": ("cut line", "cut lines"),
     "hidden": ("hidden entry", "hidden entries"),
-    "below": ("memory below the cut", "memories below the cut"),
+    "below": ("memory the agent does not load", "memories the agent does not load"),
 }
 """Kinds as nouns: one, and several."""
+SHORT = {"unnamed": "no line", "below": "not loaded"}
+"""What stands before a row instead of a kind whose name says little; `--fix` takes the name."""
 
 AROUND = 2
 """Lines shown before the one a finding is about."""
@@ -220,7 +222,7 @@ def every(reports: Reports) -> tuple[IndexFinding, ...]:
 
 
 def found_words(findings: Iterable[IndexFinding], projects: int = 0) -> str:
-    """Count findings as the tab does, then the others: `4 findings, 9 below, 2 long`.
+    """Count findings as the tab does, then the others: `4 findings, 9 not loaded, 2 long`.
 
     Args:
         findings: of indexes.
@@ -228,7 +230,7 @@ def found_words(findings: Iterable[IndexFinding], projects: int = 0) -> str:
     """
     counts = Counter(finding.kind for finding in findings)
     loud = sum(count for kind, count in counts.items() if kind not in QUIET)
-    said = [f"{counts[kind]:,} {kind}" for kind in QUIET if counts[kind]]
+    said = [f"{counts[kind]:,} {SHORT.get(kind, kind)}" for kind in QUIET if counts[kind]]
     said += [count_words(projects, "project")] if projects else []
     return ", ".join([count_words(loud, "finding"), *said] if loud or not said else said)
 
@@ -259,7 +261,7 @@ def row_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence
     path = both_ends(finding.path, path_room, plain=plain)
     return [
         (f"{sign} ", "key"),
-        (f"{kind:<10}", style),
+        (f"{SHORT.get(kind, kind):<10}", style),
         (path + " " * (path_room - cell_width(path)), "dim" if row.over else "name"),
         (f"{line:>6}  ", "number"),
         (fit(finding.text, room - path_room, plain=plain), "dim" if row.over else "description"),

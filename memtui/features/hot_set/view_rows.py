@@ -122,7 +122,7 @@ def budget_lines(found: Context, width: int, *, plain: bool = False) -> list[Lin
     word = "tokens" if width >= 100 else "tok"
     words = f"{used[0]:,} of {used[1]:,} {word}" if by_tokens else f"{kib(used[0])} of {kib(used[1])} KiB"
     second = [
-        *_meter("places", places, limits.hot_items, f"{places} of {limits.hot_items}", signs),
+        *_meter("memories", places, limits.hot_items, f"{places} of {limits.hot_items}", signs),
         ("   ", "dim"),
         *_meter("index", *used, f"{words}{_listed(found, width)}", cells),
     ]

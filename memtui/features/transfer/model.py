@@ -97,10 +97,10 @@ class Plan(NamedTuple):
 
     @property
     def also(self) -> str:
-        """What is written along, for people: `1 index line added, 2 pointers carried along`; empty for nothing."""
+        """What is written along, for people: `1 index line added, 2 links updated`; empty for nothing."""
         parts = [f"{change.what} in {change.address}" for change in self.indexes if change.what]
         if self.carried:
-            parts.append(f"{self.carried:,} pointer{'s' * (self.carried != 1)} carried along")
+            parts.append(f"{self.carried:,} link{'s' * (self.carried != 1)} updated")
         mapped = sum(item.changed for item in self.going)
         if mapped:
             parts.insert(0, mapped_words(mapped, len(self.going)))

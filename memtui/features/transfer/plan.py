@@ -243,7 +243,7 @@ class _Planning:
         for step in carried.steps:
             before = moved[step.address].before if step.address in moved else self.reader.read(step.address).bytes
             links_ = next((one.links for one in carried.carried if one.address == step.address), 0)
-            what = f"{links_:,} pointer{'s' * (links_ != 1)} carried along"
+            what = f"{links_:,} link{'s' * (links_ != 1)} updated"
             changes[step.address] = IndexChange(step.address, before, step.data, step.expected_sha256, "", (what,))
         # An index that comes as a file gets the lines of the others once it is there.
         coming = {

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from memtui.safe_text import cell_width, one_line
 from memtui.ui.action import Action, shown_key
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import end_of_line
+from memtui.ui.draw.words import both_ends, end_of_line
 
+LEAST_PART = 16
+"""Cells of the longest part of a question, at least."""
 LEAST_TITLE = 22
 """Cells of a title below which its notes give way."""
 
@@ -48,16 +50,30 @@ def underway(words: str, width: int, *, plain: bool) -> Line:
     return [(" " + one_line(words, width - 2, ascii_tokens=plain), "draft")]
 
 
+def question(line: Line, width: int, *, plain: bool = False) -> Line:
+    """What is asked, in one line: the longest name in it gives way in the middle, then what is dim at its end."""
+    over = sum(cell_width(text) for text, _ in line) - width
+    sizes = [cell_width(text) if style != "key" else 0 for text, style in line]
+    if over <= 0 or max(sizes) < LEAST_PART:
+        return line
+    at = sizes.index(max(sizes))
+    text, style = line[at]
+    if sizes[at] - over < LEAST_PART and line[-1][1] == "dim":
+        return question(line[:-1], width, plain=plain)
+    room = max(sizes[at] - over, LEAST_PART)
+    return [*line[:at], (both_ends(text, room, plain=plain), style), *line[at + 1 :]]
+
+
 LONG_WORD = 40
 """Cells of a word, such as an address, that gives way in a message that is too long."""
 
 
 def message(line: Line, width: int, *, key: str = "M", plain: bool = False) -> Line:
-    """What was said, in one line: of long addresses the end is kept, and what is left out is pointed at."""
+    """What was said, in one line: of long addresses both ends are kept, and what is left out is pointed at."""
     text, style = line[0]
     if cell_width(text) <= width:
         return line
-    text = " ".join(end_of_line(word, LONG_WORD, plain=plain) for word in text.split(" "))
+    text = " ".join(both_ends(word, LONG_WORD, plain=plain) for word in text.split(" "))
     if cell_width(text) <= width:
         return [(text, style)]
     more: Line = [(f"  {key}", "key"), (" shows it whole", "dim")]

@@ -99,7 +99,8 @@ class Palette(ModalScreen[Command | None]):
     DEFAULT_CSS = """
     Palette { align: center top; background: $background 60%; }
     Palette > Vertical { width: 84; max-width: 100%; height: 60%; min-height: 8; margin: 1 0 0 0;
-        background: $background; border: none; }
+        background: $background; border: solid $primary; }
+    Palette.ascii > Vertical { border: ascii $primary; }
     #palette-line { height: 1; background: $boost; }
     #palette-line > Label { width: 2; color: $accent; background: $boost; }
     Palette Input { height: 1; width: 1fr; border: none; padding: 0 1; background: $boost; }

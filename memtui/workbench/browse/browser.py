@@ -445,7 +445,8 @@ class BrowserScreen(KeyedScreen[None]):
         if "trash" not in keys:
             return None
         name = self.verbs.name(self.memories.targets())
-        line: Line = [(" ", "dim"), (keys["trash"], "key"), (f" moves {name} to the trash", "strong")]
+        line: Line = [(" ", "dim"), (keys["trash"], "key"), (" moves ", "strong"), (name, "strong")]
+        line.append((" to the trash", "strong"))
         if "archive" in keys:
             line += [(", ", "dim"), (keys["archive"], "key"), (" to the archive", "strong")]
         return [*line, ("; any other key cancels", "dim")]

@@ -46,12 +46,16 @@ class Panes:
         """`left` or `right`: that pane has the screen."""
         self.info_wanted = True
         """The info pane is shown where there is room."""
+        self.strip_wanted = True
+        """The newest activity is shown below where there is room."""
 
     @property
     def layout(self) -> Layout:
         """Which panes there are at this size."""
         width, height = self._screen.app.size
-        return layout_for(width, height, over=self.over, zoom=self.zoomed, info=self.info_wanted)
+        return layout_for(
+            width, height, over=self.over, zoom=self.zoomed, info=self.info_wanted, strip=self.strip_wanted
+        )
 
     @property
     def wide(self) -> bool:
@@ -169,7 +173,9 @@ class Layout(NamedTuple):
     tabs: bool = False
 
 
-def layout_for(width: int, height: int, *, over: bool = False, zoom: str = "", info: bool = True) -> Layout:
+def layout_for(
+    width: int, height: int, *, over: bool = False, zoom: str = "", info: bool = True, strip: bool = True
+) -> Layout:
     """Decide what is shown.
 
     Args:
@@ -177,6 +183,7 @@ def layout_for(width: int, height: int, *, over: bool = False, zoom: str = "", i
         over: the text was asked for where there is no room beside the tree.
         zoom: `left` or `right`: that pane has the screen; empty: none.
         info: the info pane is wanted where there is room.
+        strip: so is the newest activity.
     """
     tabs = width >= SMALL_WIDTH and height >= TABS_HEIGHT
     if width < TWO_PANES:
@@ -201,7 +208,7 @@ def layout_for(width: int, height: int, *, over: bool = False, zoom: str = "", i
         about=not info and height >= SMALL_HEIGHT,
         info=info,
         detail=False,
-        activity=height >= ACTIVITY_HEIGHT and not zoom,
+        activity=strip and height >= ACTIVITY_HEIGHT and not zoom,
         tabs=tabs,
     )
 
@@ -384,7 +391,9 @@ class Chrome:
             return [screen.filtering.line(width)]
         if self._hint or self._status:
             return [
-                self._hint or bars.message(self._status, width, key=self._key("messages"), plain=screen.facts.ascii)
+                bars.question(self._hint, width, plain=screen.facts.ascii)
+                if self._hint
+                else bars.message(self._status, width, key=self._key("messages"), plain=screen.facts.ascii)
             ]
         if self.progress:
             return [bars.underway(self.progress, width, plain=screen.facts.ascii)]

@@ -111,6 +111,7 @@ class Commands:
             "seen": self._seen,
             "versions": self._versions,
             "info": self._info,
+            "strip": self._strip,
             "page_next": lambda: screen.side.finding.step(1),
             "page_previous": lambda: screen.side.finding.step(-1),
             "preview_down": lambda: screen.page_view.scroll_rows(3),
@@ -282,6 +283,13 @@ class Commands:
         self._changed()
         words = "The files people write for agents are shown." if forest.instructions else "Instruction files put away."
         self._screen.say(words)
+
+    def _strip(self) -> None:
+        panes = self._screen.panes
+        panes.strip_wanted = not panes.strip_wanted
+        panes.rearrange()
+        shown = "is shown" if panes.strip_wanted else "is hidden; 5 shows all of it"
+        self._screen.say(f"The newest activity {shown}.")
 
     def _info(self) -> None:
         screen = self._screen

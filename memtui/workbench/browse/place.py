@@ -61,6 +61,8 @@ class Place(NamedTuple):
     """Which pane had the keys: `tree`, `page` or `info`."""
     zoom: str = ""
     info: bool = True
+    strip: bool = True
+    """Whether the newest activity was shown below the tree."""
     projects: bool = False
     """Whether the memories of every project were shown."""
     editing: Key = ()
@@ -107,6 +109,7 @@ def read_place(value: object) -> Place:
         text("focus", "tree", "page", "info"),
         text("zoom", "", "left", "right"),
         value.get("info") is not False,
+        value.get("strip") is not False,
         value.get("projects") is True,
         _key(value.get("editing")),
     )
@@ -152,6 +155,7 @@ class LastPlace:
         """Before anything is drawn: what decides which panes and rows there are."""
         screen, place = self._screen, self._place
         screen.panes.zoomed, screen.panes.info_wanted = place.zoom, place.info
+        screen.panes.strip_wanted = place.strip
         forest = screen.forest
         forest.sort, forest.reverse, forest.only = place.sort, place.reverse, place.only
         forest.by_agent, forest.instructions = place.by_agent, place.instructions
@@ -267,6 +271,7 @@ class LastPlace:
             focus,
             screen.panes.zoomed,
             screen.panes.info_wanted,
+            screen.panes.strip_wanted,
             screen.projects.all,
             (MEMORY, *address) if address is not None else (),
         )

@@ -120,7 +120,7 @@ async def test_one_hunk_is_taken_back_and_the_rest_stays() -> None:
         await one_change(screen)
         await screen.until_text("@@ hunk 1 of 2")
         await screen.press("d")
-        await screen.until_text("h hunk 1 of 2, c all of memtui:project/decisions/retry.md")
+        await screen.until_text("Take back: h this hunk (1 of 2), c all of memtui:project/decisions/retry.md")
         await screen.press("h")
         await screen.until_text("Took back one hunk of memtui:project/decisions/retry.md. 1 hunk left in it.")
         assert screen.engine.data[Address.parse(RETRY)].decode() == NEW.replace("four", "three")

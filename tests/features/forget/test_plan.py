@@ -99,7 +99,7 @@ def test_pointers_follow_pinned_and_protected_stay_and_other_roots_are_not_touch
             ("role.md", "it is pinned"),
             ("tabs.md", "its agent's layout protects it"),
         ]
-        assert wanted.also == "1 pointer carried along"
+        assert wanted.also == "1 link updated"
         assert agents.held("claude-code") == {"MEMORY.md": b"- [Role](role.md) \xe2\x80\x94 SQL\n", "role.md": b"SQL\n"}
         assert agents.held("qwen-code") == before["qwen-code"]
         engine.undo.undo(actor=ME)

@@ -418,7 +418,7 @@ async def test_what_no_agent_loads_is_said_once_above_every_fix(world: Indexed) 
             await screen.until_text("D k fixes 1 finding" if keys else "d f: move the rest")
             assert screen.text.count("~/x.json") == 1
         await screen.press("escape", "k")
-        await screen.until_text("cut line, 2 memories below")
+        await screen.until_text("cut line, 2 memories the agent")
         assert screen.text.count("~/x.json") == 1
 
 

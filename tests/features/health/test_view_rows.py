@@ -60,8 +60,10 @@ def test_each_root_has_a_row_above_its_findings() -> None:
 def test_what_the_tab_does_not_count_is_counted_apart() -> None:
     some = [finding(CUT, "MEMORY.md"), finding(DANGLING, "a.md"), finding(BELOW, "b.md"), finding(BELOW, "c.md")]
     made = board(*some, finding(LONG, "d.md"))
-    assert made.counts == "2 findings, 2 below, 1 long"
-    assert "2 findings, 2 below, 1 long" in "".join(text for text, _ in row_runs(made.shown[0], made, 80, plain=False))
+    assert made.counts == "2 findings, 2 not loaded, 1 long"
+    assert "2 findings, 2 not loaded, 1 long" in "".join(
+        text for text, _ in row_runs(made.shown[0], made, 80, plain=False)
+    )
     assert found_words([finding(LONG, "d.md")], 2) == "1 long, 2 projects"
     assert found_words(()) == "0 findings"
 
@@ -125,9 +127,13 @@ def test_only_what_can_be_done_with_others_is_counted_as_fixable() -> None:
 
 def test_kinds_are_counted_in_words() -> None:
     found = [finding(kind, "a.md") for kind in (UNNAMED, "below", "below", UNNAMED, DANGLING)]
-    assert kind_words(found) == "1 dangling pointer, 2 unnamed memories, 2 memories below the cut"
     assert (
-        kind_words([finding("below", "a.md"), finding(UNNAMED, "b.md")]) == "1 unnamed memory, 1 memory below the cut"
+        kind_words(found)
+        == "1 line for a memory that is gone, 2 memories missing in the index, 2 memories the agent does not load"
+    )
+    assert (
+        kind_words([finding("below", "a.md"), finding(UNNAMED, "b.md")])
+        == "1 memory missing in the index, 1 memory the agent does not load"
     )
 
 

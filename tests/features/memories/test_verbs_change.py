@@ -178,7 +178,7 @@ def test_the_actor_is_recorded(here: Cli) -> None:
 def test_mv_and_rm_carry_what_names_the_memory_along(here: Cli, notes: Path) -> None:
     (notes / "links.md").write_bytes(b"See [bare](bare.md) and [[bare]].\r\n")
     result = here("mv", "notes/bare.md", "notes/deep/new.md", "--json")
-    assert result.json["also"] == "2 pointers carried along"
+    assert result.json["also"] == "2 links updated"
     assert (notes / "links.md").read_bytes() == b"See [new](deep/new.md) and [[deep/new]].\r\n"
     assert here("undo").status == 0
     assert (notes / "links.md").read_bytes() == b"See [bare](bare.md) and [[bare]].\r\n"

@@ -70,7 +70,7 @@ def test_a_move_takes_history_along_and_the_line_out_of_the_old_index(tmp_path: 
             "MEMORY.md": b"# Index\n\n- [Role](role.md) \xe2\x80\x94 SQL\n",
             "role.md": ROLE.encode(),
         }
-        assert "1 pointer carried along" in done.also
+        assert "1 link updated" in done.also
         assert engine.rows.get(ONE[1]).pinned
         kept = [engine.history.read(ONE[1], version.sha256) for version in engine.history.of(ONE[1])]
         assert TESTING.encode() in kept

@@ -123,7 +123,7 @@ def test_a_dry_run_in_one_root_shows_what_follows(world: World) -> None:
     result = world("mv", "c/testing.md", "c/tests.md", "--dry-run")
     assert result.status == 0
     assert "+- [Testing](tests.md) — no mocks" in result.out
-    assert "1 pointer carried along" in result.err
+    assert "1 link updated" in result.err
 
 
 def test_an_index_that_gets_no_line_is_said(world: World) -> None:

@@ -26,6 +26,7 @@ from memtui.workbench.browse.chrome import REST, layout_for
 def test_sizes(width: int, height: int, left: int, right: bool, info: bool, detail: bool, activity: bool) -> None:
     now = layout_for(width, height)
     assert (now.left, now.right, now.info, now.detail, now.activity) == (left, right, info, detail, activity)
+    assert layout_for(width, height, strip=False) == now._replace(activity=False)
 
 
 def test_text_over_the_tree_hides_it() -> None:

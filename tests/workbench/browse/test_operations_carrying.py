@@ -43,7 +43,7 @@ async def test_a_rename_carries_pointers_along_and_says_so(tmp_path: Path) -> No
         await screen.pilot.press("ctrl+u")
         await screen.type("user")
         await screen.press("enter")
-        await screen.until_text("moved to notes/user.md, 2 pointers carried along; u takes it back.")
+        await screen.until_text("moved to notes/user.md, 2 links updated; u takes it back.")
         assert world.disk() == {
             "MEMORY.md": INDEX.replace(b"a.md", b"user.md"),
             "b.md": b"See [[user]].\n",
@@ -60,7 +60,7 @@ async def test_the_trash_takes_the_entry_of_the_index_and_names_what_is_left(tmp
     async with real(world) as screen:
         await on(screen, "a.md")
         await screen.press("d", "t")
-        await screen.until_text("moved to the trash, 1 pointer carried along; u brings it back. Still named in b.md")
+        await screen.until_text("moved to the trash, 1 link updated; u brings it back. Still named in b.md")
         assert world.disk()["MEMORY.md"] == b"- [B](b.md) - two\r\n"
         await screen.press("u")
         await screen.until_text("Undid: delete notes/a.md.")
@@ -76,7 +76,7 @@ async def test_a_folder_takes_links_to_it_along(tmp_path: Path) -> None:
         await screen.pilot.press("ctrl+u")
         await screen.type("topics")
         await screen.press("enter")
-        await screen.until_text("2 pointers carried along")
+        await screen.until_text("2 links updated")
         assert world.disk()["MEMORY.md"] == b"- [all](topics/)\n- [C](topics/c.md)\n"
 
 
@@ -88,5 +88,5 @@ async def test_renaming_the_open_memory_says_what_followed(tmp_path: Path) -> No
         await screen.pilot.press("ctrl+u")
         await screen.type("user")
         await screen.press("enter")
-        await screen.until_text("Renamed to notes/user.md, 2 pointers carried along.")
+        await screen.until_text("Renamed to notes/user.md, 2 links updated.")
         assert world.disk()["b.md"] == b"See [[user]].\n"

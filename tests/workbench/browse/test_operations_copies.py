@@ -82,6 +82,7 @@ async def test_copies_go_to_another_root_as_one_step() -> None:
         await screen.type("memtui:workspace/")
         await screen.press("enter")
         await screen.until_text("2 memories copied to memtui:workspace/; u takes it back.")
+        assert not screen.browser.memories.marks
         assert screen.engine.steps() == 1
         assert {AUTH, RETRY, Address("memtui:workspace", "auth.md"), Address("memtui:workspace", "retry.md")} <= set(
             screen.engine.data

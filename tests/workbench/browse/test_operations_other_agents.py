@@ -97,7 +97,7 @@ async def test_renaming_to_another_agent_shows_it_first_too(tmp_path: Path) -> N
         assert agents.everything() == before
         await screen.press("enter")
         await screen.until(lambda: "testing.md" in agents.held("serena"))
-        await until_said(screen, "1 pointer carried along")
+        await until_said(screen, "1 link updated")
         assert agents.held("claude-code")["MEMORY.md"] == b""
         await screen.press("u")
         await screen.until(lambda: agents.everything() == before)

@@ -147,16 +147,20 @@ async def test_zoom_info_pane_and_the_text_in_focus_come_back() -> None:
     async with run(engine, size=(200, 60)) as screen:
         await screen.go("memtui:project/f3/n012.md")
         await screen.until_text("note 12")
+        await screen.press("f", "s")
+        await screen.until_text("The newest activity is hidden; 5 shows all of it.")
+        assert not screen.browser.panes.layout.activity
         await screen.press("i", "tab", "ctrl+d", "z")
         top = screen.browser.page_view.top
         assert top > 0
-        await screen.until(lambda: kept(engine)[-4:-2] == ("right", False) and kept(engine).page == top)
+        await screen.until(lambda: kept(engine)[-5:-2] == ("right", False, False) and kept(engine).page == top)
     async with again(engine, size=(200, 60)) as screen:
         browser = screen.browser
         await screen.until(lambda: browser.page_view.top == top)
         assert browser.panes.zoomed == "right"
         assert browser.focused is browser.page_view
         assert not browser.panes.info_wanted
+        assert not browser.panes.strip_wanted
         await screen.press("escape")
         assert browser.panes.zoomed == ""
 
