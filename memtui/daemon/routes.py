@@ -256,7 +256,7 @@ def _recall(kind: str, asking: Asking) -> object:
     client, access = asking.enter()
     place = next((feature.answers[kind] for feature in entries().values() if kind in feature.answers), None)
     if place is None:
-        raise RequestError(409, "managed_memory_unavailable", f"This memtui does no {kind}.")
+        raise RequestError(409, "managed_memory_unavailable", f"This version of memtui cannot do {kind}.")
     return load(place)(asking.served.engine(access), asking.settings(), client, fields)
 
 

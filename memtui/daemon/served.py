@@ -79,7 +79,7 @@ class Served:
         """
         refuse_off(settings, kind)
         if kind not in works():
-            raise RequestError(409, "managed_memory_unavailable", f"This memtui does no {kind}.")
+            raise RequestError(409, "managed_memory_unavailable", f"This version of memtui cannot do {kind}.")
         if kind == "forget" and not fields["apply"]:
             return
         scope = {"user": "global"}.get(str(fields.get("scope")), fields.get("scope"))

@@ -111,7 +111,7 @@ class ListView(ViewScreen, Generic[T]):
     in bursts, and a view that read everything with each write would do nothing else."""
     EMPTY: ClassVar[tuple[str, ...]] = ("There is nothing here.",)
     """What is shown when there are no rows; the first line is the most important."""
-    NO_MATCH: ClassVar[str] = "Nothing here has these words"
+    NO_MATCH: ClassVar[str] = "Nothing here matches"
     """What is shown when the filter leaves no rows."""
     CSS_PATH = os.path.join(os.path.dirname(__file__), "list_view.tcss")
     HORIZONTAL_BREAKPOINTS = [(0, "-one"), (100, "-two")]  # noqa: RUF012 - Textual's own shape

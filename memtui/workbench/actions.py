@@ -131,7 +131,12 @@ MAIN: tuple[Action, ...] = (
     action("entries", "E", "entries", "List the entries of a file that holds many, and change one alone.", "memory"),
     action("edit_outside", "f4", "$EDITOR", "Open the memory in $EDITOR, guarded.", "memory", writes=True),
     action(
-        "remember", "m", "remember", "Have something remembered: type, place and name are found.", "memory", writes=True
+        "remember",
+        "m",
+        "remember",
+        "Write down something to remember: memtui finds type, place and name.",
+        "memory",
+        writes=True,
     ),
     action("new", "n", "new", "Create a memory here.", "memory", writes=True, footer=5),
     action(
@@ -156,7 +161,12 @@ MAIN: tuple[Action, ...] = (
         "export_history", "g X", "export all", "Export the marked memories into a file, with their history.", "memory"
     ),
     action(
-        "import", "g i", "import", "Import memories from a file: says what comes of each first.", "memory", writes=True
+        "import",
+        "g i",
+        "import",
+        "Import memories from a file: first shows what happens to each.",
+        "memory",
+        writes=True,
     ),
     action(
         "describe_memory",
@@ -302,12 +312,10 @@ TEXTS: tuple[Action, ...] = (
     ),
     action("form_next", "tab  down  enter", "next", "Go to the next field.", "form", footer=3),
     action("form_previous", "shift+tab  up", "previous", "Go to the previous field.", "form"),
-    action(
-        "form_type", "f6  ctrl+r", "next type", "Write the next type that is known for this agent.", "form", footer=4
-    ),
+    action("form_type", "f6  ctrl+r", "next type", "Fill in the next type this agent knows.", "form", footer=4),
     action("form_text", "f9", "as text", "Go on in the text, with what is typed in it.", "form", footer=5),
-    action("form_down", "pagedown", "down", "Scroll what changes down.", "form"),
-    action("form_up", "pageup", "up", "Scroll what changes up.", "form"),
+    action("form_down", "pagedown", "down", "Scroll the changes down.", "form"),
+    action("form_up", "pageup", "up", "Scroll the changes up.", "form"),
 )
 """Where text is typed: the editor, one entry of a memory, the form of the front matter."""
 
@@ -388,9 +396,7 @@ QUESTIONS: tuple[Action, ...] = (
     ),
     action("deleted_later", "escape", "leave it", "Leave the memory as they wrote it.", "deleted", footer=3),
     # Renamed by somebody else
-    action(
-        "follow_name", "f", "follow", "Follow the memory to its new name; your draft comes along.", "moved", footer=1
-    ),
+    action("follow_name", "f", "follow", "Open the memory under its new name, with your draft.", "moved", footer=1),
     action(
         "keep_name", "s", "keep old name", "Write your text under the old name too.", "moved", writes=True, footer=2
     ),

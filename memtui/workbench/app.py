@@ -316,6 +316,6 @@ def facts_of(session: Session, bridge: Bridge, *, demo: bool) -> Facts:
         place_name=name,
         kept_theme=bridge.place(themes.KEPT)[0],
         place=place,
-        news="What was kept of the last session cannot be read, so it begins anew." if damaged else "",
+        news="What was kept of the last session cannot be read, so this one starts afresh." if damaged else "",
         surroundings=surroundings,
     )

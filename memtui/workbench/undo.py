@@ -206,7 +206,7 @@ class SeenChanges:
 
         def marked(count: int) -> None:
             words = f"Seen: {count_words(count, 'change')}. u takes it back."
-            self._say(words if count else "You had seen that already.", "name")
+            self._say(words if count else "You have already seen that.", "name")
             if then is not None:
                 then()
 
@@ -220,7 +220,7 @@ class SeenChanges:
 
         def marked(count: int) -> None:
             words = f"Seen: {count_words(count, 'change')}. u takes it back."
-            self._say(words if count else "There was nothing unseen here.", "name")
+            self._say(words if count else "There is nothing unseen here.", "name")
 
         self._bridge.run(
             lambda engine: self.steps.mark_memories(engine, targets),

@@ -68,7 +68,7 @@ class Stepping:
         if item.records[0].operation == "redacted":
             return "A redaction cannot be taken back: the text is gone for good."
         if item.records[0].operation in MARKS:
-            return "It is a mark, and no change of a memory: there is nothing to take back."
+            return "It only marks something and changes no memory: there is nothing to take back."
         return "" if _is_between(item) else self.away(item)
 
     def away(self, item: Item) -> str:
@@ -77,7 +77,7 @@ class Stepping:
         if not folders:
             return ""
         if folders[0] in self._screen.host.projects.unread:
-            return "It is of another project, which was not read: A in the memories (1) reads it."
+            return "It belongs to another project, which was not read: A in the memories (1) reads it."
         return f"It is of {visible(folders[0])}, which is not open here: --root NAME=DIR opens it."
 
     def how(self, item: Item) -> str:
@@ -133,7 +133,7 @@ class ActivityView(ListView[Item]):
 
     ID: ClassVar[str] = "activity"
     HELP = """Everything that was done, by anybody, newest first: who, what, where, lines that came and went, and how it
-ended where it did not simply happen. An operation on several memories is one row that opens with enter; on a single one
+ended if it did not simply succeed. An operation on several memories is one row that opens with enter; on a single one
 enter goes to the memory, or to its history when it is gone. w gives the difference the whole screen. u takes back the
 newest operation, as everywhere; d s takes back the step under the cursor and nothing else, where its memories still are
 as it left them. / looks for words, a shows one writer only."""
@@ -259,7 +259,7 @@ as it left them. / looks for words, a shows one writer only."""
         if not self.loaded or self._loading:
             return [[("  reading...", "dim")]]
         if self.wish != Wish():
-            return [[("  Nothing that was done has these words; ", "name"), ("esc", "key"), (" shows all", "name")]]
+            return [[("  Nothing that was done matches; ", "name"), ("esc", "key"), (" shows all", "name")]]
         return [[("  Nothing was done yet.", "strong")], [("  Every change, by anybody, appears here.", "name")]]
 
     def list_words(self) -> tuple[str, Line]:

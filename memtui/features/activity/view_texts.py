@@ -150,7 +150,7 @@ def show(
     if record is None:
         return Drawn(item, (*top, *closed, PageLine(()), *_members(item, look)))
     if not has_texts(record):
-        said = "Only its name changed." if record.new_address is not None else "No text was changed."
+        said = "Only the name changed." if record.new_address is not None else "No text was changed."
         said = "An approval, which only a person makes. No text was changed." if record.operation in APPROVALS else said
         said = "A setting. No text was changed." if record.operation == SETTING else said
         return Drawn(item, (*top, PageLine(()), *words_page(said, style="name", width=look.width)))

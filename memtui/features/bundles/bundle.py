@@ -208,7 +208,7 @@ def _document(data: bytes) -> Mapping[str, object]:
     except (ValueError, RecursionError):
         raise bad("its list is damaged") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
-        raise bad("its list is of something else")
+        raise bad("its list describes something else")
     if not 1 <= _count(found, "version") <= NUMBER:
         raise bad("a newer memtui wrote it")
     return found

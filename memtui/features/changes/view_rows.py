@@ -442,7 +442,7 @@ def _in_one(change: Change, before: bytes | None, after: bytes | None, look: Loo
             *text_page(after or b"", width, plain=plain),
         )
     if before == after:
-        said = "Only its name changed." if change.old_address is not None else "The text is as you last saw it."
+        said = "Only the name changed." if change.old_address is not None else "The text is as you last saw it."
         return said, words_page(said, style="name", width=width)
     sides = (("Before", why_not_text(before, SHOWN_BYTES)), ("Now", why_not_text(after, SHOWN_BYTES)))
     said_so = [f"{name}: {why}." for name, why in sides if why]

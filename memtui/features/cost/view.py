@@ -48,7 +48,7 @@ ABOVE = 3
 GROUP, BESIDE, LOOKING = "cost", "cost-page", "cost-look"
 """Groups of jobs: everything, the text of the row under the cursor, and the looks."""
 WHAT = "work out what agents load"
-NOWHERE = "It is not known here where sessions start."
+NOWHERE = "memtui cannot tell here where sessions start."
 
 
 class CostView(ListView[Row]):
@@ -253,7 +253,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         """What is said where there is nothing."""
         if self.found is None:
             return [[("  reading...", "dim")]]
-        words = NOWHERE if self.host.surroundings is None else "No agent has left a trace here."
+        words = NOWHERE if self.host.surroundings is None else "No agent has been used here."
         words = self.failed or words
         return [[], [(f"  {words}", "warning")]]
 

@@ -66,7 +66,7 @@ them, first words; beside them the whole entry. enter edits one and n writes a n
 the bytes of that entry and no others, also when an agent wrote the file meanwhile. d t takes one out; u brings it
 back. f4 and H are about the whole file. Above the list stands how many there are and, where the agent has a limit, how
 much of it is used."""
-    NO_MATCH = "No entry has these words"
+    NO_MATCH = "No entry matches"
 
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(row_key, lambda row: row.text.decode(errors="replace")))

@@ -38,7 +38,7 @@ _VERBS = (
             ("memtui health qwen-code:project --rebuild", "a proposal, decided about in `memtui review`"),
         ),
         "Findings are dangling pointers, memories the index does not name, duplicate pointers, lines longer than the "
-        "agent keeps them, pointers that lead out of the folder, and the cut line: what the agent does not load "
+        "agent keeps them, links that lead out of the folder, and the cut line: what the agent does not load "
         "because the index is too long. --fix cut loses nothing: the lines that are not loaded go to MEMORY-more.md "
         "as they are, one line of the index names that file, and what is named there counts as named. An index that "
         "its agent makes anew from the memories is fixed only when its root is named, because such a fix does not "

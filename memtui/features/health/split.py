@@ -19,9 +19,9 @@ from memtui.pointers.rest import borders, rest_name, surplus
 from memtui.pointers.targets import written
 
 HOOK = "more of this index: open it when no line above fits"
-NO_PLACE = "There is no place to part it: what belongs together, such as a paragraph or code, reaches over the line."
+NO_PLACE = "It cannot be split here: a paragraph or a block of code runs across the line."
 MISREAD = "In a file of its own the rest would not be read as it is here: a comment or a block of code has no end."
-NO_ROOM = "No line that names a second file has room in what the agent loads."
+NO_ROOM = "What the agent loads has no room for a line that names a second file."
 
 
 def split(

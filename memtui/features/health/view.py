@@ -58,11 +58,11 @@ class HealthView(ListView[Row]):
 
     ID = "health"
     HELP = """What is wrong with the indexes that agents load: memories an index names that are not there, memories it
-does not name, lines twice or too long, pointers that lead out of the folder, and the cut line: what is not loaded
+does not name, lines twice or too long, links that lead out of the folder, and the cut line: what is not loaded
 because the index is too long. f stands before what d f can fix, ? before what it can offer. Beside the list is what
 would be written. D fixes all of a kind or of a root, after saying what. u takes each of these back."""
 
-    NO_MATCH = "No finding has these words"
+    NO_MATCH = "No finding matches"
     rows: HealthRows
 
     def __init__(self, host: Host) -> None:

@@ -339,7 +339,7 @@ def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
     lines = [f"{finding.path}: {finding.text}." if finding.kind != CUT else finding.text[:1].upper() + finding.text[1:]]
     said = [*words_page(*lines, style="name", width=width), *words_page(f"In {where}.", width=width)]
     if row.over:
-        return (*said, *words_page("It is no longer so: the files changed.", style="good", width=width))
+        return (*said, *words_page("This no longer holds: the files changed.", style="good", width=width))
     if row.report is not None and row.report.off:
         said += words_page(row.report.off, style="problem", width=width)
     if finding.fix is None:

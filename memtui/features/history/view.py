@@ -406,7 +406,7 @@ def explanation(past: Past, entry: PastEntry) -> tuple[str, ...]:
         "Its stored text is cleared for good, backups included.",
         "This cannot be undone: not by u, and not by memtui at all.",
         *also,
-        "Its record stays: who wrote it and when, its size, and the reason you give.",
+        "The record stays: who wrote it and when, its size, and the reason you give.",
         "Undo of a step that needs this text will not work any more.",
         "Out of reach: agents' own files, git, other machines, bundles, file system snapshots, freed disk blocks.",
         "",

@@ -273,7 +273,7 @@ def heading(entry: PastEntry, other: PastEntry | None, now: int) -> list[str]:
     if entry.note and entry.kind == VERSION:
         lines.append(f"Kept aside: {entry.note}.")
     if entry.was:
-        lines.append(f"Its name before was {entry.was}.")
+        lines.append(f"Its earlier name was {entry.was}.")
     if entry.name:
         lines.append(f"It was called {entry.name} then.")
     if other is not None:

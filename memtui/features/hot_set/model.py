@@ -10,10 +10,10 @@ from memtui.engine.model import Address
 
 REASONS = {
     "unreviewed": "an unreviewed change: this text came with the checkout",
-    "unreadable": "it is no text that can be read",
+    "unreadable": "it cannot be read as text",
     "too-large": "it is larger than what is left",
-    "over-tokens": "it has more tokens than are left",
-    "no-place": "all places are taken",
+    "over-tokens": "it needs more tokens than are left",
+    "no-place": "all slots of the hot set are taken",
     "not-tried": "too many were tried before it",
     "no-hook": "memtui's hook, which would give it, is not installed in the agent",
     "no-client": "memtui cannot be installed in the agent",

@@ -59,7 +59,7 @@ class HotSetView(ListView[Row]):
     HELP = """What an agent that starts now is given without asking: by itself, as files it loads; by memtui, as the
 index of its memories and the texts of the hot set, pinned ones first, then those used most. Pins among an agent's own
 memories go to that agent, through memtui's hook. Below the line is what is pinned or used and not given, with the
-reason; below that the other agents. Beside the list is the very text, with secrets masked. A session that runs keeps
+reason; below that the other agents. Beside the list is the exact text, with secrets masked. A running session keeps
 what it was given at its start."""
 
     def __init__(self, host: Host) -> None:

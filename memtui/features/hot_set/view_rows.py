@@ -345,12 +345,12 @@ def _share_page(given: Given, width: int, look: Look) -> Page:
 def _itself_page(files: Sequence[LoadedFile], width: int, look: Look) -> Page:
     """What an agent begins with without memtui."""
     if not files:
-        return words_page("Nothing is known here that it begins with by itself.", style="dim", width=width)
+        return words_page("memtui knows of nothing here that it loads by itself.", style="dim", width=width)
     said = []
     for one in files:
         path = f"~{one.path[len(look.home) :]}" if look.home and one.path.startswith(f"{look.home}/") else one.path
         said.append(f"{size_words(one.size):>8}  {path}  {', '.join(filter(None, (one.label, one.mark)))}")
-    head = words_page("It begins with these by itself; 8 shows what is loaded of each:", style="dim", width=width)
+    head = words_page("It loads these by itself; 8 shows how much of each:", style="dim", width=width)
     return (*head, *words_page(*said, style="name", width=width))
 
 
@@ -382,10 +382,10 @@ def _cut_page(given: Given, width: int) -> Page:
     return words_page(
         f"Pinned and used memories that are not given: {len(given.left_out):,}.",
         "",
-        "The first ones by rank are given as long as they fit; one that is too large keeps no smaller one out.",
-        f"Places: {limits.hot_items}. Text of all: {kib(limits.hot_bytes)} KiB. The whole block: {limits.hot_tokens:,} "
-        f"tokens. Text of one: {kib(limits.item_bytes)} KiB, then it is cut. Tried: {limits.tries}.",
-        "Pinned ones come first, then those used most; a use counts half after seven days.",
+        "They are given by rank as long as they fit; one that is too large keeps out no smaller one behind it.",
+        f"Memories: {limits.hot_items}. Text of all: {kib(limits.hot_bytes)} KiB. The whole block: "
+        f"{limits.hot_tokens:,} tokens. Text of one: {kib(limits.item_bytes)} KiB, then cut. Tried: {limits.tries}.",
+        "Pinned ones come first, then those used most; a use counts half as much after seven days.",
         width=width,
     )
 

@@ -62,7 +62,7 @@ class RememberScreen(PlanScreen["ToRemember | Address"]):
     """The line, and what comes of it; gives what is to be remembered, or the memory to open instead."""
 
     HELP = """Type what agents should know from now on; ctrl+s or enter sends it, and work goes on. Tab chooses where it
-holds. Below stands what will be written and where; above are memories like it: up and down go through them, ctrl+o
+applies. Below stands what will be written and where; above are memories like it: up and down go through them, ctrl+o
 opens one instead. What looks like a secret is not sent without a !. Escape leaves, and the text is there when you
 come back. `Why:` and `How to apply:` behind a sentence are kept as its reasons."""
 
@@ -261,7 +261,7 @@ class RememberForm:
     def _send(self, given: ToRemember) -> None:
         host, jobs, place = self._host, self._host.jobs, self._place
         if place is None:
-            host.say("Nothing can be remembered here: no project is known.", "warning")
+            host.say("Nothing can be remembered here: memtui knows of no project.", "warning")
             return
         text, self._typed = self._typed, ""
 

@@ -119,7 +119,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         if action.id == "search_open" and self.item is None:
             return "There is nothing to open."
         if action.id == "search_projects" and self.host.projects.demo:
-            return "The demo has one project."
+            return "The demo has only one project."
         return ""
 
     def _footer(self, width: int) -> list[Line]:

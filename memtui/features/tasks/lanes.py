@@ -177,7 +177,9 @@ class _Work:
         refuse_off(settings, task.kind)
         place = works().get(task.kind)
         if place is None:
-            raise RefusedError(f"This memtui does no {task.kind}.", code="E_TASK", hint="A newer one does.")
+            raise RefusedError(
+                f"This version of memtui cannot do {task.kind}.", code="E_TASK", hint="A newer one does."
+            )
         noted(session.engine, settings)
         working = working_in(session, settings)._replace(workspace=self._workspace, task=task, progress=self._progress)
         planned: Planned = load(place)(working._replace(cancelled=lambda: self._end() is not None))

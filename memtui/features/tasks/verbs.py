@@ -71,7 +71,7 @@ def _list(call: Call) -> int:
         call.out.document(values.listing(map(task_json, found)))
         return outcomes.DONE
     if not found and call.out.terminal:
-        call.out.say("There is no task.")
+        call.out.say("There are no tasks.")
     columns = (Column("TASK", "number"), Column("STATE"), Column("KIND"), Column("WHAT", flexible=True))
     call.out.table(
         (*columns, Column("BY", optional=True), Column("AGE", "age")),

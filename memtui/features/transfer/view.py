@@ -242,7 +242,7 @@ cursor. Shift with up and down scrolls it."""
             typed = "" if self.prompt.text == self._start.text else self.prompt.before_end
             found = completions(typed, self._folders()) or completions(typed, self._folders(long=True))
             if not found:
-                self.prompt.refuse("no root or folder is called like this")
+                self.prompt.refuse("no root or folder has this name")
                 return
             self._tabbed = (found, 0 if step > 0 else len(found) - 1)
         else:
@@ -366,7 +366,7 @@ def details(wanted: Plan, item: Item | None, look: Look) -> list[Line]:
             keeps = "history keeps it (H)" if wanted.moving else "the original keeps it"
             lines.append([(f" What is left behind is not lost: {keeps}.", "dim")])
         if not item.changed:
-            lines.append([(" The text goes as it is.", "dim")])
+            lines.append([(" The text stays as it is.", "dim")])
         lines += _difference(item.before, item.after, look)
     lines += index_details(wanted.indexes, look)
     if wanted.rest:

@@ -41,7 +41,7 @@ class TrashView(ListView[TrashEntry]):
     HELP = """What was deleted, newest first, with who did it and the text it had. r brings it back under its name (all
 marked ones at once, as one step of undo); where another memory has the name by now, it asks for another one. enter only
 goes to the text. Nothing is deleted for good here: texts stay for as long as your settings keep versions."""
-    NO_MATCH = "Nothing in the trash has these words"
+    NO_MATCH = "Nothing in the trash matches"
     EMPTY = ("The trash is empty.", "What is deleted, by anybody, comes here.")
 
     def __init__(self, host: Host) -> None:

@@ -64,7 +64,7 @@ class CommandList(RowList):
     def runs(self, index: int, *, cursor: bool) -> Sequence[Run]:
         """Draw one."""
         if index >= len(self.commands):
-            return [(" No command has these words.", "dim")] if index == 0 else ()
+            return [(" No command matches.", "dim")] if index == 0 else ()
         command = self.commands[index]
         width = max(self.room, 20)
         words = f"{command.words} ({command.off})" if command.off else command.words

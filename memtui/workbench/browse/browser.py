@@ -476,7 +476,7 @@ class BrowserScreen(KeyedScreen[None]):
             self.app.exit(0)
             return
         self._leaving = True
-        self.say("Leaving: this stops after the memory it is at. What is done stays done; u takes it back next time.")
+        self.say("Leaving: this stops after the current memory. What is done stays; u takes it back next time.")
         self.bridge.run(lambda _: None, lambda _: self._left(), what="leave", lane=WRITE)
 
     def _left(self) -> None:

@@ -157,7 +157,7 @@ class Commands:
         if action.id in NEEDS_TARGET and not screen.memories.has_targets:
             return f"{action.label}: there is no memory here."
         if action.id in ("page_next", "page_previous") and not screen.side.finds:
-            return "Nothing is looked for in this text; / with the text in focus does."
+            return "Nothing is being searched for in this text; / in the text starts a search."
         if action.id == "resolve" and node is not None and not node.signs.conflict:
             return "There is no conflict on this memory."
         if action.id == "archive" and node is not None and node.root in screen.forest.others:
@@ -165,7 +165,7 @@ class Commands:
         if action.id == "edit_outside" and screen.facts.settings.terminal.web:
             return "A browser cannot lend its screen to another program: e edits here."
         if action.id == "all_projects" and screen.facts.demo:
-            return "The demo has one project."
+            return "The demo has only one project."
         return ""
 
     def _no_entries(self, node: Node) -> str:

@@ -258,7 +258,7 @@ def _orphan(one: Orphan, home: str | None) -> Stray:
     place = short_path(one.decoded.projects[0], home) if one.decoded.projects else one.root.id.rpartition(":")[2]
     now = [f"Perhaps now {short_path(moved.path, home)}: {moved.why}." for moved in one.moved]
     lines = (
-        f"{place}: the project is not there any more, and its memories are left.",
+        f"{place}: the project is not there any more, and its memories are still here.",
         f"{one.root.label or one.root.id}: {short_path(one.root.path, home)}.",
         f"How sure: {SURE[one.decoded.sure]}.",
         *(now or ["Nothing on this machine has its name."]),

@@ -319,7 +319,7 @@ class ProjectMoves:
         if home and (path == "~" or path.startswith("~/")):
             path = home + path[1:]
         if not os.path.isabs(path):
-            screen.refuse_prompt("Type the whole path of the folder the project is in now.")
+            screen.refuse_prompt("Type the full path of the folder the project is in now.")
             return
 
         def made(wanted: Plan) -> None:

@@ -403,7 +403,7 @@ class GroupWords:
         if node.key == (OTHERS, UNSEEN):
             return "Folders that look like memories and belong to no root. The page of each says what adds it."
         unread = sum(1 for child in node.children.values() if not self._screen.forest.others.counts(child))
-        many = f"{count_words(len(node.children), 'folder')} of projects you do not stand in"
+        many = f"{count_words(len(node.children), 'folder')} of other projects"
         if not unread:
             return f"{many}; all of them are read."
         return f"{many}, {unread:,} not read. Opening one reads it; A reads all of them."

@@ -343,7 +343,7 @@ def rename(editing: Editing, value: str) -> None:
     target = rename_target((old,), None).read(value, editing.wishes.roots())
     new = target.address
     if target.problem or new == old:
-        editing.editor.say(target.problem or "That is its name already.")
+        editing.editor.say(target.problem or "It has that name already.")
         return
 
     def renamed(done: Done | None) -> None:

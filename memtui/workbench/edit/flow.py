@@ -437,7 +437,7 @@ class Editing:
         if not reason or self._warned_of == data:
             return False
         self._warned_of = data
-        self.editor.say(f"Saved like this it is read-only here: {reason}. ctrl+s again saves it; f4 edits it then.")
+        self.editor.say(f"Once saved, it can only be read here: {reason}. ctrl+s again saves it; f4 then edits it.")
         return True
 
     def _merge_of(self) -> MergeOf | None:

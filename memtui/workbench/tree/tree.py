@@ -30,7 +30,7 @@ PAUSE = 0.005
 class MemoryTree(RowList):
     """Scopes, roots, folders and memories."""
 
-    HELP = """The tree of every memory found, by scope: yours everywhere, this project's, this workspace's. Folders show
+    HELP = """The tree of every memory found, by scope: global, this project, this workspace. Folders show
 how many memories are below and how many of them need you."""
 
     class CursorMoved(Message):

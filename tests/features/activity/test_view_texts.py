@@ -110,7 +110,7 @@ def test_each_kind_of_step_is_shown(engine: Engine, world: World) -> None:
     assert "It held:" in pages[1]
     assert "1  two" in pages[1]
     assert "No text was changed." in pages[2]
-    assert "Only its name changed." in pages[3]
+    assert "Only the name changed." in pages[3]
     assert "1 - one" in pages[4]
     assert "1 + two" in pages[4]
     assert "It was new:" in pages[5]

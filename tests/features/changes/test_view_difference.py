@@ -60,7 +60,7 @@ def test_what_is_new_deleted_or_only_renamed_has_no_hunks() -> None:
     assert "What it held:" in "\n".join(lines(gone))
     change = Change(A, "renamed", "outside", "a" * 64, "a" * 64, 0, Address("r", "b.md"))
     moved = draw(change, b"x", b"x", [], Look(60))
-    assert moved.whole == "Only its name changed."
+    assert moved.whole == "Only the name changed."
 
 
 def test_binary_too_big_and_not_utf_8_are_said_plainly() -> None:

@@ -202,5 +202,5 @@ def test_a_renamed_memory_is_read_under_its_new_name(engine: Engine) -> None:
     engine.memories.rename(A, Address("r", "z.md"), actor=Actor("mcp:x"))
     (change,) = engine.changes.unseen()
     shown = view_rows.show(engine, change, 0, 0, Look(60))
-    assert (shown.before, shown.after, shown.whole) == (NEW, NEW, "Only its name changed.")
+    assert (shown.before, shown.after, shown.whole) == (NEW, NEW, "Only the name changed.")
     assert "You last saw it as a.md." in "".join(text for line in shown.page for text, _ in line.runs)

@@ -288,7 +288,7 @@ async def test_it_fits(start: Start, size: tuple[int, int]) -> None:
 async def test_where_nothing_is_known_it_says_so() -> None:
     async with shown(engine_with()) as screen:
         await screen.press("8")
-        await screen.until_text("It is not known here where sessions start.")
+        await screen.until_text("memtui cannot tell here where sessions start.")
         view = screen.app.screen
         assert isinstance(view, CostView)
         assert not [row for row in view.rows.shown if row.kind == AGENT]

@@ -192,7 +192,7 @@ async def test_the_filter_looks_into_the_whole_entry_and_escape_shows_all(world:
         await screen.until(lambda: view.row_count() == 3)
         await screen.press("slash")
         await screen.type("nowhere")
-        await screen.until_text("No entry has these words")
+        await screen.until_text("No entry matches")
         await screen.press("escape")
         await screen.until(lambda: view.row_count() == 3)
 

@@ -158,7 +158,7 @@ async def test_what_an_agent_fixes_stays_under_the_cursor_until_it_leaves(world:
         index = world.disk()["MEMORY.md"].decode().replace(entry("lost.md"), "")
         world.lay(MEMORY_md=index)
         await screen.press("R")
-        await screen.until_text("It is no longer so: the files changed.")
+        await screen.until_text("This no longer holds: the files changed.")
         assert (view.list.top, view.list.cursor) == (top, cursor)
         await screen.press("d", "f")
         await screen.until_text("It is no longer so.")
@@ -349,7 +349,7 @@ async def test_the_filter(world: Indexed) -> None:
         await screen.until(lambda: len(shown(view)) == 4)
         await screen.press("slash")
         await screen.type("zzz")
-        await screen.until_text("No finding has these words")
+        await screen.until_text("No finding matches")
 
 
 async def test_signs_in_the_tree(world: Indexed) -> None:

@@ -115,11 +115,11 @@ async def test_what_fails_to_fit_stands_below_a_line_with_its_reason() -> None:
         assert "no text" in screen.text
         for _ in range(8):
             await screen.press("j")
-        await screen.until_text("Places: 8. Text of all: 48 KiB.")
+        await screen.until_text("Memories: 8. Text of all: 48 KiB.")
         await screen.press("j")
-        await screen.until_text("Not given: it is no text that can be read.")
+        await screen.until_text("Not given: it cannot be read as text.")
         await screen.press("j")
-        await screen.until_text("Not given: all places are taken.")
+        await screen.until_text("Not given: all slots of the hot set are taken.")
         await screen.until_text("This is what would be given:")
         assert f'path="/memories/{view.rows.shown[view.list.cursor].left.path[10:]}"' in screen.text  # type: ignore[union-attr]
         first = order(view)[0]

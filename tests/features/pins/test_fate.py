@@ -100,4 +100,4 @@ def test_too_many_pins_say_why_one_of_them_is_left_out(cli: Cli, memory: Path) -
     assert cli("install", "claude-code", "--write").status == 0
     said = cli("pin", *(f"claude-code:project/n{number}.md" for number in range(10))).err
     assert said.count("is given it from its next session on") == 8
-    assert said.count("is not given: all places are taken.") == 2
+    assert said.count("is not given: all slots of the hot set are taken.") == 2

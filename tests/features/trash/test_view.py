@@ -97,7 +97,7 @@ async def test_the_filter_shows_only_what_has_the_words(world: World) -> None:
         await screen.until_text("1 of 3")
         await screen.press("enter", "r")
         await screen.until_text("Restored notes/b.md. u takes it back.")
-        await screen.until_text("Nothing in the trash has these words")
+        await screen.until_text("Nothing in the trash matches")
         await screen.press("escape")
         await screen.until(lambda: len(view.rows.shown) == 2)
 

@@ -171,7 +171,7 @@ async def test_the_workbench_starts_with_a_theme_of_textual() -> None:
     async with shown(settings={"theme": "nord"}) as screen:
         await screen.press("T")
         await screen.type("no such theme")
-        await screen.until_text("No command has these words.")
+        await screen.until_text("No command matches.")
         assert screen.app.theme == "nord"
         assert background(screen) == "#2e3440"
 

@@ -142,7 +142,7 @@ async def test_tab_goes_through_the_folders_there_are() -> None:
         await screen.press("ctrl+u")
         await screen.type("zzz")
         await screen.press("tab")
-        assert "no root or folder is called like this" in screen.footer
+        assert "no root or folder has this name" in screen.footer
 
 
 @pytest.mark.parametrize("typed", ["", "memtui", "memtui:"])

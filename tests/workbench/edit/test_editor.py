@@ -469,7 +469,7 @@ async def test_a_text_that_would_be_read_only_here_is_said_before_it_is_saved(tm
         area = bench.editor.text_area
         area.insert("x" * 9_000, (1, 0))
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "Saved like this it is read-only here: line 2 is longer" in said(bench))
+        await until(pilot, lambda: "Once saved, it can only be read here: line 2 is longer" in said(bench))
         assert bench.path("a.md").read_bytes() == b"one\n"
         await pilot.press("ctrl+s")
         await until(pilot, lambda: len(bench.path("a.md").read_bytes()) > 18_000)

@@ -430,7 +430,7 @@ def ask_about_name(editing: Editing, new: Address) -> None:
         return
     if not editor.dirty:
         editing.renamed(old, new)
-        editor.say("You follow the memory to its new name.")
+        editor.say("The memory is open under its new name.")
         return
     data = editor.data
     screen: CaseScreen
@@ -439,7 +439,7 @@ def ask_about_name(editing: Editing, new: Address) -> None:
         close_screen(screen)
         if editing.address == old:
             editing.renamed(old, new)
-            editor.say("You follow the memory to its new name; what you typed came along.")
+            editor.say("The memory is open under its new name, with what you typed.")
 
     def keep_name() -> None:
         editing.saving = True
