@@ -39,9 +39,9 @@ class TasksView(ListView[Task]):
     ID: ClassVar[str] = "tasks"
     HELP = """What memtui does in the background: first what runs and what waits, then what ended, newest first; tasks
 of other projects are marked elsewhere. Beside a row stands what was asked, what a worker was sent and replied, and
-what came of it, to the byte; enter goes there. x cancels: what waits at once, what runs when it is pressed twice; r tries again
-what failed or was cancelled. w shows the difference of what a task wrote, and u takes that back, where nothing changed
-since."""
+what came of it, to the byte; enter goes there. x cancels: what waits at once, what runs when it is pressed twice; r
+tries again what failed or was cancelled. w shows the difference of what a task wrote, and u takes that back, where
+nothing changed since."""
     NO_MATCH = "No task matches"
     EMPTY = ("There are no tasks.", "memtui remember makes one, and so do requests over HTTP.")
 
