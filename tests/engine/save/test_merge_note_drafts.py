@@ -44,10 +44,12 @@ def test_undo_restores_the_agents_bytes_and_the_draft(engine: Engine) -> None:
 
 def test_what_is_typed_over_a_draft_that_undo_gave_back_is_no_other_window(engine: Engine) -> None:
     merge(engine)
+    engine.drafts.save(Draft(A, sha256(RESULT).hexdigest(), "typed and left again\n", (0, 0), 2))
+    engine.drafts.drop(A)
     engine.undo.undo(actor=ME)
     heard: list[str] = []
     engine.events.subscribe(lambda batch: heard.extend(one.text for one in batch.notices))
-    engine.drafts.save(Draft(A, sha256(AGENT).hexdigest(), "typed since\n", (0, 0), 2))
+    engine.drafts.save(Draft(A, sha256(AGENT).hexdigest(), "typed since\n", (0, 0), 3))
     assert heard == []
     assert YOURS in {engine.history.read(A, one.sha256) for one in engine.history.of(A)}
 
