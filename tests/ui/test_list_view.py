@@ -226,7 +226,7 @@ async def test_keys_move_and_esc_goes_back_step_by_step(filled: Filled, id_: str
         if id_ in WORDS:
             await screen.press("slash")
             await screen.type("zzz")
-            await screen.until_text(" these words")
+            await screen.until_text(" matches")
             await screen.press("ctrl+u")
             await screen.type(WORDS[id_])
             await screen.until(lambda: 0 < view.row_count() < rows)

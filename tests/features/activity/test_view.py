@@ -158,7 +158,7 @@ async def test_words_and_writers_narrow_it(world: World) -> None:
         await screen.until(lambda: view.row_count() == 7)
         await screen.press("slash")
         await screen.type("zzz")
-        await screen.until_text("Nothing that was done has these words")
+        await screen.until_text("Nothing that was done matches")
         await screen.press("escape")
         await screen.until(lambda: view.row_count() == 7)
 

@@ -29,7 +29,7 @@ def test_memories_of_a_project_that_is_gone(machine: Machine) -> None:
     (stray,) = found(machine)
     assert stray.kind == "orphan"
     assert stray.text.startswith("gone; ")
-    assert "its memories are left" in stray.lines[0]
+    assert "its memories are still here" in stray.lines[0]
     assert stray.root.startswith("claude-code:project:")
 
 

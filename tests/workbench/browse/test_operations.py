@@ -454,7 +454,7 @@ async def test_leaving_during_a_change_of_many_ends_it_first(capsys: pytest.Capt
             await screen.press("*", "d", "t")
             await screen.until(begun.is_set)
             await screen.press("ctrl+q")
-            await screen.until_text("Leaving: this stops after the memory it is at.")
+            await screen.until_text("Leaving: this stops after the current memory.")
             assert not app._exit
         await screen.until(lambda: app._exit)
     app.bridge.close()

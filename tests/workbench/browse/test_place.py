@@ -305,7 +305,7 @@ async def test_a_row_that_comes_late_is_found_while_nobody_touched_anything() ->
 
 async def test_what_is_said_at_the_start_is_one_line() -> None:
     async with shown(news="What was kept of the last session cannot be read, so this one starts afresh.") as screen:
-        await screen.until_text("cannot be read, so it begins anew")
+        await screen.until_text("cannot be read, so this one starts afresh")
 
 
 async def test_a_setting_that_is_gone_is_named_at_the_start() -> None:

@@ -100,13 +100,13 @@ def test_a_spoilt_place_is_one_line_and_no_harm(tmp_path: Path, home: Path) -> N
     (kept,) = places(home)
     kept.write_bytes(b"\x1b[2J" + os.urandom(200))
     with start(tmp_path) as terminal:
-        terminal.wait_for("cannot be read, so it begins anew")
+        terminal.wait_for("cannot be read, so this one starts afresh")
         terminal.wait_for("[1 Memories]")
         terminal.press("ctrl+q")
         terminal.wait_exit()
     with start(tmp_path) as terminal:
         terminal.wait_for(on("n00.md"))
-        assert "begins anew" not in terminal.text
+        assert "starts afresh" not in terminal.text
 
 
 def test_read_only_leaves_the_place_as_it_was(tmp_path: Path, home: Path) -> None:

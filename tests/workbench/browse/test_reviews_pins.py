@@ -162,7 +162,7 @@ async def test_a_machine_with_213_memories_sees_what_its_agent_is_given(claude: 
         assert view.item.left.reason == "no-hook"
         await screen.until_text("installed in the agent; g h installs it.")
         await screen.press("k", "k")
-        await screen.until_text("It begins with these by itself")
+        await screen.until_text("It loads these by itself")
         assert f"~/.claude/projects/{claude.memory.parent.name[:20]}" in screen.text.replace("\n", "")
         await screen.press("g", "h")
         await screen.until_text("! puts memtui into Claude Code")

@@ -58,7 +58,7 @@ async def test_esc_in_the_line_finds_nothing_and_another_memory_forgets_it() -> 
         await running.until(lambda: running.here == "memtui:project/other.md")
         await running.until(lambda: "cat" in running.browser.page_view.text and not marked(running))
         await running.press("f3")
-        await running.until(lambda: "Nothing is looked for" in running.footer)
+        await running.until(lambda: "Nothing is being searched for" in running.footer)
 
 
 async def test_a_change_on_disk_keeps_the_marks_true() -> None:
