@@ -66,7 +66,7 @@ async def test_it_shows_the_order_the_budgets_and_the_very_text() -> None:
         assert order(view) == [PREFS, RETRY, TODO]
         assert under_cursor(view) == PREFS
         await screen.until_text('<memory_file path="/memories/global/preferences.md">')
-        assert "places [###.....] 3 of 8" in screen.text
+        assert "memories [###.....] 3 of 8" in screen.text
         assert "of 48 KiB" in screen.text
         assert "of 12,000" in screen.text
         assert " 1 P global/preferences.md" in screen.text
@@ -252,7 +252,7 @@ async def test_an_empty_store_says_that_nothing_is_given() -> None:
     async with shown(engine_with({})) as screen:
         view = await hot(screen)
         assert order(view) == []
-        assert "places [........] 0 of 8" in screen.text
+        assert "memories [........] 0 of 8" in screen.text
         await screen.until_text("p in the tree pins")
 
 

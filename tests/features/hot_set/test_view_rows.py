@@ -75,7 +75,7 @@ def test_budgets_are_said_in_words() -> None:
     first, second = map(words, budget_lines(found, 120))
     assert "0.4 of 48 KiB" in first
     assert "5,120 of 12,000" in first
-    assert "places [#.......] 1 of 8" in second
+    assert "memories [#.......] 1 of 8" in second
     assert "23.4 of 24 KiB" in second
     short = found._replace(listed=15, unlisted=(Unlisted("/memories/global", 5),))
     assert words(budget_lines(short, 120)[1]).endswith(", lists 15 of 20")
