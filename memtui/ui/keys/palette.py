@@ -131,6 +131,7 @@ class Palette(ModalScreen[Command | None]):
 
     def on_mount(self) -> None:
         """Start typing; there is nothing to type into when the workbench was left meanwhile."""
+        self.set_class(getattr(self.app, "plain", False), "ascii")
         for line in self.query(Input):
             line.cursor_blink = False
             line.focus()
