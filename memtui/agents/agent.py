@@ -244,6 +244,8 @@ class LoadOptions(NamedTuple):
     sources: tuple[LoadSource, ...] = ()
     """In place of those of the agent's file; empty: those."""
     besides: tuple[Besides, ...] = ()
+    approved: bool = False
+    """The user has approved what this project imports from elsewhere."""
 
     names: tuple[tuple[str, tuple[str, ...]], ...] = ()
     """Of a label: other names."""

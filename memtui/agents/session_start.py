@@ -415,6 +415,7 @@ class _Gathering:
     ) -> Iterator[LoadedFile]:
         """What a file imports, each before what it imports itself."""
         text = loaded(found.raw, found.gaps).decode("utf-8", "replace")
+        is_free = rule.approval and (source.place == HOME or self._options.approved)
         for one in find_imports(text, rule):
             if self._count >= FILES:
                 return
@@ -431,7 +432,7 @@ class _Gathering:
                 why = f"The agent follows {rule.depth} imports in a row, not more."
                 yield LoadedFile(label, path, SKIPPED, why, reader.size_of(path), depth=len(above))
                 continue
-            if not is_within(real, place.asked or place.bounds) and not (rule.approval and source.place == HOME):
+            if not is_within(real, place.asked or place.bounds) and not is_free:
                 yield self._outside(rule, path, len(above))
                 continue
             ending = os.path.splitext(path)[1].lower()

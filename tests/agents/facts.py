@@ -80,6 +80,23 @@ CLAUDE_CODE = (
     ),
     Fixture(
         "claude-code",
+        "imports that were approved",
+        {
+            "~/.claude.json": '{"projects": {"@T@/h/u/app": {"hasClaudeMdExternalIncludesApproved": true}}}',
+            "CLAUDE.md": "%\n@~/out.md @docs/above.md\n",
+            "~/CLAUDE.md": "%\n@notes.md\n",
+            **_plain("~/out.md", "docs/above.md", "~/notes.md"),
+        },
+        start="sub",
+    ),
+    Fixture(
+        "claude-code",
+        "an agent's folder elsewhere",
+        _plain("~/own/CLAUDE.md", "~/own/rules/r.md", "~/.claude/CLAUDE.md", "~/own/projects/@S@/memory/MEMORY.md"),
+        environ={"CLAUDE_CONFIG_DIR": "@T@/h/u/own"},
+    ),
+    Fixture(
+        "claude-code",
         "a worktree in its checkout",
         {
             **_plain("CLAUDE.md", ".claude/CLAUDE.md", ".claude/rules/r.md", "CLAUDE.local.md"),

@@ -25,6 +25,7 @@ from memtui.agents.layout import (
     names_in,
     short_path,
     slug,
+    start_folder,
 )
 from memtui.agents.projects import main_checkout, other_projects
 from memtui.agents.reader import is_within
@@ -350,10 +351,22 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
     labels = {source.label for source in LOADS.sources} - {"subagent index"} if nothing else _AUTO if where else ()
     off = tuple((label, f"Not loaded: switched off {where}.") for label in labels)
     found = agent.LoadOptions(off=off, excluded=tuple(excluded), problems=(*problems(files), *more))
+    found = found._replace(approved=_is_approved(surroundings, home))
     if nothing:
         return found
     found = found._replace(besides=tuple(_managed_text(surroundings, files)))
     return found if where else _followed(surroundings, home, found)
+
+
+def _is_approved(surroundings: Surroundings, home: str | None) -> bool:
+    """Whether the user has approved what the project imports from elsewhere, which it notes by the checkout."""
+    place = surroundings.checkout or start_folder(surroundings)
+    state = _state_file(surroundings, home) if home is not None else ""
+    return agent_value(state, "projects", place, "hasClaudeMdExternalIncludesApproved") is True
+
+
+def _state_file(surroundings: Surroundings, home: str) -> str:
+    return os.path.join(home if surroundings.variable("CLAUDE_CONFIG_DIR") else os.path.dirname(home), ".claude.json")
 
 
 def _managed_text(surroundings: Surroundings, files: tuple[File, ...]) -> Iterator[agent.Besides]:
@@ -411,8 +424,7 @@ def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[
             agent.ClientFile(settings, "json", hooks, place.project),
         )
     folder = OWN.needed(place)
-    state = os.path.join(folder if place.variable("CLAUDE_CONFIG_DIR") else os.path.dirname(folder), ".claude.json")
-    return agent.ClientFile(state, "json", (server,)), agent.ClientFile(
+    return agent.ClientFile(_state_file(place, folder), "json", (server,)), agent.ClientFile(
         os.path.join(folder, "settings.json"), "json", hooks
     )
 

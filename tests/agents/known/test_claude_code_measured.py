@@ -75,6 +75,18 @@ def test_imports_of_a_project_are_asked_about_outside_of_the_folder_at_hand(mach
     assert names(machine) == ["CLAUDE.md", "x.md", "y.md"]
 
 
+def test_what_the_user_approved_is_loaded_and_not_read(machine: Machine) -> None:
+    machine.write("app/CLAUDE.md", "@../out.md @docs/x.md\n")
+    for name in ("out.md", "app/docs/x.md", "app/sub/y.md"):
+        machine.write(name)
+    assert names(machine, "app/sub") == ["CLAUDE.md"]
+    approved = {str(machine.app): {"hasClaudeMdExternalIncludesApproved": True}}
+    machine.write("~/.claude.json", json.dumps({"projects": approved}))
+    found = started(machine, "claude-code", "app/sub")
+    assert marked(machine, found) == ["app/CLAUDE.md", "out.md", "app/docs/x.md"]
+    assert (found[1].raw, found[1].unread, found[2].raw) == (b"", 2, b"x\n")
+
+
 def test_a_worktree_in_its_checkout_leaves_the_checkouts_files_out(machine: Machine) -> None:
     (machine.app / ".claude").mkdir()
     worktree(machine.app, machine.app / ".claude" / "w")
