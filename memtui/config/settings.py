@@ -174,7 +174,10 @@ FIELDS = (
         otherwise="`MEMTUI_EDITOR`, `VISUAL`, then `EDITOR`",
     ),
     SettingField(
-        "theme", "text", "The workbench's theme; `auto` takes its own colours, or its monochrome ones under `NO_COLOR`."
+        "theme",
+        "text",
+        "The workbench's theme; `auto` takes its own colours, dark or light as the terminal says that it is, or its "
+        "monochrome ones under `NO_COLOR`.",
     ),
     SettingField(
         "calm",

@@ -28,9 +28,11 @@ __all__ = ["DrawnInput", "KeyParser", "PrivateApp", "WrappedOnce", "name_of_char
 R = TypeVar("R")
 
 
-def read_keys_with(parser: type[KeyParser], decoder: Callable[[str], Callable[[], codecs.IncrementalDecoder]]) -> None:
+def read_keys_with(
+    parser: Callable[[bool], KeyParser], decoder: Callable[[str], Callable[[], codecs.IncrementalDecoder]]
+) -> None:
     """Make Textual read the terminal with another parser, and decode its bytes with another decoder."""
-    linux_driver.XTermParser = parser  # type: ignore[attr-defined]
+    linux_driver.XTermParser = parser  # type: ignore[assignment,attr-defined]
     linux_driver.getincrementaldecoder = decoder  # type: ignore[assignment,attr-defined]
 
 

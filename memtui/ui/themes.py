@@ -13,7 +13,7 @@ from textual.theme import Theme
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
 
-DEFAULT = "memtui"
+DEFAULT, LIGHT = "memtui", "memtui-light"
 MONOCHROME = "memtui-mono"
 
 
@@ -73,13 +73,19 @@ def at_start(settings: Settings, found: object) -> str:
     return chosen
 
 
-def choose(wanted: str, *, no_color: bool, known: frozenset[str]) -> tuple[str, str]:
+def is_open(settings: Settings, found: object) -> bool:
+    """Whether the terminal's own background decides: nobody chose a theme, and there are colours."""
+    return not settings.terminal.no_color and at_start(settings, found) in ("", "auto")
+
+
+def choose(wanted: str, *, no_color: bool, known: frozenset[str], light: bool | None = None) -> tuple[str, str]:
     """Decide which theme is used.
 
     Args:
         wanted: the setting; `auto` is ours.
         no_color: whether NO_COLOR is set.
         known: the names there are.
+        light: whether the terminal's background is light; None: it did not say.
 
     Returns:
         The name, and one sentence when it is not the one that was asked for.
@@ -87,7 +93,7 @@ def choose(wanted: str, *, no_color: bool, known: frozenset[str]) -> tuple[str, 
     if no_color:
         return MONOCHROME, ""
     if wanted in ("", "auto"):
-        return DEFAULT, ""
+        return LIGHT if light else DEFAULT, ""
     if wanted in known:
         return wanted, ""
     return DEFAULT, f"There is no theme {wanted!r}; {DEFAULT} is used."

@@ -20,7 +20,6 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.keys.prefix import Sequences
 from memtui.ui.widgets.lines import Lines
-from memtui.ui.widgets.scroller import Scroller
 from memtui.ui.widgets.tabs import Tabs
 
 if TYPE_CHECKING:
@@ -176,13 +175,6 @@ class ViewScreen(KeyedScreen[None]):
         for name in names if self.is_mounted else ():
             for lines in self.query(name).results(Lines):
                 lines.update()
-
-    def redraw(self) -> None:
-        """Draw everything anew, in other colours."""
-        for widget in self.query(Scroller):
-            widget.forget_drawn()
-        for lines in self.query(Lines):
-            lines.refresh()
 
     def zoom(self, *, whole: bool) -> None:
         """Give the pane in focus the whole screen, or take it back."""

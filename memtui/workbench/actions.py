@@ -440,7 +440,7 @@ TEXT_ROOMS = ("editor", "entry", "form", "conflict", *CASE_ROOMS)
 """Rooms whose own keys come before those of `everywhere`."""
 
 SIGNS: tuple[tuple[str, str], ...] = (
-    ("P", "pinned: given to agents at their start, an agent's own to that agent; 4 shows who is not given it"),
+    ("P", "pinned: given to agents at their start; 4 shows what is not given, and why"),
     (
         "A",
         "changed by others since you last looked: stay a second with its text shown, open it, or press w or x",

@@ -24,8 +24,9 @@ from memtui.ui.action import Action
 from memtui.ui.draw.paint import Paint
 from memtui.ui.keys import paste_guard
 from memtui.ui.keys.fence import Fence
+from memtui.ui.terminal_colour import Answered, ask
 from memtui.ui.textual_private import PrivateApp
-from memtui.ui.widgets.lines import Painted
+from memtui.ui.widgets.lines import redraw
 from memtui.wire.session import Session, acting, other_projects, own_roots, roots_now
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.background import Background
@@ -130,6 +131,7 @@ class MemtuiApp(SafeEnd[int]):
             themes.at_start(facts.settings, facts.kept_theme),
             no_color=facts.settings.terminal.no_color,
             known=frozenset(self.available_themes),
+            light=facts.light,
         )
         self.theme = name
         self._paint: Paint | None = None
@@ -189,8 +191,7 @@ class MemtuiApp(SafeEnd[int]):
         self._paint = None
         self.browser.redraw()
         for top in self.screen_stack[1:]:
-            for widget in top.query(Painted):
-                widget.forget_drawn()
+            redraw(top)
 
     def on_finished(self, event: Finished) -> None:
         """Give a result to whoever asked, unless the user stopped it."""
@@ -275,12 +276,14 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
 
         ScrollBar.renderer = PlainBars
     bridge = Bridge(session.engine, actor=acting(options, "tui"), read_only=options.read_only)
-    app = MemtuiApp(bridge, facts_of(session, bridge, demo=demo))
+    facts = facts_of(session, bridge, demo=demo)
+    answered = ask() if themes.is_open(facts.settings, facts.kept_theme) else Answered()
+    app = MemtuiApp(bridge, facts._replace(light=answered.light))
     app.background = Background(session, bridge, app.browser.chrome.take_tasks, app.browser.show_error)
     last_words = signals.LastWords(app.last_words)
     app.lend_terminal = last_words.lend_terminal
     last_words.install()
-    paste_guard.install()
+    paste_guard.install(partial(paste_guard.GuardedParser, answered=answered))
     try:
         app.run(mouse=not options.no_mouse)
     finally:

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping
 
 SURFACE: Mapping[str, int] = {
     "memtui.ui.keys.palette.CommandList": 21,
-    "memtui.ui.list_view.ListView": 56,
+    "memtui.ui.list_view.ListView": 55,
     "memtui.ui.plan_screen.PlanScreen": 24,
-    "memtui.ui.view_screen.ViewScreen": 31,
+    "memtui.ui.view_screen.ViewScreen": 30,
     "memtui.workbench.tree.rows.Forest": 29,
     "memtui.workbench.tree.tree.MemoryTree": 22,
 }

@@ -232,7 +232,7 @@ async def test_every_action_has_a_key_and_is_in_palette_footer_and_help(view: st
         for action in [BY_ID[id_] for id_ in VIEW[view].actions] or list(in_room("memory", actions=ACTIONS)):
             assert shown_keys(action) in text, action.id
         await screen.press("j")
-        await screen.until_text("pinned; agents get those in memtui's own folders")
+        await screen.until_text("pinned: given to agents at their start")
 
 
 # 24: letters and arrows, everywhere

@@ -52,9 +52,10 @@ def matching(commands: Sequence[Command], text: str) -> tuple[Command, ...]:
 class CommandList(RowList):
     """The commands that match."""
 
-    def __init__(self, commands: Sequence[Command]) -> None:
+    def __init__(self, commands: Sequence[Command], first: int = 0) -> None:
         super().__init__(id="commands")
         self.commands = tuple(commands)
+        self._cursor = first
         self.can_focus = False
 
     def count(self) -> int:
@@ -66,12 +67,12 @@ class CommandList(RowList):
         if index >= len(self.commands):
             return [(" No command matches.", "dim")] if index == 0 else ()
         command = self.commands[index]
-        width = max(self.room, 20)
+        width, keys = max(self.room, 20), 16 if any(one.keys for one in self.commands) else 0
         words = f"{command.words} ({command.off})" if command.off else command.words
         return [
             ("> " if cursor else "  ", "cursor"),
-            (fit(words, width - 18), "dim" if command.off else "name"),
-            (fit(command.keys, 16, right=True), "key"),
+            (fit(words, width - 2 - keys), "dim" if command.off else "name"),
+            (fit(command.keys, keys, right=True), "key"),
         ]
 
     def moved(self, *, by_user: bool) -> None:
@@ -103,6 +104,8 @@ class Palette(ModalScreen[Command | None]):
     Palette.ascii > Vertical { border: ascii $primary; }
     #palette-line { height: 1; background: $boost; }
     #palette-line > Label { width: 2; color: $accent; background: $boost; }
+    Palette.-beside { align: right top; background: $background 0%; }
+    Palette.-beside > Vertical { width: 36; height: 100%; margin: 0; border-left: ascii $foreground; }
     Palette Input { height: 1; width: 1fr; border: none; padding: 0 1; background: $boost; }
     """
 
@@ -114,10 +117,19 @@ class Palette(ModalScreen[Command | None]):
         Binding("pageup", "move(-10)", show=False),
     ]
 
-    def __init__(self, commands: Sequence[Command], revert: Callable[[], None] = lambda: None) -> None:
-        """Take the commands; `revert` ends a preview when another command, or none, is chosen."""
-        super().__init__()
+    def __init__(
+        self, commands: Sequence[Command], revert: Callable[[], None] = lambda: None, *, beside: str = ""
+    ) -> None:
+        """Take the commands.
+
+        Args:
+            commands: in the order in which they are shown.
+            revert: ends a preview when another command, or none, is chosen.
+            beside: stand at the side and dim nothing, so that a preview is seen; begin at the command of these words.
+        """
+        super().__init__(classes="-beside" if beside else "")
         self._all = tuple(commands)
+        self._first = next((at for at, one in enumerate(self._all) if one.words == beside), 0)
         self._revert = revert
         self._previewing = False
 
@@ -127,7 +139,7 @@ class Palette(ModalScreen[Command | None]):
             with Horizontal(id="palette-line"):
                 yield Label(" :", markup=False)
                 yield SafeInput(placeholder="what do you want to do?", compact=True, id="palette-input")
-            yield CommandList(self._all)
+            yield CommandList(self._all, self._first)
 
     def on_mount(self) -> None:
         """Start typing; there is nothing to type into when the workbench was left meanwhile."""

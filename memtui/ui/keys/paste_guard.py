@@ -13,6 +13,7 @@ from functools import partial
 
 from textual.message import Message
 
+from memtui.ui.terminal_colour import Answered, Answers
 from memtui.ui.textual_private import KeyParser, read_keys_with
 
 START, END = "\x1b[200~", "\x1b[201~"
@@ -62,14 +63,34 @@ class PasteGuard:
 class GuardedParser(KeyParser):
     """Textual's reader of the keyboard behind a guard."""
 
-    def __init__(self, debug: bool = False) -> None:
+    def __init__(self, debug: bool = False, *, answered: Answered = Answered()) -> None:  # noqa: B008
+        """Read from the beginning; `answered` is what the terminal was asked before, and what was typed meanwhile."""
         super().__init__(debug)
         self._guard = PasteGuard()
+        self._answers = Answers() if answered.late else None
+        self._typed = answered.typed
+        self._quiet = False
+        """Whether nothing came since the last tick."""
 
     def feed(self, data: str) -> Iterable[Message]:
         """Read more input; an empty text is its end."""
-        clean = self._guard.clean(data)
+        typed, self._typed, self._quiet = self._typed, "", False
+        more = self._answers.without(data) if self._answers is not None else data
+        clean = self._guard.clean(typed + more)
         return super().feed(clean) if clean or not data else ()
+
+    def tick(self) -> Iterable[Message]:
+        """Nothing came for a moment: what was held back is what it looks like."""
+        held = self._answers.rest() if self._answers is not None and self._quiet else ""
+        self._quiet = True
+        if self._typed or held:
+            yield from self._given(held)
+        yield from super().tick()
+
+    def _given(self, held: str) -> Iterable[Message]:
+        typed, self._typed = self._typed, ""
+        clean = self._guard.clean(typed + held)
+        return super().feed(clean) if clean else ()
 
 
 def forgiving(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
@@ -77,6 +98,6 @@ def forgiving(encoding: str) -> Callable[[], codecs.IncrementalDecoder]:
     return partial(codecs.getincrementaldecoder(encoding), errors="replace")
 
 
-def install(parser: type[KeyParser] = GuardedParser) -> None:
+def install(parser: Callable[[bool], KeyParser] = GuardedParser) -> None:
     """Make Textual read the terminal through the guard, or another parser, whatever bytes it sends."""
     read_keys_with(parser, forgiving)

@@ -49,6 +49,15 @@ class Painted(Widget):
         return plain
 
 
+def redraw(screen: Widget) -> None:
+    """Draw all that is on a screen anew, in other colours: what keeps drawn lines forgets them."""
+    for widget in screen.query(Widget):
+        if isinstance(widget, Painted):
+            widget.forget_drawn()
+        else:
+            widget.refresh()
+
+
 class Lines(Painted):
     """Lines of runs, from the top, made for the width there is."""
 

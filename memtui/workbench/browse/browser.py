@@ -24,6 +24,7 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import MOMENT, Hold, fence_of
 from memtui.ui.keys.keyed import KeyedScreen
+from memtui.ui.widgets.lines import redraw
 from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
 from memtui.ui.widgets.tabs import Tabs
@@ -91,6 +92,8 @@ class Facts(NamedTuple):
     """What is said at the start."""
     kept_theme: object = None
     """What was kept of the theme that was chosen with a key."""
+    light: bool | None = None
+    """Whether the terminal's background is light; None: it did not say."""
     surroundings: Surroundings | None = None
     """Where the user stands, for what depends on more than the roots."""
 
@@ -527,9 +530,6 @@ class BrowserScreen(KeyedScreen[None]):
 
     def redraw(self) -> None:
         """Draw everything anew: other colours."""
-        self.memories.forget_drawn()
-        self.refresh(recompose=False)
-        for widget in self.query("Lines, PageView").results(Widget):
-            widget.refresh()
+        redraw(self)
         if self.opened_views is not None:
             self.opened_views.redraw()

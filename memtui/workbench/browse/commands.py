@@ -117,7 +117,7 @@ class Commands:
             "preview_down": lambda: screen.page_view.scroll_rows(3),
             "preview_up": lambda: screen.page_view.scroll_rows(-3),
             "zoom": self._zoom,
-            "themes": lambda: self.open_palette(self.theme_commands()),
+            "themes": lambda: self.open_palette(self.theme_commands(), beside=f"Theme: {screen.app.theme}"),
         }
         self._does["search_all"] = self._search_all
         self._does["trash_view"] = partial(screen.show_view, "trash")
@@ -399,8 +399,8 @@ class Commands:
     def _palette(self) -> None:
         self.open_palette(self.palette_commands())
 
-    def open_palette(self, commands: list[Command]) -> None:
-        """Offer commands by name, and run the one that is chosen."""
+    def open_palette(self, commands: list[Command], *, beside: str = "") -> None:
+        """Offer commands by name, and run the one that is chosen; `beside` as the palette has it."""
         from memtui.ui.keys.palette import Palette
 
         def chosen(command: Command | None) -> None:
@@ -412,7 +412,7 @@ class Commands:
                 command.run()
 
         app = self._screen.app
-        app.push_screen(Palette(commands, partial(setattr, app, "theme", app.theme)), chosen)
+        app.push_screen(Palette(commands, partial(setattr, app, "theme", app.theme), beside=beside), chosen)
 
     def palette_commands(self) -> list[Command]:
         """Every action as a line of the palette, then the themes."""

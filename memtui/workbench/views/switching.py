@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from memtui.ui.view_screen import Within
+from memtui.ui.widgets.lines import redraw
 from memtui.workbench.actions import VIEW
 from memtui.workbench.views.host import WorkbenchHost
 
@@ -158,7 +159,7 @@ class Views:
     def redraw(self) -> None:
         """Draw anew, in other colours."""
         for view in self._made.values():
-            view.redraw()
+            redraw(view)
 
     def _make(self, id_: str) -> ViewScreen:
         made = self._made.get(id_)

@@ -119,7 +119,7 @@ async def test_help_opens_on_what_is_focused() -> None:
         await screen.press("question_mark")
         await screen.until_text("The tree of every memory found")
         await screen.press("j")
-        await screen.until_text("pinned; agents get those in memtui's own folders")
+        await screen.until_text("pinned: given to agents at their start")
         await screen.press("escape")
         await screen.until_text("Memories")
 
