@@ -18,7 +18,7 @@ from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome,
 from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from memtui.features.proposals import staged
-from memtui.features.proposals.value import PASSING, barred, bounded, only_expects, text_of
+from memtui.features.proposals.value import PASSING, bounded, only_expects, refused, text_of
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -297,7 +297,7 @@ def _planned(engine: Engine, accepted: Sequence[Proposal], rejected: Sequence[Pr
     dropped: list[Outcome] = []
     for one in accepted:
         views, after = _fit(engine, one, texts, merge=merge)
-        why, state = barred(engine, one), "blocked"
+        why, state = refused(engine, one), "blocked"  # also what an undo opened again that was blocked before
         if not why:
             why, state = ProposalView(one, views).problem, "stale"
         if not why and views and all(view.hunks and len(view.rejected) == len(view.hunks) for view in views):

@@ -170,13 +170,17 @@ def bounded(engine: Engine, proposals: Iterable[Proposal]) -> tuple[Proposal, ..
 def _bounded(engine: Engine, one: Proposal) -> Proposal:
     if one.state == "blocked":
         return one
-    why = barred(engine, one) or next(_brought(engine, one), "")
-    if why:
+    if why := refused(engine, one):
         return one._replace(state="blocked", note=why)
     return one._replace(note=lost(engine, one))
 
 
-def barred(engine: Engine, one: Proposal) -> str:
+def refused(engine: Engine, one: Proposal) -> str:
+    """Say why nobody may accept a proposal: what it changes, or what it brings; else nothing."""
+    return _barred(engine, one) or next(_brought(engine, one), "")
+
+
+def _barred(engine: Engine, one: Proposal) -> str:
     """Say why nobody may accept a proposal as things are now: what it changes is pinned or protected; else nothing."""
     for step in one.steps:
         for address in (step.address, step.new) if isinstance(step, Rename) else (step.address,):

@@ -12,6 +12,7 @@ from memtui.diff.differences import unified
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Policy, Root
 from memtui.engine.proposal import Proposal
+from memtui.features.changes import view_rows
 from memtui.features.proposals import apply
 from memtui.features.proposals.staged import _changed, _patched
 
@@ -113,6 +114,21 @@ def test_a_rejected_one_goes_to_the_trash_and_comes_back_with_undo(engine: Engin
     engine.undo.undo(actor=ME)
     assert patch.exists()
     assert [(each.id, each.state) for each in apply.waiting(engine)] == [(one.id, "open")]
+
+
+def test_a_rejection_leaves_the_file_until_it_is_carried_out(engine: Engine, home: Path) -> None:
+    path = home / "g/GEMINI.md"
+    patch = stage(home, section(path, "Be brief.\n", "Be brief.\nBe kind.\n"), kind="global")
+    (one,) = apply.waiting(engine)
+    apply.decide(engine, [one.id], "rejected", actor=ME, tidy=False)
+    assert patch.exists()
+    assert (apply.waiting(engine), view_rows.load(engine).staged) == ((), {one.id})
+    apply.carry_out(engine, [one.id], actor=ME)
+    assert not patch.exists()
+    assert view_rows.load(engine).staged == set()
+    engine.undo.undo(actor=ME)
+    assert patch.exists()
+    assert view_rows.load(engine).staged == {one.id}
 
 
 @pytest.mark.parametrize(
