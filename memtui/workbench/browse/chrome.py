@@ -148,6 +148,8 @@ TWO_PANES, THREE_PANES = 100, 160
 """From these widths on there is a pane for the text, and one more for info."""
 TREE = 57
 """Cells of the tree beside a text, from which on it takes two fifths of the screen."""
+WIDEST = cells.WORTH_DESCRIBING - 1
+"""Cells it takes at most: with a column for descriptions it would cut names although there is room."""
 TABS_HEIGHT = 22
 """From this height on the line of tabs is shown on the main screen too."""
 ACTIVITY_HEIGHT = 32
@@ -202,7 +204,7 @@ def layout_for(
     three = width >= THREE_PANES
     info = info and three and not zoom
     return Layout(
-        left=0 if zoom == "right" else REST if zoom == "left" else max(TREE, width * 2 // 5),
+        left=0 if zoom == "right" else REST if zoom == "left" else max(TREE, min(width * 2 // 5, WIDEST)),
         right=zoom != "left",
         border=not zoom,
         about=not info and height >= SMALL_HEIGHT,
@@ -449,7 +451,7 @@ class Chrome:
         ]
         for root in screen.facts.roots[:8]:
             name = root.label if root.label != root.agent else root.id
-            path = both_ends(screen.side.short(root.path), max(room - cell_width(name) - 4, 8), plain=plain)
+            path = both_ends(screen.side.short(root.path), max(room - cell_width(name) - 6, 8), plain=plain)
             lines.append([(f"    {name}  ", "folder"), (path, "dim")])
         if screen.facts.surroundings is not None:
             used = {root.agent for root in screen.facts.roots}

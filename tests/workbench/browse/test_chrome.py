@@ -20,7 +20,7 @@ from memtui.workbench.browse.chrome import REST, layout_for
         (100, 24, 57, True, False, False, False),
         (120, 40, 57, True, False, False, True),
         (159, 31, 63, True, False, False, False),
-        (200, 60, 80, True, True, False, True),
+        (200, 60, 74, True, True, False, True),
     ],
 )
 def test_sizes(width: int, height: int, left: int, right: bool, info: bool, detail: bool, activity: bool) -> None:
