@@ -94,7 +94,7 @@ def test_a_save_of_somebody_else_shows_in_the_title_within_a_second(tmp_path: Pa
         terminal.type("mine ")
         echo = terminal.wait_for("~ draft, not saved")  # 0.6 s, and what this machine takes now
         (tmp_path / "root" / "note.md").write_bytes(b"theirs one\r\ntwo\r\n")
-        assert terminal.wait_for("! agent saved: 1 hunk") < max(1.0, 3 * echo)
+        assert terminal.wait_for("! saved outside memtui: 1 hunk") < max(1.0, 3 * echo)
         terminal.type("still typing ")
         terminal.wait_for("mine still typing one")
 

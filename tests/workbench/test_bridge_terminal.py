@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from memtui.mcp_server.connection import actor_of
 from tests.bench.servers import Server
 from tests.mcp_server.talk import Store
 from tests.terminal import Terminal
@@ -55,5 +54,5 @@ def test_an_agent_s_use_and_write_show_live(home: Path) -> None:
             assert time.monotonic() - began < SOON
         agent.call(command="str_replace", path=PATH, old_str="one", new_str="the agent was here")
         terminal.wait_for("the agent was here", seconds=SOON)
-        terminal.wait_for(info("changed", actor_of("bench").name), seconds=SOON)
+        terminal.wait_for(info("changed", "by bench"), seconds=SOON)
         terminal.wait_for(shows("x3"), seconds=SOON)
