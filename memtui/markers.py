@@ -126,7 +126,6 @@ def _merged(spans: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
 
 
 def _covered(text: str, spans: Iterable[tuple[int, int]]) -> bytearray:
-    """For each character whether it is in one of some parts of a text."""
     found = bytearray(len(text))
     for start, end in spans:
         found[start:end] = b"\1" * (end - start)

@@ -149,7 +149,6 @@ def _mixed(found: _Found) -> bool:
 
 
 def _key(found: _Found) -> bool:
-    """A key with a prefix of its own and at least one digit."""
     return _has_digit(found.value) and _real(found)
 
 

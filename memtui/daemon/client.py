@@ -97,7 +97,6 @@ class DaemonError(Exception):
 def _call(
     method: str, path: str, body: Mapping[str, object] | None = None, *, wait: int = 0, **headers: str | None
 ) -> dict[str, Any]:
-    """What `request` and `stream` of a client take."""
     given = {name.replace("_", "-"): value for name, value in headers.items() if value}
     params = {"wait": wait} if wait else None
     return {"method": method, "url": path, "json": body, "headers": given, "params": params, "timeout": PATIENCE + wait}

@@ -95,7 +95,6 @@ class TaskTable:
             return self._tell(db, task)
 
     def _met(self, kind: str, workspace: str, client: str, key: str | None, digest: str, now: int) -> Task | None:
-        """The task that a request is already."""
         if key is not None:
             same = self._find(
                 "workspace = ? AND client = ? AND key = ? AND created > ?", workspace, client, key, now - KEY_MS
@@ -371,7 +370,6 @@ class TaskTable:
             return self._tell(db, task) if tell else self.get(task)
 
     def _tell(self, db: apsw.Connection, task: str) -> Task:
-        """Add the event about how a task is now."""
         now = self.get(task)
         result = now.result or {}
         came = {key: result[key] for key in ("touchedScopes", "proposals") if result.get(key)}

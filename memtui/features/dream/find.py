@@ -118,7 +118,6 @@ def find(
 
 
 def _indexes(engine: Engine, roots: Sequence[Root]) -> Iterator[Tidying]:
-    """What is wrong with indexes, one finding for each index and kind."""
     for report in Looker().look(engine, [root for root in roots if not root.read_only]):
         for kind, rule in _INDEX_RULES.items():
             for chosen in choose((report,), (kind,), rebuilt=False):
@@ -201,7 +200,6 @@ def _entries(root: Root, file: ReadMemory) -> Iterator[Tidying]:
 
 
 def _dates(engine: Engine, one: ReadMemory) -> Iterator[Tidying]:
-    """Days that are named from the day on which a line was written: `tomorrow`, `next Friday`."""
     start = split(one.data).body
     lines = byte_lines(one.data[start:])
     text = [line.decode() for line in lines]

@@ -65,7 +65,6 @@ def _conflicts(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
 
 
 def _outdated(texts: Iterable[ReadMemory], now: int) -> Iterator[Tidying]:
-    """Memories about a day that is past."""
     limit = str(datetime.fromtimestamp(now / 1000, UTC).date() - timedelta(days=_LATE_DAYS))
     for one in texts:
         for line in one.body.decode().splitlines():
@@ -100,7 +99,6 @@ def _promoted(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
 
 
 def _past(texts: Iterable[ReadMemory]) -> Iterator[Tidying]:
-    """Memories that say themselves that they hold for a while."""
     for one in texts:
         text = one.body.decode()
         match = _PASSING.search(text)

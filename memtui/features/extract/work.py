@@ -355,7 +355,6 @@ def _place(turn: HeardTurn) -> tuple[str, str]:
 
 
 def _texts(one: Proposal) -> Iterator[str]:
-    """What the new memories of a proposal say."""
     for step in one.steps:
         if isinstance(step, Write) and step.expected_sha256 is None:
             yield same(step.data[split(step.data).body :].decode("utf-8", "replace"))

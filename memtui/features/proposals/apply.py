@@ -327,16 +327,9 @@ def _step(view: StepView) -> Step:
 
 
 def _fit(engine: Engine, one: Proposal, texts: _Texts, *, merge: bool) -> tuple[tuple[StepView, ...], _Texts]:
-    """Say what each step would do, each after those before it.
+    """Say what each step would do, each after those before it, and give the texts with theirs.
 
-    Args:
-        engine: has the memories.
-        one: the proposal.
-        texts: what memories will hold that something is done to before.
-        merge: see `carry_out`.
-
-    Returns:
-        The steps, and the texts with theirs.
+    `texts` is what memories will hold that something is done to before; for `merge` see `carry_out`.
     """
     known = dict(texts)
     own: dict[str, bytes] = {}
@@ -400,7 +393,6 @@ def _view(step: Step, base: bytes | None, texts: _Texts, rejected: frozenset[int
 
 
 def _without(base: bytes, data: bytes, cuts: Sequence[ByteHunk], rejected: frozenset[int]) -> bytes:
-    """A text with some of its hunks as they were."""
     old, new = byte_lines(base), byte_lines(data)
     lines: list[bytes] = []
     at = 0

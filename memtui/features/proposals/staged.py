@@ -111,7 +111,6 @@ def _proposal(engine: Engine, root: Root, key: tuple[str, str, str], part: _Part
 
 
 def _quote(text: str) -> str:
-    """The lines a part brings, or all of it."""
     return " ".join(line[1:] for line in text.split("\n") if line[:1] == "+" and line[:3] != "+++") or text
 
 

@@ -145,7 +145,6 @@ def _step(engine: Engine, fields: Mapping[str, str]) -> Step:
 
 
 def _address(engine: Engine, path: str) -> Address:
-    """The memory a client means, where it may change it."""
     place = parse_path(path)
     if not place.parts:
         raise Refusal(f"'{path}' is a directory; give a file path under /memories/<scope>/")

@@ -72,8 +72,7 @@ def proposal(
         confidence: from 0 to 1.
 
     Raises:
-        UsageError: there is no evidence, or no such kind.
-        NotFoundError: `E_NO_ROOT`.
+        UsageError: there is no evidence, or no such kind. NotFoundError: `E_NO_ROOT`.
     """
     chosen, shown = tuple(steps), tuple(evidence)
     if kind not in KINDS or not shown:
@@ -100,13 +99,8 @@ def proposal(
 def fingerprint(engine: Engine, kind: str, steps: Iterable[Step], why: str = "") -> str:
     """Name a suggestion: HMAC-SHA-256, hex, of its kind, its targets and the lines it takes away and brings, folded.
 
-    Lines elsewhere in a target do not count, so that the same suggestion about a later version has the same one.
-
-    Args:
-        engine: has the texts and the key.
-        kind: one of `KINDS`.
-        steps: what would be done.
-        why: counts where there are no steps.
+    Lines elsewhere in a target do not count, so that the same suggestion about a later version has the same one. Where
+    there are no steps, `why` counts.
     """
     said = [kind]
     for step in steps:
@@ -264,7 +258,6 @@ def lost(engine: Engine, one: Proposal) -> str:
 
 
 def _before(engine: Engine, step: Step) -> bytes:
-    """What a step takes away or writes over."""
     return (text_of(engine, step.address, step.expected_sha256) or b"") if isinstance(step, (Write, Remove)) else b""
 
 

@@ -90,7 +90,6 @@ def _rows(call: Call, engine: Engine, request: str, scorer: str, client: str | N
 
 
 def _hook(call: Call) -> int:
-    """Answer a hook: with a block, or with an empty object."""
     answer: dict[str, object] = {}
     opened: list[Engine] = []
     try:
@@ -134,7 +133,6 @@ def _answer(call: Call, opened: list[Engine]) -> dict[str, object]:
 
 
 def _prompt() -> HookPrompt | None:
-    """Read what the agent says; None when that is no prompt."""
     if sys.stdin is None or sys.stdin.isatty():
         return None
     try:

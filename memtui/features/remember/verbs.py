@@ -75,7 +75,6 @@ def _answer(call: Call, task: Task) -> int:
 
 
 def _show(call: Call, txn: str) -> None:
-    """Print what was written as a difference."""
     history = call.engine.history
     for record in reversed(history.audit(txn=txn)):
         if record.after is None:

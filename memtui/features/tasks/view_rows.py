@@ -35,14 +35,7 @@ _WIDE = 76
 
 
 def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]:
-    """Draw a row: how it is, its kind, what it is about, who asked, when.
-
-    Args:
-        task: which.
-        width: cells there are.
-        clock: the time, and how memories are named.
-        lane: the lane of where the user stands; a task of another one says so.
-    """
+    """Draw a row: how it is, its kind, what it is about, who asked, when; a task of another `lane` says so."""
     who = "" if is_person(task.client) else who_words(task.client)
     end = [who] if who and width >= _WIDE else []
     end += ["elsewhere"] if task.workspace != lane else []
