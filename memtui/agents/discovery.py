@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterable, Iterator
 
 from memtui.agents.known import memtui_native
-from memtui.agents.layout import short_path
 from memtui.agents.table import KNOWN, UNCLAIMED, Traces, agent_of, title_of
 from memtui.config.settings import RootEntry
 from memtui.config.surroundings import Surroundings
@@ -61,6 +60,8 @@ def _found(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 def looked_for(surroundings: Surroundings) -> Iterator[tuple[str, str, str]]:
     """Give of each agent its id, its name, and the folder or file that is looked for first, as a short path."""
+    from memtui.agents.layout import short_path  # discovery on an empty machine does without
+
     for one in KNOWN:
         named = [surroundings.folder(text) for name in one.variables if (text := surroundings.variable(name))]
         home, config = surroundings.home, surroundings.config_home()

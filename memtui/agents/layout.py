@@ -57,8 +57,13 @@ def short_path(path: str, home: str | None) -> str:
     return path
 
 
-def own_file(surroundings: Surroundings, path: str) -> str | None:
-    """Find what a link of the user's own leads to, when that is theirs as well.
+def own_file(surroundings: Surroundings, path: str, folder: str) -> str | None:
+    """Find what a link of the user's own leads to, or what they import, when that is theirs as well.
+
+    Args:
+        surroundings: where the user stands.
+        path: what is a link, or is imported.
+        folder: that of the agent which says so; nothing in a checkout is the user's own.
 
     Returns:
         The path without links of a file of the user's, below the home folder and in no checkout; None when it is
@@ -66,7 +71,9 @@ def own_file(surroundings: Surroundings, path: str) -> str | None:
     """
     real = os.path.realpath(path)
     home = os.path.realpath(surroundings.home or os.sep)
-    if surroundings.home is None or not is_within(real, (home,)) or find_checkout(os.path.dirname(real)) is not None:
+    if surroundings.home is None or not is_within(real, (home,)):
+        return None
+    if find_checkout(os.path.dirname(real)) is not None or find_checkout(folder) is not None:
         return None
     try:
         found = os.stat(real)
@@ -80,7 +87,7 @@ def linked(surroundings: Surroundings, root: Root, names: tuple[str, ...]) -> It
 
     Args:
         surroundings: where the user stands.
-        root: the agent's own folder, in no checkout.
+        root: the agent's own folder.
         names: files below it that may be links.
 
     Yields:
@@ -88,7 +95,9 @@ def linked(surroundings: Surroundings, root: Root, names: tuple[str, ...]) -> It
         it names its folder by hand.
     """
     found = {
-        name: own_file(surroundings, path) for name in names if os.path.islink(path := os.path.join(root.path, name))
+        name: own_file(surroundings, path, root.path)
+        for name in names
+        if os.path.islink(path := os.path.join(root.path, name))
     }
     outside = {
         name: real for name, real in found.items() if real and not is_within(real, (os.path.realpath(root.path),))

@@ -345,7 +345,7 @@ class _Gathering:
             source = source._replace(judge=None)
         follows = source.place in PLACES
         outer = place.brought is None and not is_within(os.path.realpath(path), bounds)
-        behind = own_file(self._around, path) if outer and follows else None
+        behind = own_file(self._around, path, place.folder) if outer and follows else None
         head = self._reader.head(path, bounds if behind is None else (behind,))
         size = reader.target_size(path) if head == OUTSIDE and follows and source.judge is None else None
         if size is not None:

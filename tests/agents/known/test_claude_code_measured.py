@@ -63,6 +63,19 @@ def test_what_is_not_the_users_to_believe_is_counted_and_not_read(machine: Machi
     assert not [name for name in machine.roots() if ":link-" in name]
 
 
+@pytest.mark.parametrize("where", ["app", "other"])
+def test_a_link_that_a_checkout_brought_is_not_the_users_own(machine: Machine, where: str) -> None:
+    (machine.folder / "other" / ".git").mkdir(parents=True)
+    link = machine.folder / where / "own" / "CLAUDE.md"
+    link.parent.mkdir()
+    link.symlink_to(machine.write("~/private.md", "SECRET @~/more.md"))
+    machine.write("~/more.md")
+    moved = str(link.parent)
+    assert not [name for name in machine.roots(CLAUDE_CONFIG_DIR=moved) if ":link-" in name]
+    (found,) = started(machine, "claude-code", CLAUDE_CONFIG_DIR=moved)
+    assert (found.mark, found.raw, found.unread) == ("", b"", 17)
+
+
 def test_imports_of_a_project_are_asked_about_outside_of_the_folder_at_hand(machine: Machine) -> None:
     machine.write("app/CLAUDE.md", "@docs/x.md\n@sub/y.md\n")
     for name in ("app/docs/x.md", "app/sub/y.md"):
