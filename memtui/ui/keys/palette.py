@@ -105,7 +105,7 @@ class Palette(ModalScreen[Command | None]):
     #palette-line { height: 1; background: $boost; }
     #palette-line > Label { width: 2; color: $accent; background: $boost; }
     Palette.-beside { align: right top; background: $background 0%; }
-    Palette.-beside > Vertical { width: 36; height: 100%; margin: 0; border-left: ascii $foreground; }
+    Palette.-beside > Vertical { width: 36; height: 100%; margin: 0; }
     Palette Input { height: 1; width: 1fr; border: none; padding: 0 1; background: $boost; }
     """
 

@@ -273,8 +273,6 @@ class PinKeys:
         if not kept:
             return ""
         first = next((one for one in kept if one.client), kept[0])
-        if len(fates) == 1:
-            return f"; {first.words}"
         help_ = f"; {self._keys['install_hook']} installs it" if first.client else ""
         return f"; {len(kept):,} not given: {first.words}{help_}"
 
