@@ -169,7 +169,7 @@ def _tell_fates(call: Call, typed: dict[Address, str]) -> None:
         words = [f"{name}: {one.words}." if one.given else f"{name} is not given: {one.words}."]
         words += [f"memtui install {one.client} --write"] if one.client else []
         call.out.say(" ".join(words))
-        if one.below is not None:
+        if one.below is not None and one.below.fix is not None:
             root = call.engine.roots.find(one.address.root)
             line = f"memtui health {min((root.id, *root.aliases), key=len)} --fix below --line {one.below.line}"
             call.out.say(f"The line for it in {one.below.address.path} is not loaded. To move it up: {line}")

@@ -265,7 +265,11 @@ class PinKeys:
             return ""
         parts = [f"Pinned: {found.words}." if found.given else f"Pinned, not given: {found.words}."]
         parts += [f"{self._keys['install_hook']} installs it."] if found.client else []
-        parts += [f"{self._keys['lift_line']} lifts its line."] if found.below is not None else []
+        parts += (
+            [f"{self._keys['lift_line']} lifts its line."]
+            if found.below is not None and found.below.fix is not None
+            else []
+        )
         return " ".join(parts)
 
     def _of_many(self, fates: tuple[Fate, ...]) -> str:
@@ -307,8 +311,8 @@ class PinKeys:
             elif not steps:
                 screen.say(f"memtui's hook is in {known.title} already.")
             else:
-                files = ", ".join(screen.side.short(step.target.path) for step in steps if step.action != "none")
-                self._ask(f"puts memtui into {known.title}: {files}", partial(self._install, known, steps, then))
+                files = ", ".join(step.target.path.rpartition("/")[2] for step in steps if step.action != "none")
+                self._ask(f"puts memtui into {known.title}: {files}", partial(self._install, known, steps, then), "")
 
         screen.bridge.run(job, planned, what="look at the agent's configuration", awaited=True)
 
@@ -354,9 +358,9 @@ class PinKeys:
 
         screen.bridge.run(job, done, what=f"lift the line of {wanted}", lane=WRITE)
 
-    def _ask(self, does: str, sure: Callable[[], None]) -> None:
-        """Ask for one key; any other cancels."""
-        line: Line = [(" ", "dim"), (SURE, "key"), (f" {does}", "strong"), ("; any other key cancels   ", "dim")]
+    def _ask(self, does: str, sure: Callable[[], None], other: str = "; any other key cancels") -> None:
+        """Ask for one key; any other cancels, which is said where there is room."""
+        line: Line = [(" ", "dim"), (SURE, "key"), (f" {does}", "strong"), (f"{other}   ", "dim")]
 
         def answered(key: str) -> None:
             if key == SURE:

@@ -87,7 +87,7 @@ async def test_p_says_at_once_that_no_hook_gives_it_and_one_key_asked_once_insta
         await screen.press("p")
         await screen.until_text("Pinned, not given: no hook in Claude Code. g h installs it. g l lifts its line.")
         await screen.press("g", "h")
-        await screen.until_text("! puts memtui into Claude Code: ~/.claude.json, ~/.claude/settings.json")
+        await screen.until_text("! puts memtui into Claude Code: .claude.json, settings.json   esc cancels")
         await screen.press("j")
         await screen.until_text("Cancelled; nothing was changed.")
         assert claude.configuration() == before
@@ -135,7 +135,10 @@ async def test_a_line_that_is_no_entry_of_its_own_stays_and_says_why(claude: Cla
     text = index.read_text().replace(f"- [Testing]({TOPIC})", f"- [Testing]({TOPIC}) and [Note 1](n1.md)")
     index.write_text(text)
     os.utime(index, (1_750_000_000, 1_750_000_000))
-    async with claude.shown() as screen:
+    async with claude.shown((120, 40)) as screen:
+        await screen.press("p")
+        await screen.until_text("Pinned, not given: no hook in Claude Code. g h installs it.")
+        assert "g l lifts" not in screen.text
         await screen.press("g", "l")
         await screen.until_text("Its line in MEMORY.md stays where it is: The line names other memories too.")
         assert index.read_text() == text
