@@ -96,6 +96,18 @@ async def filtered(person: Person) -> None:
     await person.enter("sail", "27")
 
 
+async def first(person: Person) -> None:
+    """The first look: at a conflict that waits."""
+    await person.until(lambda: person.browser.memories.started)
+
+
+async def unused(person: Person) -> None:
+    """What no agent used for long, to be decided one by one."""
+    await person.see("f", "o", words="never used")
+    await person.enter("15", "15")
+    await person.see("enter", words="unused for 15 days")
+
+
 async def marked(person: Person) -> None:
     """Three memories."""
     await person.go(FARES)
@@ -237,6 +249,8 @@ class State(NamedTuple):
 
 STATES = {
     "tree": State(tree, small=True),
+    "first": State(first, Stage.disagrees, small=True),
+    "unused": State(unused, small=True),
     "filter": State(filtered),
     "marked": State(marked),
     "question": State(asked, small=True),

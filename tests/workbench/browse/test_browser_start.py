@@ -37,6 +37,14 @@ async def test_a_cursor_that_was_moved_is_never_moved() -> None:
         assert screen.here == here
 
 
+async def test_any_key_leaves_it_where_it_is() -> None:
+    async with shown(place=NOWHERE) as screen:
+        await screen.until(lambda: screen.browser.memories.started)
+        screen.browser.memories.started = False
+        await screen.press("z")
+        assert screen.browser.memories.started
+
+
 async def test_later_news_do_not_move_it_either() -> None:
     async with shown(place=NOWHERE) as screen:
         await screen.until(lambda: screen.browser.memories.started)
