@@ -11,8 +11,7 @@ from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.forget.candidates import Candidate, named, search
-from memtui.features.forget.plan import ForgetPlan, Forgotten, plan_forget
-from memtui.features.forget.work import item_json, suggestion
+from memtui.features.forget.work import ForgetPlan, Forgotten, item_json, plan_forget, suggestion
 from memtui.telemetry import tell
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from memtui.engine import Engine
 from memtui.errors import ConflictError, NotFoundError, UsageError
 from memtui.features.forget.candidates import Candidate, bullets, named, search
-from memtui.features.forget.plan import ForgetPlan, plan_forget
+from memtui.features.forget.work import ForgetPlan, plan_forget
 from tests.features.transfer.agents import ME, Agents, root
 
 LIST = (
@@ -152,7 +152,7 @@ LINES = st.sampled_from(["- one", "* two", "- one", "  more", "\tmore", "Why: so
 @given(st.lists(LINES, max_size=12), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(), st.data())
 def test_no_other_byte_of_a_list_changes(lines: list[str], end: str, closed: bool, data: st.DataObject) -> None:
     from memtui.features.entries.model import EntryFile
-    from memtui.features.forget.plan import _without_bullets
+    from memtui.features.forget.work import _without_bullets
 
     text = (end.join(lines) + (end if closed else "")).encode()
     entries = bullets(text)
