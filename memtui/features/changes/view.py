@@ -103,7 +103,6 @@ you rejected, and r opens it again."""
             "carry_out": self.decisions.carry_out,
             "next_undecided": lambda: self.decisions.jump(1),
             "previous_undecided": lambda: self.decisions.jump(-1),
-            "undo": self.decisions.undo,
             "seen": lambda: self.see(self.targets),
             "seen_all": lambda: self.see(self.rows.passing),
             "take_back_hunk": self.rollback.hunk,
@@ -533,9 +532,10 @@ you rejected, and r opens it again."""
             index += step
 
     def perform(self, action: Action) -> None:
-        """Do it; from now on the cursor stays where it is."""
+        """Do it; from now on the cursor stays where it is. Undo begins with decisions that nothing came of yet."""
         self.acted = True
-        super().perform(action)
+        if action.id != "undo" or not self.decisions.undo():
+            super().perform(action)
 
     def see(self, changes: tuple[Change, ...]) -> None:
         """Say that the user has looked at changes."""

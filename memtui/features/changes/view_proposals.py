@@ -278,12 +278,12 @@ class Decisions:
         """Put off, or take that back."""
         self._decide("later")
 
-    def undo(self) -> None:
-        """Take the last decision away, or where none waits to be carried out, do what undo does everywhere."""
+    def undo(self) -> bool:
+        """Take the last decision away; False where none waits to be carried out."""
         if self._before:
             self._keep(self._before.pop(), "The decision is taken away.", 0)
-        else:
-            self._view.host.shell.run("undo")
+            return True
+        return False
 
     def _decide(self, state: str, why: str = "") -> None:
         """Keep a decision, or take it away where it was made already."""
