@@ -12,7 +12,7 @@ TWINS = {
     "describe_memory": "edit, save", "edit_outside": "edit", "editor_outside": "edit", "editor_rename": "mv",
     "ends_yours": "save", "form_save": "edit, save", "keep_as": "create", "keep_mine": "create", "keep_name": "create",
     "new": "create", "remember": "remember",
-    "pin": "pin, unpin", "redact": "redact", "redo": "redo", "rename": "mv", "restore": "restore",
+    "archive": "mv", "pin": "pin, unpin", "redact": "redact", "redo": "redo", "rename": "mv", "restore": "restore",
     "repoint": "repoint", "save": "save", "save_as": "create", "seen": "seen", "seen_all": "seen --all",
     "take_back": "restore",
     "take_back_hunk": "diff, save", "trash": "rm", "trash_theirs": "rm", "try_again": "save", "undo": "undo",

@@ -183,7 +183,7 @@ def test_a_person_approves_by_the_keys_of_the_workbench(world: World) -> None:
             press(terminal, door)
             terminal.wait_for(said)
         terminal.press("5")
-        terminal.wait_for("reviewed: memtui:project")
+        terminal.wait_for("reviewed: memt")
         terminal.settle(0.2)
         terminal.press("/")
         terminal.settle(0.2)
