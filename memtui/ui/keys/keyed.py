@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import Any, ClassVar, TypeVar
 
 from textual import events, on
+from textual.app import App
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
@@ -31,6 +32,14 @@ OUTSIDE = frozenset({"edit_outside", "edit_all"})
 
 STAY_IN_TEXT = frozenset({"escape", "tab", "shift+tab"})
 """Keys that mean something else where text is typed."""
+
+
+def press(app: App[Any], keys: Iterable[str]) -> None:
+    """Press keys as the table writes them, one after the other, for whatever is on top then."""
+    for key in keys:
+        character = " " if key == "space" else key if len(key) == 1 else None
+        name = key if character is None or key.isalnum() or key == "space" else name_of_character(key)
+        app.post_message(events.Key(name, character))
 
 
 class KeyedScreen(Screen[T]):
@@ -222,10 +231,7 @@ class KeyedScreen(Screen[T]):
         """Press the key that was clicked."""
         event.stop()
         keys = key_named(event.key, self.table) if event.key else ()
-        for key in keys:
-            character = " " if key == "space" else key if len(key) == 1 else None
-            name = key if character is None or key.isalnum() or key == "space" else name_of_character(key)
-            self.app.post_message(events.Key(name, character))
+        press(self.app, keys)
         if not keys:
             self.clicked(event.line, event.text)
 

@@ -371,9 +371,13 @@ class Commands:
         self._show_help(pane, ("views", "everywhere"), actions)
 
     def _show_help(self, pane: str, rooms: tuple[str, ...], own: Iterable[Action]) -> None:
-        from memtui.workbench.views.help import help_content
+        from memtui.workbench.views.help import HelpScreen, help_rows
 
-        self._show_list(help_content(self._screen.table, pane, rooms, own))
+        screen = self._screen
+        typing = getattr(screen.app.screen, "letters_are_text", False)
+        rows = help_rows(screen.table, pane, rooms, own)
+        plain = screen.facts.ascii
+        self._put_on_top(HelpScreen(rows, screen.table, typing=typing, plain=plain, switch=screen.show_view))
 
     def _messages(self) -> None:
         """Show what was said."""
@@ -385,14 +389,17 @@ class Commands:
         self._show_list(Content("Messages", ("Messages",), lambda _, width: page(width=width)))
 
     def _show_list(self, content: Content) -> None:
-        """Put a list on top, unless there is one: a key pressed twice before its rows are read opens one list."""
+        """Put a list with a text beside it on top."""
         from memtui.workbench.views.picker import PickScreen
 
-        if self._on_top is not None:
-            return
         screen = self._screen
-        self._on_top = PickScreen(content, screen.table, plain=screen.facts.ascii, switch=screen.show_view)
-        screen.app.push_screen(self._on_top, lambda _: setattr(self, "_on_top", None))
+        self._put_on_top(PickScreen(content, screen.table, plain=screen.facts.ascii, switch=screen.show_view))
+
+    def _put_on_top(self, top: PickScreen) -> None:
+        """Put a list on top, unless there is one: a key pressed twice before its rows are read opens one list."""
+        if self._on_top is None:
+            self._on_top = top
+            self._screen.app.push_screen(top, lambda _: setattr(self, "_on_top", None))
 
     # Palette
 

@@ -19,8 +19,7 @@ from memtui.ui.keys.fence import fence_of
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.workbench.bridge import DRAFTS
 from memtui.workbench.edit.open_memory import WRITE_AFTER
-from memtui.workbench.views.help import help_content
-from memtui.workbench.views.picker import PickScreen
+from memtui.workbench.views.help import HelpScreen, help_rows
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Bridge
@@ -61,8 +60,8 @@ class DecidingScreen(KeyedScreen[None]):
         if action.room != "everywhere":
             self.call_later(self.answer, action)
         elif action.id == "help":
-            content = help_content(self.table, self.HELP or "", self.ROOMS)
-            self.app.push_screen(PickScreen(content, self.table, plain=getattr(self.app, "plain", False)))
+            rows, plain = help_rows(self.table, self.HELP or "", self.ROOMS), getattr(self.app, "plain", False)
+            self.app.push_screen(HelpScreen(rows, self.table, typing=self.letters_are_text, plain=plain))
         elif action.id == "quit_now":
             self.call_later(self.app.action_quit)
         elif action.id in ("quit", "back"):

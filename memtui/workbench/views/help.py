@@ -1,76 +1,225 @@
-"""The help page, made from the action table: keys of each room, signs, and what counts as having looked.
+"""Help: the keys of the pane it was asked for in, as a list that runs them, and at its end what the signs mean.
 
-Nothing is written twice, so help cannot be wrong about a key.
+It is made from the action table, so nothing is written twice and help cannot be wrong about a key. Enter presses the
+key that is under the cursor in the pane the help came from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from textual.app import ComposeResult
+from textual.geometry import Offset
 
 from memtui.safe_text import visible
-from memtui.ui.action import Action, in_room, shown_keys
-from memtui.ui.draw.pages import Page, PageLine, fold, words_page
+from memtui.ui.action import MOVES, Action, beside_text, in_room, shown_keys
+from memtui.ui.draw import bars
+from memtui.ui.draw.pages import fold
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.keys.keyed import press
+from memtui.ui.plan_screen import PlanList
+from memtui.ui.widgets.lines import Lines
+from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.workbench.actions import ROOMS, SIGNS
-from memtui.workbench.views.picker import Content
+from memtui.workbench.views.picker import Content, PickScreen
 
-START, SIGNS_TITLE = "This pane", "Signs"
-
+START, OWN, SIGNS_TITLE = "This pane", "Keys of this view", "Signs"
 TEXTS = (
     "Every memory agents keep about you on this machine, in one tree. Plain files: edit them here or anywhere.",
     "Nothing is lost: every text a memory had is under H, deleted ones are in the trash (g t), and u undoes anything.",
-    "A beside a name: somebody else changed it since you looked. Stay on it for a second with its text shown, open it,",
-    "or press w or x, and it goes.",
+    "A beside a name: somebody else changed it since you looked. It goes when you look: stay on it, open it, w or x.",
     "Copy and paste: y copies what the cursor is on; paste into text with your terminal's own key.",
 )
+KEYS, SIGN = 20, 6
+"""Cells of the keys of an action, and of a sign."""
 
 
-def help_sections(table: Iterable[Action]) -> tuple[str, ...]:
-    """Return the titles of the sections."""
-    table = tuple(table)
-    return (START, SIGNS_TITLE, *(title for room, title in ROOMS.items() if in_room(room, actions=table)))
+class HelpRow(NamedTuple):
+    """A line of help."""
+
+    lead: str
+    """The keys, or the sign; empty for words alone, and where a sentence goes on."""
+    words: str
+    action: Action | None = None
+    """What enter runs."""
+    room: int = 0
+    """Cells of what stands before the words."""
+    heading: bool = False
 
 
-def help_content(table: Iterable[Action], pane: str, rooms: Iterable[str], own: Iterable[Action] = ()) -> Content:
-    """Make the help as a list of sections; `pane` tells what the pane is, its own keys are `own` and in `rooms`."""
-    table, rooms, own = tuple(table), tuple(rooms), tuple(own)
-
-    def show(section: str, width: int) -> Page:
-        return help_page(section, table, width, pane, rooms, own)
-
-    return Content("Help", help_sections(table), show, beside="Keys")
-
-
-def help_page(
-    section: str,
-    table: Iterable[Action],
-    width: int,
-    pane: str = "",
-    rooms: Iterable[str] = (),
-    own: Iterable[Action] = (),
-) -> Page:
-    """Draw one section; the first one tells what the pane is and every key that works there."""
-    table = tuple(table)
-    if section == START:
-        lines = [" ".join(pane.replace("`", "").split()), ""] if pane else []
-        start: list[PageLine] = list(words_page(*lines, style="name", width=width - 1))
-        own_lines = [line for action in own for line in _entry(shown_keys(action), action.help, 20, width)]
-        if own_lines:
-            start += [*words_page("Keys of this view", style="heading", width=width - 1), *own_lines, PageLine(())]
-        for room in rooms:
-            start += words_page(ROOMS[room], style="heading", width=width - 1)
-            start += [*help_page(ROOMS[room], table, width), PageLine(())]
-        return (*start, *words_page(*TEXTS, style="name", width=width - 1))
-    if section == SIGNS_TITLE:
-        return tuple(line for sign, meaning in SIGNS for line in _entry(sign, meaning, 6, width))
-    room = next(room for room, title in ROOMS.items() if title == section)
-    page: list[PageLine] = []
-    for action in in_room(room, actions=table):
-        page += _entry(shown_keys(action), action.help, 20, width)
-    return tuple(page)
+def help_rows(
+    table: Iterable[Action], pane: str, rooms: Iterable[str], own: Iterable[Action] = ()
+) -> tuple[HelpRow, ...]:
+    """List what the pane is, its own keys and those of these rooms, then what holds everywhere, and the signs."""
+    table, own = tuple(table), tuple(own)
+    rows = [HelpRow("", START, heading=True), HelpRow("", " ".join(pane.replace("`", "").split()))] if pane else []
+    groups = [(OWN, own), *((ROOMS[room], in_room(room, actions=table)) for room in rooms)]
+    for title, actions in groups:
+        if actions:
+            rows.append(HelpRow("", title, heading=True))
+            rows += [HelpRow(shown_keys(action), action.help, action, KEYS) for action in actions]
+    rows += [HelpRow("", "Everywhere", heading=True), *(HelpRow("", text) for text in TEXTS)]
+    return (*rows, HelpRow("", SIGNS_TITLE, heading=True), *(HelpRow(sign, text, room=SIGN) for sign, text in SIGNS))
 
 
-def _entry(key: str, text: str, room: int, width: int) -> list[PageLine]:
-    parts = fold(visible(text), max(width - room - 2, 12))
-    lead = f" {visible(key):<{room - 1}} "
-    first = PageLine(((lead, "key"), (parts[0], "name")))
-    return [first, *(PageLine(((" " * len(lead), "dim"), (part, "name"))) for part in parts[1:])]
+def matching_rows(rows: Sequence[HelpRow], typed: str) -> tuple[HelpRow, ...]:
+    """Leave the rows that hold every typed word, under their headings."""
+    words = typed.casefold().split()
+    found: list[HelpRow] = []
+    for row in rows:
+        label = row.action.label if row.action is not None else ""
+        if row.heading or all(word in f"{row.lead} {row.words} {label}".casefold() for word in words):
+            if row.heading and found and found[-1].heading:
+                found.pop()
+            found.append(row)
+    return tuple(found[:-1] if found and found[-1].heading else found)
+
+
+def folded(rows: Iterable[HelpRow], width: int) -> tuple[HelpRow, ...]:
+    """Fold long sentences: each further line belongs to the same action."""
+    found: list[HelpRow] = []
+    for row in rows:
+        if row.heading and found:
+            found.append(HelpRow("", ""))
+        first, *more = fold(visible(row.words), max(width - row.room - 2, 12))
+        found.append(row._replace(words=first))
+        found += [row._replace(lead="", words=part) for part in more]
+    return tuple(found)
+
+
+class HelpScreen(PickScreen):
+    """The list, on the whole screen."""
+
+    def __init__(
+        self,
+        rows: tuple[HelpRow, ...],
+        table: Iterable[Action],
+        *,
+        typing: bool,
+        plain: bool = False,
+        switch: Callable[[str], object] | None = None,
+    ) -> None:
+        """Take the lines, and whether letters are text in the pane they are of."""
+        super().__init__(Content("Help", (), lambda _, __: ()), table, plain=plain, switch=switch)
+        self._rows = rows
+        self._typing = typing
+        self._list: PlanList[HelpRow] = PlanList(self._draw_row)
+        self._prompt: Prompt | None = None
+        self._words = ""
+
+    def compose(self) -> ComposeResult:
+        """Title, lines, keys."""
+        yield Lines(self._title, id="pick-title")
+        yield self._list
+        yield Lines(self._footer, id="pick-footer", ground="bar")
+
+    def on_mount(self) -> None:
+        """Give the list the keys; there is none when the workbench was left meanwhile."""
+        for lines in self.query(PlanList):
+            lines.focus()
+            self.call_after_refresh(self.show_row)
+
+    def show_row(self) -> None:
+        """Draw the lines as they fit now."""
+        rows = folded(matching_rows(self._rows, self._words), max(self._list.room - 2, 20))
+        self._list.show(rows)
+        # The cursor is on the first line that can be run: one that begins with what is typed, if any.
+        able = [(index, row) for index, row in enumerate(rows) if row.action is not None]
+        typed = self._words.casefold()
+        begin = (index for index, row in able if typed and row.words.casefold().startswith(typed))
+        self._list.go(next(begin, able[0][0] if able else 0))
+        for lines in self.query(Lines):
+            lines.update()
+
+    # Keys
+
+    @property
+    def letters_are_text(self) -> bool:
+        """Whether letters go into the filter."""
+        return self._prompt is not None
+
+    def take_text(self, key: str, character: str | None) -> bool:
+        """Give a key to the filter; up and down go through what it leaves."""
+        if self._prompt is None:
+            return False
+        if key in ("up", "down"):
+            self._list.move(1 if key == "down" else -1)
+            return True
+        used = self._prompt.feed(key, character)
+        for lines in self.query("#pick-footer").results(Lines):
+            lines.update()
+        return used
+
+    def _filter(self, words: str) -> None:
+        self._words = words
+        self.show_row()
+
+    def _close_filter(self, *, clear: bool) -> None:
+        self._prompt = None
+        self.app.cursor_position = Offset(0, 0)
+        self._filter("" if clear else self._words)
+
+    def perform(self, action: Action) -> None:
+        """Move, filter, run, or leave."""
+        self.show_hint(None)
+        if action.id in MOVES:
+            self._list.advance(action.id)
+        elif action.id == "filter":
+            self._prompt = Prompt(
+                Question(
+                    "/",
+                    self._words,
+                    lambda _: self._run(),
+                    lambda: self._close_filter(clear=True),
+                    self._filter,
+                )
+            )
+            self.show_row()
+        elif action.id == "pick":
+            self._run()
+        elif action.id == "back" and self._words:
+            self._close_filter(clear=True)
+        elif action.id in ("next_pane", "previous_pane", "preview_down", "preview_up"):
+            self.say(f"{action.label} does not work in this list; esc goes back.")
+        else:
+            super().perform(action)
+
+    def on_row_list_opened(self) -> None:
+        """Run the line that was clicked twice."""
+        self._run()
+
+    def _run(self) -> None:
+        """Press the key under the cursor where the help came from."""
+        row = self._list.rows[self._list.cursor] if self._list.rows else HelpRow("", "")
+        usable = None if row.action is None else beside_text(row.action) if self._typing else row.action
+        if usable is None:
+            self.say("This line explains; enter runs one with a key.", "warning")
+        elif not usable.keys:
+            self.say("Letters are text there: esc first, then this key.", "warning")
+        else:
+            self.dismiss()
+            self.app.call_later(press, self.app, usable.keys[0].split(" "))
+
+    # Words
+
+    def _draw_row(self, row: HelpRow, room: int) -> Sequence[Run]:
+        """Draw a line."""
+        del room
+        lead = f"{visible(row.lead):<{row.room - 1}} " if row.room else ""
+        return [(lead, "key"), (row.words, "heading" if row.heading else "name")]
+
+    def _title(self, width: int) -> list[Line]:
+        found = "" if self._list.rows else ": no line has these words"
+        notes: Line = [(f"/{self._words}{found} ", "warning")] if self._words else []
+        return [bars.title("Help", notes, width, focused=True, plain=self._plain)]
+
+    def _footer(self, width: int) -> list[Line]:
+        if self._said:
+            return [self._said]
+        if self._prompt is not None:
+            line, column = self._prompt.line(width, plain=self._plain)
+            self.app.cursor_position = Offset(column, self.size.height - 1)
+            return [line]
+        keys = (("enter", "runs"), ("/", "filter"), ("G", "signs"), ("esc", "back"))
+        return [[run for key, does in keys for run in ((f" {key}", "key"), (f" {does} ", "dim"))]]

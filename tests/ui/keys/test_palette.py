@@ -118,8 +118,8 @@ async def test_help_opens_on_what_is_focused() -> None:
     async with shown() as screen:
         await screen.press("question_mark")
         await screen.until_text("The tree of every memory found")
-        await screen.press("j")
-        await screen.until_text("pinned: given to agents at their start")
+        await screen.press("G")
+        await screen.until_text("in a conflict: a place that is not decided yet")
         await screen.press("escape")
         await screen.until_text("Memories")
 
