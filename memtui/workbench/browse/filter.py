@@ -227,6 +227,7 @@ class FilterLine:
         screen.forest.toggle_only(OLD)
         screen.memories.apply(REBUILT, by_user=True)
         if OLD in screen.forest.only:
+            screen.memories.go(0)
             self._go_to_match()
         screen.chrome.update()
 
@@ -249,6 +250,6 @@ class FilterLine:
         screen.bridge.run(lambda engine: engine.places.keep(KEPT, kept), what="note what is kept", lane="place")
         screen.memories.set_marks(set())
         screen.forest.toggle_only(OLD, again=True)
-        screen.memories.apply(REBUILT, by_user=True)
+        screen.memories.apply(REBUILT)
         name = screen.verbs.name(addresses)
         screen.say(f"{name} kept: f o asks about it again in {self._days} days.")

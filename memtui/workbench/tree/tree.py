@@ -127,7 +127,7 @@ how many memories are below and how many of them need you."""
             return
         before, offset = self.current, self._cursor - self.top
         self._rows = self.forest.rows()
-        self._cursor = self._find(before) if before is not None else 0
+        self._cursor = self._find(before, gone=not by_user) if before is not None else 0
         self.marks &= self.forest.nodes.keys()
         if self.is_mounted and self.size.height:
             self.scroll_to_row(max(self._cursor - offset, 0))
@@ -137,12 +137,12 @@ how many memories are below and how many of them need you."""
         if before is None or now is None or now is not before or now.key in effect.touched:
             self.post_message(self.CursorMoved(now, by_user=by_user))
 
-    def _find(self, node: Node) -> int:
-        """Where a row is now; else the next memory that passes the filter; the folder that hides it; the same place."""
+    def _find(self, node: Node, *, gone: bool) -> int:
+        """Where a row is now; of a memory that is `gone` from a filter the next one; the folder that hides it."""
         places = {row.key: index for index, row in enumerate(self._rows)}
         if node.key in places:
             return places[node.key]
-        if node.kind == MEMORY and self.forest.filtered:
+        if gone and node.kind == MEMORY and self.forest.filtered:
             left = [index for index, row in enumerate(self._rows) if row.kind == MEMORY]
             return next((index for index in left if index >= self._cursor), left[-1] if left else 0)
         above = node.parent if self.forest.holds(node) else None
