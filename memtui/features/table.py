@@ -24,6 +24,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "trash": ("trash", "restore"),
     "activity": ("log", "undo", "redo"),
     "health": ("health",),
+    "hygiene": ("check", "rules"),
     "entries": ("entries",),
     "edit": ("edit",),
     "remember": ("remember",),

@@ -8,7 +8,7 @@ from memtui.errors import MemtuiError
 Json = dict[str, object]
 """A JSON object: str keys; values are str, int, float, bool, None, lists and objects of them."""
 
-DONE, FAULT, USAGE, CONFLICT, NOT_FOUND, REFUSED, BUSY, STORAGE = range(8)
+DONE, FAULT, USAGE, CONFLICT, NOT_FOUND, REFUSED, BUSY, STORAGE, FOUND = range(9)
 BROKEN_PIPE = 141
 INTERRUPTED = 130
 
@@ -44,6 +44,7 @@ MEANING = {
     REFUSED: "refused by a rule: a name, a limit, a policy, read-only",
     BUSY: "busy: another process holds the lock",
     STORAGE: "storage: the disk or the ledger failed, or `doctor` found an error",
+    FOUND: "`check` found something to look at",
     INTERRUPTED: "interrupted",
     BROKEN_PIPE: "the reader of the output went away",
 }

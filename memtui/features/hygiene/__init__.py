@@ -1,0 +1,1 @@
+"""Hygiene: what in a memory somebody should look at before an agent reads it."""

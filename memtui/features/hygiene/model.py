@@ -1,0 +1,104 @@
+"""What the rules of hygiene are made of: a rule as data, the text it looks at, and what it finds there."""
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+SEVERITIES = ("E", "W", "I")
+"""Somebody gets what they must not; look at it; counted, and listed on request. The gravest first."""
+_MARKS = re.compile(
+    r"<!--|(?<!`)(`{1,2})(?!`)[^`\n]{1,400}+\1(?!`)|^[ \t>]{0,12}+(?:[-*+][ \t]++)?+(`{3,}+|~{3,}+)", re.M
+)
+
+
+class Judged(NamedTuple):
+    """What a guard says of a match that it does not spare."""
+
+    said: str = ""
+    """What hidden or coded text says, decoded; empty: the match itself is shown."""
+    severity: str = ""
+    """Another one than the rule's; empty: the rule's."""
+
+
+class Scanned:
+    """A text, and which parts of it are code, which its reader sees as it is written."""
+
+    def __init__(self, text: str) -> None:
+        """Keep the text; code is looked for when it is first asked about."""
+        self.text = text
+        self._code: tuple[list[int], list[int]] | None = None
+        self._written: dict[str, bool] = {}
+
+    def in_code(self, place: int) -> bool:
+        """Whether a character stands in a closed fence or between backticks; in an unclosed fence nothing does."""
+        if self._code is None:
+            spans = list(_code(self.text))
+            self._code = [start for start, _ in spans], [end for _, end in spans]
+        starts, ends = self._code
+        at = bisect_right(starts, place) - 1
+        return at >= 0 and place < ends[at]
+
+    def writes(self, script: str) -> bool:
+        """Whether 3 words stand here that have letters of one script alone; `script` is a range of characters."""
+        if script not in self._written:
+            own = re.findall(rf"(?<![^\W\d_])[{script}]{{3,}}+(?![^\W\d_])", self.text)
+            self._written[script] = len(own) >= 3
+        return self._written[script]
+
+
+def _found(page: Scanned, found: "re.Match[str]") -> Judged:  # noqa: ARG001 - a guard that spares nothing
+    return Judged()
+
+
+class Rule(NamedTuple):
+    """One thing to look for."""
+
+    id: str
+    what: str
+    severity: str
+    spares: str
+    """What is not found though it looks alike; a severity behind a colon: found as that."""
+    fix: str
+    """`mask` the value, `strip` the characters, `cut` the words, `set` others, or `open`: a person decides."""
+    pattern: str = ""
+    """Empty: `memtui.mask` finds it. Takes time in proportion to the text."""
+    judge: Callable[[Scanned, "re.Match[str]"], Judged | None] = _found
+    """The guard: None spares a match."""
+    plain: bool = True
+    """Whether text of ASCII alone can hold it."""
+
+
+class Hazard(NamedTuple):
+    """One place somebody should look at."""
+
+    rule: Rule
+    severity: str
+    start: int
+    end: int
+    """Offsets in bytes; `end` is behind the last one."""
+    line: int
+    """From 1."""
+    text: str
+    """What stands there, or what it says: masked, safe to draw, on one line."""
+
+
+def _code(text: str) -> Iterator[tuple[int, int]]:
+    """Find code from top to bottom; marks inside comments open none, because nobody sees them."""
+    at, unclosed = 0, {"`": len(text), "~": len(text)}
+    while (mark := _MARKS.search(text, at)) is not None:
+        at = mark.end()
+        if mark[1]:
+            yield mark.span()
+        elif fence := mark[2]:
+            if len(fence) >= unclosed[fence[0]]:
+                continue
+            end = re.compile(rf"^[ \t>]{{0,12}}+{fence}{fence[0]}*+[ \t\r]*+$", re.M).search(text, at)
+            if end is None:
+                unclosed[fence[0]] = len(fence)
+            else:
+                at = end.end()
+                yield mark.start(), at
+        else:
+            end_of_comment = text.find("-->", at)
+            at = len(text) if end_of_comment < 0 else end_of_comment + 3

@@ -1,0 +1,115 @@
+"""Looks through one text by every rule: bytes in, findings out.
+
+A finding is a reason to look and no proof; a text without any is not called safe. No finding holds a secret.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from memtui.features.hygiene.model import SEVERITIES, Hazard, Rule, Scanned
+from memtui.features.hygiene.rules import RULES
+from memtui.mask import BEGIN, Secret, mask, secrets
+from memtui.safe_text import one_line
+
+_MOST = 100
+"""Findings of one rule that are told one by one."""
+_SHOWN = 100
+"""Cells of what a finding shows."""
+_AROUND = 16
+"""Characters shown on each side of a place that is too short to tell anything."""
+_MASKED = {rule.id: rule for rule in RULES if not rule.pattern}
+
+
+class _Place(NamedTuple):
+    """A finding, in characters."""
+
+    rule: Rule
+    severity: str
+    start: int
+    end: int
+    said: str
+    """Empty: what stands there."""
+
+
+def scan(data: bytes) -> tuple[Hazard, ...]:
+    """Find what somebody should look at.
+
+    Args:
+        data: a text in UTF-8; bytes that are none are left alone.
+
+    Returns:
+        In the order of their places, which may meet. Of one rule the first 100, and one that covers all others.
+    """
+    text = data.decode("utf-8", "surrogateescape")
+    hidden = secrets(text)
+    page, plain = Scanned(text), text.isascii()
+    found = [*_of_secrets(text, hidden)]
+    for rule in RULES:
+        if rule.pattern and (rule.plain or not plain):
+            found += _some(_of_rule(rule, page, hidden))
+    found.sort(key=lambda one: (one.start, one.end, one.rule.id))
+    return tuple(_told(found, text, hidden, plain=plain))
+
+
+def _of_secrets(text: str, hidden: Sequence[Secret]) -> Iterator[_Place]:
+    for one in hidden:
+        rule = _MASKED[one.rule]
+        severity = "W" if one.rule == "S08" and text.startswith("_test_", one.start + 2) else rule.severity
+        yield _Place(rule, severity, one.start, one.end, f"{BEGIN}{one.kind}]")
+
+
+def _of_rule(rule: Rule, page: Scanned, hidden: Sequence[Secret]) -> Iterator[_Place]:
+    for match in re.finditer(rule.pattern, page.text):
+        verdict = rule.judge(page, match)
+        if verdict is None or (
+            rule.id == "H11" and any(one.start < match.end() and match.start() < one.end for one in hidden)
+        ):
+            continue
+        yield _Place(rule, verdict.severity or rule.severity, *match.span(), verdict.said)
+
+
+def _some(places: Iterator[_Place]) -> Iterator[_Place]:
+    """Pass the first on; one place of the gravest severity stands for all that follow."""
+    rest: list[_Place] = []
+    for number, place in enumerate(places):
+        if number < _MOST:
+            yield place
+        else:
+            rest.append(place)
+    if rest:
+        gravest = min((place.severity for place in rest), key=SEVERITIES.index)
+        said = f"{len(rest):,} more of these from here on"
+        yield rest[0]._replace(severity=gravest, end=rest[-1].end, said=said)
+
+
+def _told(found: Iterable[_Place], text: str, hidden: Sequence[Secret], *, plain: bool) -> Iterator[Hazard]:
+    at = byte = 0
+    line = 1
+    for one in found:
+        line += text.count("\n", at, one.start)
+        byte += one.start - at if plain else _size(text[at : one.start])
+        at = one.start
+        end = byte + (one.end - at if plain else _size(text[at : one.end]))
+        said = mask(one.said).text if one.said else _quoted(text, one, hidden)
+        yield Hazard(one.rule, one.severity, byte, end, line, one_line(said.strip(), _SHOWN))
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogateescape"))
+
+
+def _quoted(text: str, place: _Place, hidden: Sequence[Secret]) -> str:
+    """What stands at a place, without the secrets that reach into it, and with its neighbours if it is short."""
+    start, end = place.start, place.end
+    if end - start < _AROUND:
+        start = max(start - _AROUND, text.rfind("\n", 0, start) + 1)
+        line_end = text.find("\n", end)
+        end = min(end + _AROUND, len(text) if line_end < 0 else line_end)
+    end = min(end, start + 20 * _SHOWN)
+    pieces = []
+    for one in hidden:
+        if one.start < end and start < one.end:
+            pieces += [text[start : max(start, one.start)], f"{BEGIN}{one.kind}]"]
+            start = one.end
+    return "".join((*pieces, text[start : max(start, end)]))

@@ -1,0 +1,96 @@
+"""What in memories somebody should look at, on the command line; reads only."""
+
+from collections.abc import Iterator
+
+from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.hygiene.model import SEVERITIES, Hazard
+from memtui.features.hygiene.rules import RULES
+from memtui.features.hygiene.scan import scan
+from memtui.wire import outcomes, places, values
+from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
+from memtui.wire.output import Column
+
+
+def check(call: Call) -> int:
+    """List findings; exit 8 when one of those listed is of severity E or W."""
+    least = SEVERITIES.index(call.args.text("severity") or "W")
+    unread: list[Json] = []
+    found = [
+        (address, one)
+        for address, findings in _findings(call, unread)
+        for one in findings
+        if SEVERITIES.index(one.severity) <= least
+    ]
+    if call.out.json:
+        document = values.listing(_finding_json(address, one) for address, one in found)
+        call.out.document({**document, "unread": unread})
+    else:
+        columns = (
+            Column("SEV"),
+            Column("RULE"),
+            Column("ADDRESS", flexible=True),
+            Column("LINE", "number"),
+            Column("WHAT", wraps=True),
+        )
+        call.out.table(
+            columns,
+            [(one.severity, one.rule.id, address, one.line, f"{one.rule.what}: {one.text}") for address, one in found],
+        )
+        for each in unread:
+            call.out.say(f"{each['address']} was not looked at: {each['message']}")
+        if not found and call.out.terminal:
+            call.out.say(
+                "No rule finds anything to look at, which does not make a text safe. `memtui rules` lists them."
+            )
+    return outcomes.FOUND if any(one.severity != "I" for _, one in found) else outcomes.DONE
+
+
+def rules(call: Call) -> int:
+    """List every rule."""
+    shown = [(rule.id, rule.severity, rule.what, rule.spares, rule.fix) for rule in RULES]
+    if call.out.json:
+        names = ("id", "severity", "what", "spares", "fix")
+        call.out.document(values.listing(dict(zip(names, row, strict=True)) for row in shown))
+    else:
+        columns = (Column("RULE"), Column("SEV"), Column("WHAT"), Column("SPARES", flexible=True), Column("FIX"))
+        call.out.table(columns, shown)
+    return outcomes.DONE
+
+
+def _findings(call: Call, unread: list[Json]) -> Iterator[tuple[str, tuple[Hazard, ...]]]:
+    """Look through what was asked for; a text that stands under several names is looked through once."""
+    text = call.args.text("place")
+    if text == "-":
+        yield "-", scan(call.given_text())
+        return
+    engine = call.engine
+    wanted = places.EVERYWHERE if text is None else places.place(engine, text)
+    engine.rows.lift_limits()
+    rows = [row for row in engine.rows.list(wanted.roots).items if wanted.holds(row)]
+    if wanted.path and not rows:
+        raise NotFoundError(f"There is nothing at {text}.", hint="`memtui ls` lists what there is.")
+    known: dict[bytes, tuple[Hazard, ...]] = {}
+    for row in rows:
+        try:
+            data = engine.read_bytes(row.address)
+        except MemtuiError as error:
+            unread.append({"address": str(row.address), "code": error.code, "message": error.message})
+            continue
+        if data not in known:
+            known[data] = scan(data)
+        yield str(row.address), known[data]
+
+
+def _finding_json(address: str, one: Hazard) -> Json:
+    return {
+        "severity": one.severity,
+        "rule": one.rule.id,
+        "address": address,
+        "line": one.line,
+        "start": one.start,
+        "end": one.end,
+        "what": one.rule.what,
+        "text": one.text,
+        "fix": one.rule.fix,
+    }

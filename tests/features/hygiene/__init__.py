@@ -1,0 +1,1 @@
+"""Hygiene: what is found in texts, and what is spared."""
