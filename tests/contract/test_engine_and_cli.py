@@ -73,7 +73,10 @@ def found(engine: Engine) -> object:
 EDIT = ("save", "notes/bare.md", "-", "--expect", OLD)
 CASES = {
     "ls": Case(("ls", "notes"), listed),
-    "roots": Case(("roots",), lambda e: values.listing(map(values.root, e.rows.status()))),
+    "roots": Case(
+        ("roots",),
+        lambda e: values.listing(map(values.root, e.rows.status())) | {"in_no_root": [], "in_no_root_ended": None},
+    ),
     "view": Case(("view", "notes/bare.md"), lambda e: values.content(e.read(BARE))),
     "view-gone": Case(("view", "notes/gone.md"), lambda e: values.content(e.read(GONE))),
     "view-link": Case(("view", "notes/../x"), lambda e: values.content(e.read(Address("notes", "../x")))),

@@ -27,8 +27,8 @@ _VERBS = (
         "A root is one folder that holds memories of one scope for one agent.",
         "a list of roots: id, agent, scope, label, path, files, bytes, writable, exists, accepted, in_checkout, "
         "truncated, aliases, project, kind (memories, or instructions people write for the agent), note, "
-        "switched_off (where its agent is told to load none of it), problems; and unseen: folders that look like "
-        "memories and are no root (path, agent, option), with unseen_ended where the look ended before its end",
+        "switched_off (where its agent is told to load none of it), problems; and in_no_root: folders that look like "
+        "memories and are no root (path, agent, option), with in_no_root_ended where the look ended before its end",
         does="memtui.features.memories.verbs:roots",
         rank=10,
     ),

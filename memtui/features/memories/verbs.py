@@ -31,7 +31,7 @@ def roots(call: Call) -> int:
     if call.out.json:
         listed = values.listing(values.root(status) for status in found)
         folders = [{"path": one.path, "agent": one.agent or None, "option": one.option} for one in unseen.folders]
-        call.out.document({**listed, "unseen": folders, "unseen_ended": unseen.ended or None})
+        call.out.document({**listed, "in_no_root": folders, "in_no_root_ended": unseen.ended or None})
         return outcomes.DONE
     call.out.table(
         (

@@ -120,7 +120,7 @@ def test_roots_and_doctor_name_it(cli: Cli, tmp_path: Path, monkeypatch: pytest.
     told = cli("roots").err
     assert told.count("docs/memory-bank looks like memories") == 1
     assert option in told
-    assert cli("roots", "--json").json["unseen"] == [{"path": str(folder), "agent": "cline", "option": option}]
-    assert cli("--only-root", "roots", "--json").json["unseen"] == []
+    assert cli("roots", "--json").json["in_no_root"] == [{"path": str(folder), "agent": "cline", "option": option}]
+    assert cli("--only-root", "roots", "--json").json["in_no_root"] == []
     notes = [one for one in cli("doctor", "--json").items if "memory-bank" in str(one["text"])]
     assert [(one["level"], option in str(one["advice"])) for one in notes] == [("note", True)]
