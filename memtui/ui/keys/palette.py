@@ -99,7 +99,7 @@ class Palette(ModalScreen[Command | None]):
 
     DEFAULT_CSS = """
     Palette { align: center top; background: $background 60%; }
-    Palette > Vertical { width: 84; max-width: 100%; height: 60%; min-height: 8; margin: 1 0 0 0;
+    Palette > Vertical { width: 86; max-width: 100%; height: 60%; min-height: 8; margin: 1 0 0 0;
         background: $background; border: solid $primary; }
     Palette.ascii > Vertical { border: ascii $primary; }
     #palette-line { height: 1; background: $boost; }
