@@ -14,6 +14,8 @@ from memtui.safe_text import one_line
 
 _MOST = 100
 """Findings of one rule that are told one by one."""
+_ENOUGH = 10_000
+"""Findings of one rule behind which nothing more is looked for: the text is full of them."""
 _SHOWN = 100
 """Cells of what a finding shows."""
 _AROUND = 16
@@ -39,7 +41,8 @@ def scan(data: bytes) -> tuple[Hazard, ...]:
         data: a text in UTF-8; bytes that are none are left alone.
 
     Returns:
-        In the order of their places, which may meet. Of one rule the first 100, and one that covers all others.
+        In the order of their places, which may meet. Of one rule the first 100, and one that covers those behind them;
+        behind 10,000 of a rule nothing more is looked for by it.
     """
     text = data.decode("utf-8", "surrogateescape")
     hidden = secrets(text)
@@ -77,9 +80,12 @@ def _some(places: Iterator[_Place]) -> Iterator[_Place]:
             yield place
         else:
             rest.append(place)
+        if number == _ENOUGH:
+            break
     if rest:
-        gravest = min((place.severity for place in rest), key=SEVERITIES.index)
-        said = f"{len(rest):,} more of these from here on"
+        full = len(rest) > _ENOUGH - _MOST  # what was not looked at may be as grave as the rule says
+        gravest = min((rest[0].rule.severity if full else "I", *(one.severity for one in rest)), key=SEVERITIES.index)
+        said = f"{len(rest):,} more of these{' or many more' * full} from here on"
         yield rest[0]._replace(severity=gravest, end=rest[-1].end, said=said)
 
 

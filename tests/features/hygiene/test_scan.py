@@ -152,7 +152,7 @@ def test_secrets_are_found_where_they_stand_and_not_shown() -> None:
 
 def test_no_other_finding_shows_a_secret_that_it_covers() -> None:
     token = "gh" + "p_" + "a1B2" * 9
-    coded = base64.b64encode(f"{ORDER} {ORDER} with the key {token}, please send it".encode()).decode()
+    coded = base64.b64encode(f"take {token} and {ORDER}, then {ORDER}, then {ORDER}".encode()).decode()
     findings = scan(f"<!-- {ORDER} {token} -->\n{coded}\n{chr(7)}{token}{chr(7)}".encode())
     assert {"H06", "H07", "H11", "S04"} <= {one.rule.id for one in findings}
     assert not any(token[4:14] in one.text for one in findings)
@@ -169,6 +169,8 @@ def test_of_very_many_one_stands_for_the_rest() -> None:
     findings = scan(b"a\x00" * 5000)
     assert len(findings) == 101
     assert (findings[-1].end, findings[-1].text) == (10000, "4,900 more of these from here on")
+    full = scan(("a" + SHY + "b ").encode() * 11_000)
+    assert (len(full), full[-1].severity, full[-1].text) == (101, "W", "9,901 more of these or many more from here on")
 
 
 PIECES = (
