@@ -33,7 +33,7 @@ FEATURE = Feature(
             "List what `memtui check` looks for",
             (),
             (("memtui rules", "each rule, what it spares, and what would mend it"),),
-            answer="a list of rules: id, severity, what, spares, fix",
+            answer="a list of rules: id, severity, fix, what, spares",
             does="memtui.features.hygiene.verbs:rules",
             rank=84,
         ),

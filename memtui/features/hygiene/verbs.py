@@ -31,7 +31,7 @@ def check(call: Call) -> int:
             Column("RULE"),
             Column("ADDRESS", flexible=True),
             Column("LINE", "number"),
-            Column("WHAT", wraps=True),
+            Column("WHAT", flexible=True, wraps=True),
         )
         call.out.table(
             columns,
@@ -48,13 +48,18 @@ def check(call: Call) -> int:
 
 def rules(call: Call) -> int:
     """List every rule."""
-    shown = [(rule.id, rule.severity, rule.what, rule.spares, rule.fix) for rule in RULES]
+    shown = [(rule.id, rule.severity, rule.fix, rule.what, rule.spares) for rule in RULES]
     if call.out.json:
-        names = ("id", "severity", "what", "spares", "fix")
+        names = ("id", "severity", "fix", "what", "spares")
         call.out.document(values.listing(dict(zip(names, row, strict=True)) for row in shown))
+    elif not call.out.terminal:
+        for row in shown:
+            call.out.line_of(*row)
     else:
-        columns = (Column("RULE"), Column("SEV"), Column("WHAT"), Column("SPARES", flexible=True), Column("FIX"))
-        call.out.table(columns, shown)
+        styles = {"E": "bad", "W": "warn", "I": "dim"}
+        for rule in RULES:
+            said = f"Spared: {rule.spares}. Mended by: {rule.fix}."
+            call.out.entry(f"{rule.id} {rule.severity}", styles[rule.severity], rule.what, said)
     return outcomes.DONE
 
 

@@ -1,5 +1,6 @@
 """check and rules."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -67,4 +68,8 @@ def test_a_place_that_is_not_there(here: Cli, bad: Path) -> None:
 
 def test_every_rule_is_listed(cli: Cli) -> None:
     assert [row["id"] for row in cli("rules", "--json").items] == [rule.id for rule in RULES]
-    assert cli("rules", terminal=True).status == 0
+    shown = cli("rules", terminal=True)
+    assert shown.status == 0
+    assert (
+        max(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) for line in shown.lines) <= 80 < max(map(len, cli("rules").lines))
+    )
