@@ -120,7 +120,9 @@ class OwnDraft(Generic[S]):
         self.address = address
         self.screen: S | None = None
         self._kept: Draft | None = None
-        """The draft that was stored last; None: there is none of this flow's own."""
+        """The draft that is stored, or about to be; None: there is none of this flow's own."""
+        self._stored: Draft | None = None
+        """The one of these that is on disk by now."""
 
     @property
     def is_open(self) -> bool:
@@ -147,19 +149,20 @@ class OwnDraft(Generic[S]):
     def keep(self) -> None:
         """Bring what is typed to disk, in a thread."""
         draft = self.draft()
+
+        def stored(_: None) -> None:
+            self._stored = draft
+            self.bridge.refresh_drafts()
+
         if draft is not None:
             self._kept = draft
-            self.bridge.run(
-                lambda engine: engine.drafts.save(draft),
-                lambda _: self.bridge.refresh_drafts(),
-                what="keep a draft",
-                lane=DRAFTS,
-            )
+            self.bridge.run(lambda engine: engine.drafts.save(draft), stored, what="keep a draft", lane=DRAFTS)
 
     def flush(self) -> int:
         """Bring what is typed to disk before this returns; returns how many drafts that were."""
         draft = self.draft()
-        if draft is None or (self._kept is not None and self._kept.text == draft.text):
+        known = self._stored if self._stored is self._kept else None  # one on its way may not be there in time
+        if draft is None or (known is not None and known.text == draft.text):
             return 0
         self.bridge.store_draft(draft)
         return 1
