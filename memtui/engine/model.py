@@ -305,7 +305,7 @@ class PassedOver(NamedTuple):
     label: str
     """What it would take back, for people."""
     newer: str
-    """What is newer, for people; empty: nothing, the step only is an old one."""
+    """What is newer, for people; without a folder who did the step, if not the user."""
     folder: str
     """The folder that was done in; it is not open here."""
 

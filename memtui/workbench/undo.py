@@ -92,7 +92,7 @@ class SeenSteps:
 
         Returns:
             What was taken back. `PassedOver`, and nothing was, when something newer was done where undo cannot reach:
-            to be told first; the next call takes the older one back. So it is with a step
+            to be told first; the next call takes the older one back. So it is with a step that somebody else did, or
             that was done before this run.
         """
         newest = self._look(engine)
@@ -105,10 +105,10 @@ class SeenSteps:
         if ahead is not None and newer != self._known and ahead != self._asked:
             self._asked = ahead
             return ahead
-        older = engine.undo.older(self._began)
-        if older is not None and older != self._asked and ahead is None:
-            self._asked = older
-            return older
+        other = engine.undo.unexpected(self._began)
+        if other is not None and other != self._asked and ahead is None:
+            self._asked = other
+            return other
         self._asked, self._known = None, newer
         done = engine.undo.undo(actor=actor)
         if any(outcome.ok for outcome in done.outcomes):

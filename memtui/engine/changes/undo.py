@@ -24,6 +24,7 @@ from memtui.engine.model import (
     Saved,
     TrashEntry,
     Unchanged,
+    is_person,
 )
 from memtui.engine.save import files
 from memtui.engine.save.commit import Siblings, Site
@@ -71,10 +72,12 @@ class Undo(EnginePart):
         newer = None if what is None else self._ledger.undo.elsewhere(names, "undo", what.id)
         return None if what is None or newer is None else PassedOver(_plain(what.label), *newer[1:])
 
-    def older(self, began: int) -> PassedOver | None:
-        """Say what `undo` would take back when that was done before a time, in milliseconds since the epoch."""
+    def unexpected(self, began: int) -> PassedOver | None:
+        """Say what `undo` would take back when somebody else did that, or did it before a time, in milliseconds."""
         what = self._ledger.undo.undoable(self._roots.names())
-        return PassedOver(_plain(what.label), "", "") if what is not None and what.at < began else None
+        if what is None or (what.at >= began and is_person(what.actor)):
+            return None
+        return PassedOver(_plain(what.label), "" if is_person(what.actor) else what.actor, "")
 
     def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
         """Name the folders of steps that undo or redo would take next if all of these were open here.

@@ -268,6 +268,7 @@ class UndoTransaction(NamedTuple):
     reverses: int | None
     at: int
     """Milliseconds since the epoch."""
+    actor: str
 
 
 class UndoTable:
@@ -303,7 +304,7 @@ class UndoTable:
     def undoable(self, uids: Collection[int]) -> UndoTransaction | None:
         """The transaction that undo takes back next, among those that stayed within these roots."""
         return self._newest(
-            "SELECT id, kind, operation, label, reverses, at FROM txns t"
+            "SELECT id, kind, operation, label, reverses, at, actor FROM txns t"
             " WHERE effective = 1 AND undone = 0 AND kind IN ('do', 'redo') AND {inside} ORDER BY id DESC LIMIT 1",
             uids,
         )
@@ -311,7 +312,7 @@ class UndoTable:
     def redoable(self, uids: Collection[int]) -> UndoTransaction | None:
         """The undo that redo takes back next: none once something else was done in these roots after it."""
         return self._newest(
-            "SELECT id, kind, operation, label, reverses, at FROM txns t"
+            "SELECT id, kind, operation, label, reverses, at, actor FROM txns t"
             " WHERE effective = 1 AND undone = 0 AND kind = 'undo' AND {inside} AND NOT EXISTS ("
             "   SELECT 1 FROM txns n JOIN audit a ON a.txn = n.id WHERE n.id > t.id AND n.kind = 'do'"
             "   AND n.effective = 1 AND a.root IN ({uids}))"
@@ -380,7 +381,7 @@ class UndoTable:
             "NOT EXISTS (SELECT 1 FROM audit a WHERE a.txn = t.id AND a.state = 'done'"
             f" AND (a.root NOT IN ({known}) OR a.new_root NOT IN ({known})))"
         )
-        found = self._database.row(sql.format(inside=inside, uids=known), kinds="itttIi")
+        found = self._database.row(sql.format(inside=inside, uids=known), kinds="itttIit")
         return None if found is None else UndoTransaction(*found)
 
     def mark_undone(self, txn: int) -> None:
@@ -391,7 +392,7 @@ class UndoTable:
     def operation(self, txn: int, uids: Collection[int]) -> UndoTransaction | None:
         """One transaction that did something, when it stayed within these roots."""
         return self._newest(
-            "SELECT id, kind, operation, label, reverses, at FROM txns t"
+            "SELECT id, kind, operation, label, reverses, at, actor FROM txns t"
             f" WHERE id = {int(txn)} AND effective = 1 AND {{inside}}",
             uids,
         )

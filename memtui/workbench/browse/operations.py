@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Conflict, Done, PassedOver, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
+from memtui.features.actors import who_words
 from memtui.features.transfer.new_memory import has_shape
 from memtui.features.transfer.plan import translates
 from memtui.features.typed_address import Target, rename_target
@@ -116,7 +117,8 @@ class MemoryOperations:
         def done(result: Done | Step | PassedOver) -> None:
             if isinstance(result, PassedOver):
                 folder = "/".join(result.folder.rstrip("/").rsplit("/", 2)[-2:])
-                why = f"newest change is in {folder}, not open here" if folder else "last step is older than this run"
+                by = f"by {who_words(result.newer)}" if result.newer else "older than this run"
+                why = f"newest change is in {folder}, not open here" if folder else f"last step is {by}"
                 words = f"The {why}; u again undoes: {result.label}."
                 self._screen.say(words, "warning")
             elif isinstance(result, Done):
