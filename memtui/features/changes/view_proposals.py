@@ -118,7 +118,7 @@ def _what(view: StepView) -> str:
     if isinstance(step, Rename):
         return f"{step.address} becomes {step.new}"
     if not isinstance(step, Write):
-        return f"{step.address} goes to the trash"
+        return f"{step.address} {'stays, as a hunk is rejected' if view.left else 'goes to the trash'}"
     if step.expected_sha256 is None:
         return f"{step.address} is new"
     base = ", merged onto what was written since" if view.merged else ""

@@ -47,7 +47,15 @@ def _rebuild(call: Call, roots: Sequence[Root]) -> int:
     suggested, changed = rebuild(call.engine, roots[0], call.actor.name)
     stored = None if suggested is None else call.engine.proposals.add((suggested,))[0]
     left = [path for one in changed for path in one.left]
-    diffs = [(str(one.address), _diff(Preview(one.address, one.before or b"", one.after, "", 0))) for one in changed]
+    diffs = [
+        (
+            str(one.address),
+            _diff(
+                Preview(one.address, one.before or b"", one.after, None if one.before is None else str(one.address), 0)
+            ),
+        )
+        for one in changed
+    ]
     if call.out.json:
         found = {"id": None, "state": None, "note": None} if stored is None else stored._asdict()
         changes = [{"index": name, "diff": "\n".join(diff)} for name, diff in diffs]

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from memtui.diff.hunks import ByteHunk, byte_lines, hunks
 from memtui.diff.merge import merged_alone
-from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Rename, Step, Write
+from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Remove, Rename, Step, Write
 from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from memtui.features.proposals import staged
@@ -49,6 +49,8 @@ class StepView(NamedTuple):
     """Those of them that are not to be done."""
     problem: str = ""
     """Why it cannot be done now, as a sentence."""
+    left: bool = False
+    """It is not done: a hunk is rejected that would keep what goes with this memory."""
 
     @property
     def merged(self) -> bool:
@@ -300,12 +302,13 @@ def _planned(engine: Engine, accepted: Sequence[Proposal], rejected: Sequence[Pr
         why, state = refused(engine, one), "blocked"  # also what an undo opened again that was blocked before
         if not why:
             why, state = ProposalView(one, views).problem, "stale"
-        if not why and views and all(view.hunks and len(view.rejected) == len(view.hunks) for view in views):
+        doing = [view for view in views if not view.left]
+        if not why and views and all(view.hunks and len(view.rejected) == len(view.hunks) for view in doing):
             why, state = "Every hunk of it is rejected.", "rejected"
         if not why:
             texts = after
             doable.append(one)
-            steps += [_step(view) for view in views]
+            steps += [_step(view) for view in doing]
             continue
         if state == "stale" and not ProposalView(one, _fit(engine, one, {}, merge=merge)[0]).problem:
             others = [each.id for each in doable if set(each.targets) & set(one.targets)]
@@ -351,6 +354,11 @@ def _fit(engine: Engine, one: Proposal, texts: _Texts, *, merge: bool) -> tuple[
             known[step.address] = view.result
         if isinstance(step, Write):
             own[sha256(step.data).hexdigest()] = view.proposed or b""
+    if any(view.rejected for view in views):  # what goes may be all that holds the lines of the rejected hunks
+        views = [
+            view._replace(left=True, result=view.current) if isinstance(view.step, Remove) else view for view in views
+        ]
+        known |= {view.step.address: view.current for view in views if view.left}
     return tuple(views), known
 
 

@@ -168,6 +168,25 @@ def test_only_the_hunks_that_are_not_rejected_are_done_also_after_a_merge(engine
     assert "Line 1 " in there(world, "a.md")
 
 
+def test_a_memory_stays_of_which_a_line_was_to_be_kept_that_is_rejected(engine: Engine, world: World) -> None:
+    put(world, "a.md")
+    put(world, "b.md", TEXT + "more\n")
+    merged = [edit(world, "a.md", ("line 3 says", "line 3 tells"), ("line 20 says", "line 20 tells"))]
+    going = Remove(at("b.md"), sha(TEXT.encode() + b"more\n"))
+    one = suggest(engine, *merged, going, kind="merge")
+    apply.decide_hunk(engine, one.id, 0, 1, rejected=True)
+    assert [view.left for view in apply.preview(engine, one.id).steps] == [False, True]
+    assert accept(engine, one) == ["applied"]
+    assert there(world, "a.md") == TEXT.replace("line 3 says", "line 3 tells")
+    assert there(world, "b.md") == TEXT + "more\n"
+    put(world, "a.md")
+    two = suggest(engine, *merged, going, kind="merge")
+    apply.decide_hunk(engine, two.id, 0, 1, rejected=True)
+    apply.decide_hunk(engine, two.id, 0, 0, rejected=True)
+    assert accept(engine, two) == ["rejected"]
+    assert "notes/b.md" in world.disk()
+
+
 def test_what_was_pinned_meanwhile_is_blocked_and_nothing_else_waits_for_it(engine: Engine, world: World) -> None:
     put(world, "a.md")
     put(world, "b.md")
