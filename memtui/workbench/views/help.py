@@ -170,7 +170,7 @@ class HelpScreen(PickScreen):
                 Question(
                     "/",
                     self._words,
-                    lambda _: self._run(),
+                    lambda _: self._close_filter(clear=False),
                     lambda: self._close_filter(clear=True),
                     self._filter,
                 )

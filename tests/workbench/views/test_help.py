@@ -53,6 +53,9 @@ async def test_enter_runs_the_line_in_the_pane_it_came_from_and_uses_the_whole_s
         await screen.press("slash")
         await screen.type("pin or")
         await screen.press("enter")
+        await screen.until_text("enter runs")
+        assert "memtui:project/notes.md pinned" not in screen.text
+        await screen.press("enter")
         await screen.until_text("memtui:project/notes.md pinned")
         assert screen.app.screen is screen.browser
 
@@ -67,7 +70,7 @@ async def test_a_sequence_runs_too_and_escape_takes_the_filter_away_first() -> N
         await screen.until_text("enter runs")
         await screen.press("slash")
         await screen.type("move to the trash")
-        await screen.press("enter")
+        await screen.press("enter", "enter")
         await screen.until_text("moved to the trash")
 
 
@@ -80,7 +83,7 @@ async def test_in_the_editor_a_key_that_is_no_letter_runs_and_a_line_that_explai
         await screen.until_text("This line explains")
         await screen.press("slash")
         await screen.type("front matter as a form")
-        await screen.press("enter")
+        await screen.press("enter", "enter")
         await screen.until_text("Front matter of")
         await screen.press("escape")
         await screen.until(lambda: screen.browser.editing)
