@@ -209,10 +209,10 @@ you rejected, and r opens it again."""
         self._drawn = self.proposed = None
         self.load()
 
-    def read_again_after(self, step: int) -> None:
-        """Ask again after a decision, and go on to what is undecided."""
-        if step:
-            self.decisions.jump(step)
+    def read_again_after(self, *, go_on: bool) -> None:
+        """Ask again after a decision, and go on to what is undecided below; the cursor never goes back to the top."""
+        if go_on:
+            self.decisions.jump(1, around=False)
         self.load_and_read()
 
     def _take(self, loaded: Loaded) -> None:
@@ -281,6 +281,8 @@ you rejected, and r opens it again."""
             notes.append((f" | {len(rows.marks)} marked", "mark"))
         if self.above:
             notes.append((f" | {self.above} new above", "agent"))
+        if rows.words and not self.place:
+            return "Review", notes
         if rows.proposals:
             notes[0] = (f"oldest {ago(rows.proposals[0].at, self.host.now())}", "title")
             return "Review", notes
@@ -291,7 +293,7 @@ you rejected, and r opens it again."""
     def _decided_words(self) -> str:
         """How many changes are decided: `, 2 accepted, ctrl+s`; empty where none is."""
         said = view_proposals.words(
-            [state for one in self.rows.passing if (state := self.rows.decision(one)) != "open"]
+            [state for one in self.rows.passing if (state := self.rows.decision(one)) != "open"], view_proposals.BACK
         )
         return f", {said}" if said else ""
 
@@ -461,7 +463,7 @@ you rejected, and r opens it again."""
         if proposed is not None:
             places = len(proposed.starts)
             one = proposed.view.proposal
-            return f"{one.kind} {' '.join(one.targets[:1])}", (
+            return f"{one.kind} {view_proposals.main_target(one)}", (
                 [(f"{self.hunk + 1} of {places}", "title")] if places > 1 else []
             )
         if drawn is None:

@@ -52,6 +52,8 @@ _STATES = {
 }
 AROUND, SAID = 3, 4_000
 """Events of a session that are shown before and after a turn, and characters of each."""
+BACK = "to be taken back"
+"""What a change of somebody else is that was rejected, until that is carried out."""
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID = 8
 """Characters of a session's id that people are shown."""
@@ -68,14 +70,20 @@ class ShownProposal(NamedTuple):
     """Its step, and its hunk in that."""
 
 
+def main_target(one: Proposal) -> str:
+    """The address a proposal is about: the first that it changes, not one that only has to be there."""
+    changed = (str(step.address) for step in one.steps if not only_expects(step))
+    return next(changed, next(iter(one.targets), ""))
+
+
 def runs(one: Proposal, width: int, look: Clock) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark."""
     sign, style = SIGNS.get(one.state, NO_SIGN)
     by = fit(who_words(one.by).removeprefix("rule:"), 14, plain=look.ascii) + " "
     lead: list[Run] = [(f"{sign} ", style), (f"{ago(one.at, look.now):>4} ", "dim"), (by, "strong")]
     lead.append((f"{one.kind:<8} ", "agent"))
-    named = not one.targets or one.targets[0] in one.why
-    said = look.named(one.why if named else f"{one.targets[0]}: {one.why}")
+    target = main_target(one)
+    said = look.named(one.why if target in one.why else f"{target}: {one.why}")
     room = max(width - sum(cell_width(text) for text, _ in lead), 8)
     return [*lead, (one_line(said, room, ascii_tokens=look.ascii), "dim" if one.state == "later" else "name")]
 
@@ -94,7 +102,8 @@ def show(engine: Engine, number: str, now: int, look: Look) -> ShownProposal:
     for text in dict.fromkeys(filter(None, (state, one.note, view.problem))):
         page += words_page(look.named(text), style="problem", width=look.width)
     for shown in one.evidence:
-        page += words_page(f"from {_place(shown, look)}: {shown.quote}", style="name", width=look.width)
+        quote = "" if shown.quote in one.why else f": {shown.quote}"
+        page += words_page(f"from {_place(shown, look)}{quote}", style="name", width=look.width)
     starts: list[int] = []
     places: list[tuple[int, int]] = []
     for number_, step in enumerate(view.steps):
@@ -215,8 +224,8 @@ class ReviewPlace(Protocol):
     def load_and_read(self) -> None:
         """Read the rows again, and what is beside them."""
 
-    def read_again_after(self, step: int) -> None:
-        """Read again after a decision, and go on to what is undecided."""
+    def read_again_after(self, *, go_on: bool) -> None:
+        """Read again after a decision, and go on to what is undecided below."""
 
 
 class Decisions:
@@ -270,9 +279,9 @@ class Decisions:
             never = reason.strip().casefold() == NEVER
             self._decide(NEVER if never else "rejected", "" if never else reason.strip())
 
-        what = chosen[0].kind if len(chosen) == 1 else count_words(len(chosen), "proposal")
-        hint: Line = [(f"{NEVER}: none of this kind here again ", "dim")]
-        view.ask(Question(f"Reject {what}; why (may be empty): ", "", typed, view.close_prompt, hint=lambda _: hint))
+        what = f" {len(chosen):,}" if len(chosen) > 1 else ""
+        hint: Line = [(f"May stay empty. Type {NEVER} to refuse all of this kind here. ", "dim")]
+        view.ask(Question(f"Reject{what}: why? ", "", typed, view.close_prompt, hint=lambda _: hint))
 
     def later(self) -> None:
         """Put off, or take that back."""
@@ -281,7 +290,7 @@ class Decisions:
     def undo(self) -> bool:
         """Take the last decision away; False where none waits to be carried out."""
         if self._before:
-            self._keep(self._before.pop(), "The decision is taken away.", 0)
+            self._keep(self._before.pop(), "The decision is taken away.", go_on=False)
             return True
         return False
 
@@ -301,12 +310,14 @@ class Decisions:
             "later": "Put off",
             "open": "Open again:",
         }[state]
-        counts = ((len(proposals), "proposal"), (len(changes), "change"))
-        what = " and ".join(count_words(count, word) for count, word in counts if count)
-        words = f"{said} {what}.{' ctrl+s carries it out.' if state in ('accepted', 'rejected', NEVER) else ''}"
-        self._keep([(one, state) for one, _ in before], words, 1 if state != "open" else 0, why)
+        back = f"{BACK[0].upper()}{BACK[1:]}:" if state in ("rejected", NEVER) else said
+        counts = ((said, len(proposals), "proposal"), (back, len(changes), "change"))
+        parts = [f"{word} {count_words(count, what)}." for word, count, what in counts if count]
+        if state in ("accepted", "rejected", NEVER):
+            parts.append("ctrl+s carries it out.")
+        self._keep([(one, state) for one, _ in before], " ".join(parts), go_on=state != "open", why=why)
 
-    def _keep(self, decided: _Decided, words: str, step: int, why: str = "") -> None:
+    def _keep(self, decided: _Decided, words: str, *, go_on: bool, why: str = "") -> None:
         view, actor = self._view, self._view.jobs.actor
 
         def job(engine: Engine) -> None:
@@ -321,7 +332,7 @@ class Decisions:
         def done(_: None) -> None:
             view.say(words, "good")
             view.rows.marks.clear()
-            view.read_again_after(step)
+            view.read_again_after(go_on=go_on)
 
         view.jobs.run(job, done, what="keep a decision", lane=WRITE)
 
@@ -334,7 +345,7 @@ class Decisions:
         number, step, hunk = place
         view.jobs.run(
             lambda engine: apply.decide_hunk(engine, number, step, hunk, rejected=rejected),
-            lambda _: view.read_again_after(0),
+            lambda _: view.read_again_after(go_on=False),
             what=f"decide about a hunk of proposal {number}",
             lane=WRITE,
         )
@@ -483,19 +494,20 @@ class Decisions:
                 latest="evidence",
             )
 
-    def jump(self, step: int) -> None:
-        """Go to the next row that nobody decided about, or the one before."""
+    def jump(self, step: int, *, around: bool = True) -> None:
+        """Go to the next row that nobody decided about, or the one before; `around`: also past the end."""
         view = self._view
         shown = view.rows.shown
-        order = [(view.list.cursor + step * (at + 1)) % len(shown) for at in range(len(shown))]
-        found = next((index for index in order if view.rows.undecided(shown[index])), None)
+        order = [view.list.cursor + step * (at + 1) for at in range(len(shown))]
+        rows = [index % len(shown) for index in order if around or 0 <= index < len(shown)]
+        found = next((index for index in rows if view.rows.undecided(shown[index])), None)
         if found is not None:
             view.list.go(found)
 
 
-def words(states: Sequence[str]) -> str:
-    """Say how many wait, and how many are decided: `4 to decide, 2 accepted, ctrl+s`."""
+def words(states: Sequence[str], rejected: str = "rejected") -> str:
+    """Say how many wait, and how many are decided: `4 to decide, 2 accepted, ctrl+s`; `rejected` names those."""
     counts = [(sum(state in UNDECIDED for state in states), "to decide")]
-    counts += [(states.count(state), state) for state in ("accepted", "rejected")]
+    counts += [(states.count("accepted"), "accepted"), (states.count("rejected"), rejected)]
     said = ", ".join(f"{count:,} {word}" for count, word in counts if count)
     return f"{said}, ctrl+s" if any(count for count, _ in counts[1:]) else said

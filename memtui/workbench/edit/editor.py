@@ -204,6 +204,9 @@ text with what somebody else saved. `f4` opens your own editor, whose saves are 
             return False
         sha256 = snapshot.sha256 if snapshot else None
         if sha256 == subject.disk_sha256 and moved == self.moved_to:
+            if who and who != self._who:  # first told when it is opened, and better once it is settled who wrote
+                self._who = who
+                self._update_state()
             return False
         self._who, self.moved_to, self._sides = who, moved, None
         self.disk_at, self.why = snapshot.modified_at if snapshot else at, why

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Write
+from memtui.engine.model import Actor, Address, Remove, Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.features.changes.view import ChangesView
 from memtui.features.changes.view_proposals import show
@@ -82,6 +82,41 @@ async def test_memories_and_sessions_are_named_for_the_eye() -> None:
         assert "Nobody can accept it." in lines
         assert "from session 5f0d2c1e: make it four" in lines
         assert not any("memtui:project" in line for line in lines)
+
+
+async def test_a_proposal_is_named_by_what_goes_and_says_its_reason_once() -> None:
+    async with shown() as screen:
+        engine = screen.engine.engine
+        stays, goes = engine.read(RETRY), engine.read(NOTES)
+        steps = (Write(RETRY, stays.bytes, stays.sha256), Remove(NOTES, goes.sha256))
+        evidence = [Evidence("memory", str(RETRY), stays.sha256, "line 1", "the same")]
+        why = "Both say the same."
+        made = proposal(engine, kind="remove", steps=steps, by="rule:exact", why=why, evidence=evidence)
+        (stored,) = engine.proposals.add(bounded(engine, (made,)))
+        page = show(engine, stored.id, 0, Look(100)).page
+        assert sum("the same" in "".join(words for words, _ in line.runs) for line in page) == 1
+        top = await opened(screen)
+        await screen.until(lambda: top.proposed is not None)
+        assert top.page_words()[0] == f"remove {NOTES}"
+        assert f"{NOTES}: Both" in screen.text, "the row names it as well"
+
+
+async def test_the_cursor_stays_where_the_last_row_was_decided_and_a_filter_keeps_the_title() -> None:
+    async with shown(size=(80, 24)) as screen:
+        screen.engine.outside("memtui:global/style/code.md", "an agent's code\n")
+        await both(screen)
+        await screen.until_text("Changed since you looked: 1")
+        top = cast("ChangesView", screen.app.screen)
+        await screen.press("G")
+        last = top.list.cursor
+        for key in ("r", "a"):
+            await screen.press(key)
+            await screen.until(lambda: "1 to be taken back" in screen.text or "1 accepted" in screen.text)
+            assert top.list.cursor == last
+        await screen.press("slash")
+        await screen.type("code")
+        await screen.until(lambda: not top.rows.proposals)
+        assert top.list_words()[0] == "Review"
 
 
 async def test_what_is_accepted_is_carried_out_as_one_step_and_u_takes_it_back() -> None:
@@ -166,7 +201,7 @@ async def test_what_is_decided_about_changes_waits_for_ctrl_s_over_a_restart_and
         await screen.press("g", "g", "j", "a")
         await screen.until_text("1 accepted, ctrl+s")
         await screen.press("r")
-        await screen.until_text("1 accepted, 1 rejected, ctrl+s")
+        await screen.until_text("1 accepted, 1 to be taken back, ctrl+s")
         assert engine.data == now, "deciding writes nothing"
         assert len(engine.unseen) == 2
     one = propose(
@@ -174,7 +209,7 @@ async def test_what_is_decided_about_changes_waits_for_ctrl_s_over_a_restart_and
     )
     async with shown(engine) as screen:
         top = await opened(screen)
-        await screen.until_text("Changed since you looked: 2, 1 accepted, 1 rejected, ctrl+s")
+        await screen.until_text("Changed since you looked: 2, 1 accepted, 1 to be taken back")
         await screen.until(lambda: top.item is not None and top.item.proposal is not None)
         await screen.press("a")
         await screen.until_text("Accepted 1 proposal")
@@ -218,10 +253,10 @@ async def test_a_decision_is_about_the_version_that_was_shown() -> None:
         top = await opened(screen)
         await screen.until(lambda: top.shown is not None)
         await screen.press("r")
-        await screen.until_text("1 rejected, ctrl+s")
+        await screen.until_text("1 to be taken back, ctrl+s")
         screen.engine.outside(str(RETRY), "and once more\n")
         await screen.until_text("changed again, R shows it")
-        await screen.until(lambda: "rejected" not in screen.text)
+        await screen.until(lambda: "1 to be taken back" not in screen.text)
         await screen.press("a")
         await screen.until_text("It changed again meanwhile; R shows it.")
 
@@ -330,7 +365,7 @@ async def test_never_as_the_reason_refuses_the_kind_for_good() -> None:
         engine = screen.engine.engine
         await both(screen)
         await screen.press("r")
-        await screen.until_text("never: none of this kind here again")
+        await screen.until_text("Type never to refuse all of this kind here.")
         await screen.type("never")
         await screen.press("enter")
         await screen.until_text("Rejected for good 1 proposal.")
