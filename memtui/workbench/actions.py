@@ -108,15 +108,13 @@ MAIN: tuple[Action, ...] = (
         "Sort by the most recent change by somebody else; again reverses.",
         "list",
     ),
-    action(
-        "only_unseen", "f a", "changed only", "Show only what others changed since you looked; again shows all.", "list"
-    ),
-    action("only_pinned", "f p", "pinned only", "Show only pinned memories; again shows all.", "list"),
-    action("only_conflicts", "f c", "conflicts only", "Show only memories with a conflict; again shows all.", "list"),
+    action("only_unseen", "f a", "changed", "Show only what others changed since you looked; again shows all.", "list"),
+    action("only_pinned", "f p", "pinned", "Show only pinned memories; again shows all.", "list"),
+    action("only_conflicts", "f c", "conflicts", "Show only memories with a conflict; again shows all.", "list"),
     action(
         "only_old",
         "f o",
-        "unused only",
+        "unused",
         "Show only what no agent used and nobody changed for so many days: x keeps, d t trashes, d a archives; again "
         "shows all.",
         "list",

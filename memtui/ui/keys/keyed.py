@@ -15,6 +15,7 @@ from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.widget import Widget
 
+from memtui.safe_text import cell_width
 from memtui.ui.action import Action, keymap, shown_key
 from memtui.ui.draw.spans import Line
 from memtui.ui.keys.letters import Letters, key_named, name_of
@@ -221,9 +222,15 @@ class KeyedScreen(Screen[T]):
     def _show_choices(self, first: str) -> None:
         if self._sequences.pending != first:
             return
-        line: Line = [(f" {shown_key(first)} ", "strong"), (" ", "dim")]
-        for key, action in self._sequences.choices(first):
-            line += [(key, "key"), (f" {action.label}   ", "dim")]
+        choices = self._sequences.choices(first)
+        kept = [(key, action) for key, action in choices if not action.moves]
+        # Where not all fit, they move together, and then those go that only move about.
+        for gap, shown in ((3, choices), (2, choices), (2, kept)):
+            line: Line = [(f" {shown_key(first)} ", "strong"), (" ", "dim")]
+            for key, action in shown:
+                line += [(key, "key"), (f" {action.label}{' ' * gap}", "dim")]
+            if sum(cell_width(text) for text, _ in line) - gap <= self.app.size.width:
+                break
         self.show_hint([*line, ("esc cancels", "dim")])
 
     @on(Lines.Clicked)

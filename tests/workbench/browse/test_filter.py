@@ -321,3 +321,11 @@ async def test_days_are_a_number_and_escape_asks_nothing() -> None:
         await screen.press("escape")
         assert not screen.browser.forest.filtered
         assert screen.browser.prompt is None
+
+
+@pytest.mark.parametrize(("first", "last"), [("f", "o unused   i instructions"), ("g", "p re-point  a review")])
+async def test_every_key_that_may_follow_is_named_at_80_columns(first: str, last: str) -> None:
+    async with shown(size=(80, 24)) as screen:
+        await screen.press(first)
+        await screen.until_text(last)
+        assert "…" not in screen.text.splitlines()[-1].split(last)[0]
