@@ -261,7 +261,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         """The title of the list."""
         cost = self.cost
         if cost is None:
-            return "Agents", [(agents_words(self.found or ()), "title")]
+            return "Agents", [(agents_words(self.found), "title")] if self.found is not None else []
         notes: Line = [(f"{count_words(cost.files, 'file')}, {cost.tokens:,} tokens", "title")]
         if cost.below:
             notes.append((" | cut", "warning"))

@@ -128,8 +128,9 @@ def _agent_runs(cost: Cost, most: int, width: int, *, plain: bool) -> list[Run]:
 
 
 def agents_words(found: Sequence[Cost]) -> str:
-    """Count the agents; what memtui adds to one is a row, and no agent."""
-    return count_words(sum(one.agent != MEMTUI.id for one in found), "agent")
+    """Count the agents, and name what memtui adds to one, which has a row and is no agent."""
+    words = count_words(sum(one.agent != MEMTUI.id for one in found), "agent")
+    return f"{words} and memtui" if any(one.agent == MEMTUI.id for one in found) else words
 
 
 def _all_runs(cost: Cost, width: int) -> Sequence[Run]:
@@ -247,7 +248,7 @@ def page(engine: Engine, row: Row, around: Surroundings, width: int, *, plain: b
 def _sums(cost: Cost, around: Surroundings, width: int, *, plain: bool) -> Page:
     where, files = short(cost.project, around), count_words(cost.files, "file")
     sums = f"{cost.title}, started in {where}, loads {files}: {cost.bytes:,} bytes, {cost.tokens:,} tokens."
-    lines = [sums, cost.method_words, cost.note]
+    lines = [sums, cost.note]
     if cost.below:
         lines.append(f"{cost.below:,} bytes fall below its limits and are not loaded.")
     for mark, words in (

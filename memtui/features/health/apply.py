@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Conflict, Write
 from memtui.errors import ConflictError, NotFoundError, RefusedError
-from memtui.features.health.model import IndexFinding, IndexReport, Preview
+from memtui.features.health.model import CUT, QUIET, IndexFinding, IndexReport, Preview
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -265,6 +265,32 @@ def apply(engine: Engine, previews: Sequence[Preview], *, actor: Actor, label: s
         if outcome.error is not None:
             raise outcome.error
     return Applied(done.txn, fixes, tuple(step.address for step in steps))
+
+
+def left_over(
+    reports: Sequence[IndexReport], chosen: Sequence[Chosen], previews: Sequence[Preview]
+) -> tuple[IndexFinding, ...]:
+    """Give the findings that stay once those that were chosen are fixed, without those that are counted apart.
+
+    Args:
+        reports: what was found.
+        chosen: what of it is fixed.
+        previews: what that makes of the indexes; with fewer lines there may be no cut any more.
+    """
+    fixed = {one.report.address: one.findings for one in chosen}
+    after = {one.address: one.after for one in previews}
+    return tuple(
+        finding
+        for report in reports
+        for finding in report.findings
+        if finding.kind not in QUIET
+        and finding not in fixed.get(report.address, ())
+        and (
+            finding.kind != CUT
+            or report.address not in after
+            or measure(after[report.address], report.policy).cut is not None
+        )
+    )
 
 
 def _label(previews: Sequence[Preview], fixes: int) -> str:

@@ -6,21 +6,20 @@ undo.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from textual import on
 
 from memtui.errors import MemtuiError
-from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare
-from memtui.features.health.model import BY_NAME, ORPHAN, TOGETHER, Stray
-from memtui.features.health.view_rows import HealthRows, Reports, Row, page, row_runs
+from memtui.features.health.apply import Chosen, apply, choose, left_over, prepare
+from memtui.features.health.model import BY_NAME, ORPHAN, TOGETHER, Preview, Stray
+from memtui.features.health.view_rows import HealthRows, Reports, Row, fixed_words, page, row_runs
 from memtui.features.host import WRITE, Host
-from memtui.ui.action import Action
+from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import count_words
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.rowlist import RowList
 
@@ -331,20 +330,32 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
     def _fix_one(self) -> None:
         row = self.row
         if row is not None and row.report is not None and row.finding is not None:
-            self._run((Chosen(row.report, (row.finding,)),), row.finding.path)
+            path = row.finding.path
+            self._run((Chosen(row.report, (row.finding,)),), lambda _: f"Fixed {path}", path)
 
     def _fix_many(self, kinds: tuple[str, ...]) -> None:
         row = self.row
         if row is not None:
-            self._run(choose(self.rows.reports.get(row.root, ()), kinds), self.rows.label(row.root))
+            reports, name = self.rows.reports.get(row.root, ()), self.rows.label(row.root)
+            chosen = choose(reports, kinds)
+            keys = {one.id: shown_keys(one) for one in self.table}
 
-    def _run(self, chosen: Sequence[Chosen], name: str) -> None:
+            def words(previews: Sequence[Preview]) -> str:
+                left = left_over(reports, chosen, previews) if kinds == TOGETHER else ()
+                return fixed_words(sum(len(one.findings) for one in chosen), left, name, keys)
+
+            self._run(chosen, words, name)
+
+    def _run(self, chosen: Sequence[Chosen], words: Callable[[Sequence[Preview]], str], name: str) -> None:
         jobs = self.jobs
-        count = sum(len(one.findings) for one in chosen)
 
-        def done(_: Applied) -> None:
+        def job(engine: Engine) -> str:
+            previews = prepare(engine, chosen)
+            apply(engine, previews, actor=jobs.actor)
+            return words(previews)
+
+        def done(what: str) -> None:
             self._mine = True
-            what = f"Fixed {name}" if count == 1 else f"Fixed {count_words(count, 'finding')} of {name}"
             self.host.say(f"{what}. u takes it back.", "good")
 
         def failed(error: MemtuiError) -> None:
@@ -352,7 +363,7 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             jobs.refresh([one.report.address for one in chosen])
 
         jobs.run(
-            lambda engine: apply(engine, prepare(engine, chosen), actor=jobs.actor),
+            job,
             done,
             what=f"fix {name}",
             otherwise=failed,

@@ -66,6 +66,8 @@ ABOUT_STRAYS = (
 )
 OLD = "It changed a moment ago, and is being looked at again."
 
+_KIND = 11
+"""Cells of the column of kinds, with one between it and the next."""
 LEAST_PATH, MOST_PATH = 12, 60
 """Cells of the column of paths."""
 LEAST_TEXT = 20
@@ -241,6 +243,26 @@ def kind_words(findings: Iterable[IndexFinding]) -> str:
     return ", ".join(f"{counts[kind]:,} {WORDS[kind][counts[kind] > 1]}" for kind in KINDS if counts[kind])
 
 
+def fixed_words(fixed: int, left: Sequence[IndexFinding], name: str, keys: Mapping[str, str]) -> str:
+    """Say what was fixed, and what stays with the key it needs: `Fixed 1 of 2 findings of Notes; 1 cut line needs d f`.
+
+    Args:
+        fixed: findings that were.
+        left: those that stay.
+        name: of what they are findings.
+        keys: the keys of each action, by its id.
+    """
+    total = fixed + len(left)
+    said = [f"Fixed {f'{fixed:,} of ' if left else ''}{count_words(total, 'finding')} of {name}"]
+    for id_, some in (
+        ("fix_finding", [one for one in left if one.fix is not None]),
+        ("edit", [one for one in left if one.fix is None]),
+    ):
+        if some:
+            said.append(f"{kind_words(some)} {'needs' if len(some) == 1 else 'need'} {keys[id_]}")
+    return "; ".join(said)
+
+
 def row_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
     """Draw a row, exactly so many cells wide."""
     if row.stray is not None:
@@ -248,20 +270,20 @@ def row_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence
     if row.report is None:
         return _root_runs(row, rows, width, plain=plain)
     if row.finding is None:
-        return [(fit(f" ?          {row.report.address.path}  {row.report.problem}", width, plain=plain), "problem")]
+        return [(fit(f" ?           {row.report.address.path}  {row.report.problem}", width, plain=plain), "problem")]
     finding = row.finding
     sign = " " if finding.fix is None or row.over else "?" if finding.fix.offered else "f"
     kind = "over" if row.over else finding.kind
     style = "dim" if row.over else "conflict" if finding.kind == CUT else "warning"
     line = f"{finding.line:,}" if finding.line is not None else ""
-    room = max(width - 20, 8)
+    room = max(width - 11 - _KIND, 8)
     path_room = min(rows.widest, room * 3 // 5)
     if room - path_room < LEAST_TEXT:
         path_room = min(rows.widest, room)
     path = both_ends(finding.path, path_room, plain=plain)
     return [
         (f"{sign} ", "key"),
-        (f"{SHORT.get(kind, kind):<10}", style),
+        (f"{SHORT.get(kind, kind):<{_KIND}}", style),
         (path + " " * (path_room - cell_width(path)), "dim" if row.over else "name"),
         (f"{line:>6}  ", "number"),
         (fit(finding.text, room - path_room, plain=plain), "dim" if row.over else "description"),
@@ -269,12 +291,12 @@ def row_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence
 
 
 def _stray_runs(stray: Stray, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
-    room = max(width - 12, 8)
+    room = max(width - 2 - _KIND, 8)
     path_room = min(max(rows.widest, 30), room * 3 // 5)
     path = both_ends(stray.path, path_room, plain=plain)
     return [
         ("  ", "key"),
-        (f"{stray.kind:<10}", "warning"),
+        (f"{stray.kind:<{_KIND}}", "warning"),
         (path + " " * (path_room - cell_width(path)), "name"),
         (fit(f"  {stray.text}", room - path_room, plain=plain), "description"),
     ]

@@ -31,6 +31,7 @@ from memtui.features.hot_set.view_rows import (
     budget_lines,
     row_runs,
     rows_of,
+    share_parts,
     shown_path,
 )
 from memtui.ui.action import Action, shown_keys
@@ -208,13 +209,10 @@ what it was given at its start."""
         given = self.given
         if given is None:
             return "Hot set", []
-        notes: Line = [(f"{count_words(len(given.itself), 'file')} by itself | ", "title")] if given.door.agent else []
-        if given.context is not None:
-            notes.append((f"{len(given.context.items)} {'by memtui' if notes else 'given'}", "title"))
-        else:
-            notes.append(("none by memtui", "warning"))
-        if given.left_out:
-            notes.append((f" | {len(given.left_out):,} not", "warning"))
+        notes: Line = []
+        for words, style in share_parts(given):
+            notes += [(" | ", "title")] if notes else []
+            notes.append((words, style))
         return "Hot set", notes
 
     def page_words(self) -> tuple[str, Line]:

@@ -267,13 +267,26 @@ def _not_given(count: int) -> str:
 
 
 def share_words(given: Given) -> str:
-    """Say a share in a few words: `3 by itself, 2 by memtui, 1 not`."""
-    parts = [f"{count_words(len(given.itself), 'file')} by itself"] if given.door.agent else []
-    if given.context is not None:
-        parts.append(f"{len(given.context.items):,} by memtui")
-    elif given.door.way == NOT_INSTALLED:
-        parts.append("no memtui")
-    return ", ".join([*parts, *([f"{len(given.left_out):,} not given"] if given.left_out else [])]) or "nothing"
+    """Say a share in a few words, as the title does."""
+    return ", ".join(words for words, _ in share_parts(given))
+
+
+def share_parts(given: Given) -> Line:
+    """Say a share: `loads 3 itself`, `memtui adds 5`, `1 left out`, each with its style.
+
+    Without a hot set memtui still adds the index, where it gives anything.
+    """
+    parts: Line = [(f"loads {_some(len(given.itself))} itself", "title")] if given.door.agent else []
+    if given.context is None:
+        parts.append(("memtui adds nothing", "warning"))
+    else:
+        index = "the index" if given.context.index_block.text else "nothing"
+        parts.append((f"memtui adds {f'{len(given.context.items):,}' if given.context.items else index}", "title"))
+    return [*parts, *([(f"{len(given.left_out):,} left out", "warning")] if given.left_out else [])]
+
+
+def _some(count: int) -> str:
+    return f"{count:,}" if count else "nothing"
 
 
 def page(engine: Engine, given: Given, row: Row, width: int, look: Look) -> Page:

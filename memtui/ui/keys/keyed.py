@@ -224,9 +224,10 @@ class KeyedScreen(Screen[T]):
             return
         choices = self._sequences.choices(first)
         kept = [(key, action) for key, action in choices if not action.moves]
+        line: Line = []
         # Where not all fit, they move together, and then those go that only move about.
         for gap, shown in ((3, choices), (2, choices), (2, kept)):
-            line: Line = [(f" {shown_key(first)} ", "strong"), (" ", "dim")]
+            line = [(f" {shown_key(first)} ", "strong"), (" ", "dim")]
             for key, action in shown:
                 line += [(key, "key"), (f" {action.label}{' ' * gap}", "dim")]
             if sum(cell_width(text) for text, _ in line) - gap <= self.app.size.width:

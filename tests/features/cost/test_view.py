@@ -71,8 +71,9 @@ def files(view: CostView) -> list[str]:
 async def test_agents_with_their_sums_and_what_costs_most(start: Start) -> None:
     async with costs(start) as (screen, view):
         assert [row.cost.agent for row in view.rows.shown] == ["claude-code", "codex", "memtui"]
-        assert "2 agents in use here" in screen.text
+        assert "2 agents and memtui in use here" in screen.text
         assert "memtui, where installed" in screen.text
+        assert screen.text.count("Tokens are") == 1
         assert "[############]" in screen.text
         await screen.until_text("What costs most:")
         assert "bytes fall below its limits" in screen.text

@@ -127,6 +127,23 @@ async def test_all_of_a_root_after_showing_what(world: Indexed) -> None:
         await screen.until(lambda: len(shown(view)) == 4)
 
 
+@pytest.mark.parametrize(
+    ("most", "said"),
+    [
+        (2, "Fixed 1 of 2 findings of Claude Code memory; 1 cut line needs d f. u takes it back."),
+        (3, "Fixed 1 finding of Claude Code memory. u takes it back."),
+    ],
+)
+async def test_what_stays_of_a_root_is_said(world: Indexed, most: int, said: str) -> None:
+    world.policy = LINKS._replace(index_lines=most)
+    world.lay(MEMORY_md=entry("gone.md") + "".join(entry(f"{name}.md") for name in "abc"), b_md="x\n", c_md="x\n")
+    async with real(world, size=(120, 40)) as screen:
+        view = await health(screen)
+        assert [kind for kind, _ in shown(view)][:2] == ["cut", "dangling"]
+        await screen.press("D", "r")
+        await screen.until_text(said)
+
+
 async def test_the_summary_goes_when_it_is_cancelled(world: Indexed) -> None:
     async with real(world) as screen:
         await health(screen)
