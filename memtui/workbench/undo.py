@@ -114,6 +114,9 @@ class SeenSteps:
         if any(outcome.ok for outcome in done.outcomes):
             if step is not None:
                 self._take_back(engine, step, actor)
+                again = ((len(step.rejected), "rejected"), (len(step.changes), "seen"))
+                words = ", ".join(f"{count:,} {word}" for count, word in again if count)
+                done = done._replace(also=" ".join(filter(None, (done.also, f"Also open again: {words}."))))
             self._undone.append(newest)
             done = done._replace(left="")  # what is newer elsewhere was told before
         self._left = engine.undo.next()

@@ -92,7 +92,10 @@ def test_a_mark_that_belongs_to_a_step_goes_and_comes_with_it(engine: Engine) ->
     decide(engine, [stored.id], "rejected", actor=ME)
     steps.mark(engine, engine.changes.unseen(), [stored.id], joined=True)
     for _ in range(2):
-        assert label(steps.undo(engine, ME)) == "save here/c.md"
+        done = steps.undo(engine, ME)
+        assert label(done) == "save here/c.md"
+        assert isinstance(done, Done)
+        assert done.also == "Also open again: 1 rejected, 1 seen."
         assert (engine.read(C).bytes, unseen(engine)) == (b"c\n", [A])
         assert engine.proposals.get(stored.id).state == "open"
         assert label(steps.redo(engine, ME)) == "save here/c.md"

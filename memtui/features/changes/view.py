@@ -29,6 +29,7 @@ from memtui.features.changes.view_rows import (
     burst_words,
     row_runs,
 )
+from memtui.features.proposals.value import main_target
 from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import Look
@@ -463,9 +464,7 @@ you rejected, and r opens it again."""
         if proposed is not None:
             places = len(proposed.starts)
             one = proposed.view.proposal
-            return f"{one.kind} {view_proposals.main_target(one)}", (
-                [(f"{self.hunk + 1} of {places}", "title")] if places > 1 else []
-            )
+            return f"{one.kind} {main_target(one)}", ([(f"{self.hunk + 1} of {places}", "title")] if places > 1 else [])
         if drawn is None:
             return "What changed", []
         notes: Line = [(f"{self.hunk + 1} of {len(drawn.hunks)}", "title")] if len(drawn.hunks) > 1 else []

@@ -20,7 +20,7 @@ from memtui.features.changes.view_rows import NO_SIGN, SIGNS, UNDECIDED, draft_f
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import ProposalView, StepView
-from memtui.features.proposals.value import only_expects
+from memtui.features.proposals.value import main_target, only_expects
 from memtui.safe_text import cell_width, one_line
 from memtui.transcripts.follow import follow
 from memtui.transcripts.sessions import READERS, allowed_files, consent
@@ -68,12 +68,6 @@ class ShownProposal(NamedTuple):
     """The line of the page each place begins at."""
     places: tuple[tuple[int, int], ...]
     """Its step, and its hunk in that."""
-
-
-def main_target(one: Proposal) -> str:
-    """The address a proposal is about: the first that it changes, not one that only has to be there."""
-    changed = (str(step.address) for step in one.steps if not only_expects(step))
-    return next(changed, next(iter(one.targets), ""))
 
 
 def runs(one: Proposal, width: int, look: Clock) -> list[Run]:

@@ -18,7 +18,7 @@ from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome,
 from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from memtui.features.proposals import staged
-from memtui.features.proposals.value import PASSING, bounded, only_expects, refused, text_of
+from memtui.features.proposals.value import PASSING, bounded, main_target, only_expects, refused, text_of
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -227,7 +227,8 @@ def carry_out(
         _recover(engine)
         cause, before = f"proposals-{uuid4().hex}", Done("", "save", ())
         if back:
-            what = [f"take back {len(back)} changes"] + [f"decide about {len(wanted)} proposals"] * bool(wanted)
+            what = [f"take back {_count(len(back), 'change')}"]
+            what += [f"decide about {_count(len(wanted), 'proposal')}"] * bool(wanted)
             label = " and ".join(what) if len(back) > 1 or wanted else ""
             before = engine.undo.take_back(back, actor=actor, label=label, cause=cause)
         done = before
@@ -413,5 +414,9 @@ def _without(base: bytes, data: bytes, cuts: Sequence[ByteHunk], rejected: froze
 
 def _label(what: str, proposals: Sequence[Proposal]) -> str:
     if len(proposals) == 1:
-        return f"{what} proposal {proposals[0].id}: {proposals[0].kind} {' '.join(proposals[0].targets[:1])}".rstrip()
-    return f"{what} {len(proposals)} proposals"
+        return f"{what} proposal {proposals[0].id}: {proposals[0].kind} {main_target(proposals[0])}".rstrip()
+    return f"{what} {_count(len(proposals), 'proposal')}"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

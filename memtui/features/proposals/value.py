@@ -137,6 +137,12 @@ def only_expects(step: Step) -> bool:
     return isinstance(step, Write) and sha256(step.data).hexdigest() == step.expected_sha256
 
 
+def main_target(one: Proposal) -> str:
+    """The address a proposal is about: the first that it changes, not one that only has to be there."""
+    changed = (str(step.address) for step in one.steps if not only_expects(step))
+    return next(changed, next(iter(one.targets), ""))
+
+
 def _short(text: str, most: int) -> str:
     """A text without its secrets, on one line; masked whole, so that half a secret is recognised too."""
     plain = " ".join(mask(text).text.split())

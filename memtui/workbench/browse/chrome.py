@@ -367,7 +367,7 @@ class Chrome:
             return []
         if side.node.memory is None:
             return side.groups.lines(side.node, side.width)[:2]  # folded as the page below goes on with it
-        return list(cells.about(side.node.memory, side.node.signs, side.look, width))
+        return list(cells.about(side.written(side.node.memory), side.node.signs, side.look, width))
 
     def detail(self, width: int) -> list[Line]:
         """The strip below the tree in one column."""

@@ -44,6 +44,8 @@ class Shown(NamedTuple):
     """The line, from 1, of each place that was looked for."""
     held: Usage | None = None
     """How many entries it holds and how full it is; None: it is one memory."""
+    actor: str = ""
+    """Who wrote it; empty while that is not read."""
 
 
 def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, held: Literal | None = None) -> Shown:
@@ -71,12 +73,21 @@ def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, 
     first = min(changed, default=None)
     if held is None or len(snapshot.bytes) > SHOWN_BYTES:
         page = text_page(snapshot.bytes, width, changed=changed, plain=plain)
-        return Shown(address, snapshot.sha256, page, first, held=held_in(engine, address, snapshot.bytes))
+        return Shown(
+            address, snapshot.sha256, page, first, (), held_in(engine, address, snapshot.bytes), _actor(engine, memory)
+        )
     text = snapshot.bytes.decode("utf-8", "replace").removeprefix("\ufeff")
     spans = by_line(text, held.spans(text))
     page = text_page(snapshot.bytes, width, changed=changed, plain=plain, places=spans)
     places = tuple(line for line, some in spans.items() for _ in some)
-    return Shown(address, snapshot.sha256, page, first, places, held_in(engine, address, snapshot.bytes))
+    held_now = held_in(engine, address, snapshot.bytes)
+    return Shown(address, snapshot.sha256, page, first, places, held_now, _actor(engine, memory))
+
+
+def _actor(engine: Engine, memory: Memory) -> str:
+    """Who wrote what a memory holds; after a change was taken back its row still names whose change that was."""
+    last = None if memory.unseen else next(iter(engine.history.of(memory.address)), None)
+    return last.actor if last is not None and last.sha256 == memory.sha256 else memory.actor
 
 
 def held_in(engine: Engine, address: Address, data: bytes) -> Usage | None:
@@ -168,7 +179,7 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
         ("state", ", ".join(state) or "no marks"),
         ("used", used),
         ("size", f"{size_words(memory.bytes)} of {size_words(limit)}" if limit else size_words(memory.bytes)),
-        ("changed", f"{since(memory.modified_at, now)}, {by(who_words(memory.actor, memory.address.root))}"),
+        ("changed", f"{since(memory.modified_at, now)}, {by(who_words(_actor(engine, memory), memory.address.root))}"),
         ("versions", f"{memory.version} kept" if memory.version else "none kept yet"),
         ("sha-256", memory.sha256 or "could not be read"),
     ]

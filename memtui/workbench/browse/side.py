@@ -51,7 +51,7 @@ class Side:
         self.node: Node | None = None
         self.shown: preview.Shown | None = None
         self.difference: preview.Difference | None = None
-        self._pages: dict[tuple[Address, str | None, bool, int], preview.Shown] = {}
+        self._pages: dict[tuple[Address, str | None, bool, int, int], preview.Shown] = {}
         self._rest: Timer | None = None
         self._looking: Timer | None = None
         self.start_at: tuple[Address, int] | None = None
@@ -140,7 +140,7 @@ class Side:
         memory = self.memory
         if memory is None:
             return None
-        return self._pages.get((memory.address, memory.sha256, memory.unseen, self.width))
+        return self._pages.get((memory.address, memory.sha256, memory.unseen, memory.version, self.width))
 
     def read(self) -> None:
         """Read what is under the cursor in the way it is shown now."""
@@ -162,7 +162,7 @@ class Side:
         elif self.mode == INFO:
             self._read_info(memory, width)
         else:
-            key = (memory.address, memory.sha256, memory.unseen, width)
+            key = (memory.address, memory.sha256, memory.unseen, memory.version, width)
             held = self.finding.held if self.finds else None
 
             def keep(shown: preview.Shown) -> None:
@@ -332,6 +332,12 @@ class Side:
         shown = self.shown
         return shown.held if shown is not None and self.memory and shown.address == self.memory.address else None
 
+    def written(self, memory: Memory) -> Memory:
+        """A memory with who wrote it, as far as its text was read."""
+        shown = self.shown
+        known = shown is not None and (shown.address, shown.sha256) == (memory.address, memory.sha256) and shown.actor
+        return memory._replace(actor=known) if known else memory
+
     def detail_lines(self, width: int, height: int) -> list[Line]:
         """The lines below the tree in one column."""
         node = self.node
@@ -339,7 +345,7 @@ class Side:
             return []
         if node.memory is None:
             return self.groups.lines(node, width)[:height]
-        lines = cells.detail(node.memory, node.signs, self.look, width)
+        lines = cells.detail(self.written(node.memory), node.signs, self.look, width)
         if self._held is not None:
             style = "warning" if self._held.over else "name"
             lines.append([(f" {self._held.words}  ", style), ("E", "key"), (" lists them", "dim")])

@@ -99,6 +99,12 @@ async def test_a_proposal_is_named_by_what_goes_and_says_its_reason_once() -> No
         await screen.until(lambda: top.proposed is not None)
         assert top.page_words()[0] == f"remove {NOTES}"
         assert f"{NOTES}: Both" in screen.text, "the row names it as well"
+        await screen.press("a")
+        await screen.until_text("1 accepted")
+        await screen.press("ctrl+s", "enter")
+        await screen.until_text("Carried out: 1 accepted.")
+        await screen.press("u")
+        await screen.until_text(f"remove {NOTES}. U does it again.")
 
 
 async def test_the_cursor_stays_where_the_last_row_was_decided_and_a_filter_keeps_the_title() -> None:
