@@ -317,7 +317,7 @@ class Editing:
         return True
 
     def abandon(self, words: str) -> None:
-        """Close a memory that is gone."""
+        """Close a memory of whose text nothing is left to keep, and say this in the tree."""
         self._close()
         self.wishes.left(words)
 

@@ -170,18 +170,18 @@ class EditorHost:
         return 0.0 if chosen == "at-once" or self._screen.facts.calm else PAUSE
 
     def leave(self, words: str = "") -> None:
-        """Go back to the tree and say this there; what was typed is kept as a draft."""
+        """Go back to the tree, or the view it was opened from, and say this there; what was typed is kept as a draft."""
         if self._editing is not None and not self._editing.put_away():
             return
         self._set_active(active=False)
         self._screen.memories.focus()
         if self._focused is not None and not self._screen.panes.one_column:
             self._screen.call_after_refresh(self._focused.focus)  # it is in sight again only then
-        if words:
-            self._screen.say(words)
         left, self._left = self._left, ()
         if left:
             self._screen.views.again(left)
+        if words:
+            self._screen.say(words)
 
     def _set_active(self, *, active: bool) -> None:
         self._screen.editing = active

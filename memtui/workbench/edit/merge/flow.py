@@ -81,7 +81,7 @@ class ConflictFlow:
     """One conflict, from the first screen to the last answer."""
 
     def __init__(self, editing: Editing, address: Address, texts: Texts, *, alone: bool = False) -> None:
-        """Take the open memory with its three texts; `alone`: it was opened for this, and closes with "later"."""
+        """Take the open memory with its three texts; `alone`: it was opened for this, and closes with the conflict."""
         self._alone = alone
         self.editing = editing
         self.address = address
@@ -240,9 +240,16 @@ class ConflictFlow:
         if editing.address == address:
             snapshot = Snapshot(address, data, result.sha256, editing.wishes.clock())
             wrote = isinstance(result, Saved)  # else there is no step, and u would take another one back
-            saved = f"Saved{with_whom}. u in the tree takes it back."
-            editing.adopt(snapshot, saved if wrote else "Nothing to write: it is what is on disk now.")
+            saved = f"Saved{with_whom}. u{'' if self._alone else ' in the tree'} takes it back."
+            self._go_on(snapshot, saved if wrote else "Nothing to write: it is what is on disk now.")
         editing.drafts.drop(address)
+
+    def _go_on(self, snapshot: Snapshot, words: str) -> None:
+        """Go back to where the conflict was opened, and say this there."""
+        if self._alone:
+            self.editing.abandon(words)
+        else:
+            self.editing.adopt(snapshot, words)
 
     def _take_theirs(self) -> None:
         """What is on disk is what the user wants; nothing is written, the draft goes to history."""
@@ -250,7 +257,7 @@ class ConflictFlow:
         self._end()
         if self.editing.address == address and texts.disk is not None:
             snapshot = Snapshot(address, texts.disk, texts.disk_sha256 or "", self._at)
-            self.editing.adopt(snapshot, "The text on disk is taken as it is; yours is in the history (H).")
+            self._go_on(snapshot, "The text on disk is taken as it is; yours is in the history (H).")
         self.editing.drafts.drop(address)
 
     def _not_written(self, data: bytes, error: MemtuiError) -> None:

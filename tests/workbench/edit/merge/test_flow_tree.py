@@ -25,7 +25,7 @@ async def overlapping(screen: Shown) -> None:
 async def test_the_change_is_announced_while_typing_without_stealing_focus_or_cursor() -> None:
     async with shown() as screen:
         await overlapping(screen)
-        await screen.until_text("saved: 1 hunk, 1 overlap  f8")
+        await screen.until_text("saved outside memtui: 1 hunk, 1 overlap  f8")
         editor = screen.browser.host.editing
         assert editor is not None
         area = editor.editor.text_area
@@ -58,6 +58,29 @@ async def test_a_conflict_that_was_left_is_marked_in_tree_and_header_and_goes_on
             await screen.until(lambda: not screen.browser.editing)
             assert screen.app.focused is screen.browser.memories
         assert screen.engine.data[RETRY] == TEXT.replace("three", "five").encode()
+
+
+@pytest.mark.parametrize("in_tree", [True, False])
+async def test_a_conflict_that_is_answered_goes_back_to_where_it_was_opened(in_tree: bool) -> None:
+    async with shown() as screen:
+        await overlapping(screen)
+        await screen.until_text("1 overlap  f8")
+        if in_tree:
+            await screen.press("escape")
+            await screen.until(lambda: screen.browser.forest.nodes[RETRY].signs.conflict == 1)
+        await screen.press("c" if in_tree else "f8")
+        await screen.until(lambda: isinstance(screen.app.screen, ConflictScreen))
+        await screen.press("b")
+        await screen.until_text("ctrl+s writes 5 lines")
+        await screen.press("ctrl+s")
+        await screen.until_text("Saved, merged with what was saved")
+        assert screen.browser.editing is not in_tree
+        assert screen.text.count("u takes it back.") == in_tree
+        await screen.until(lambda: not screen.browser.forest.totals.draft)
+        if in_tree:
+            assert screen.app.focused is screen.browser.memories
+            await screen.press("u")
+            await screen.until(lambda: screen.engine.data[RETRY] == TEXT.replace("three", "five").encode())
 
 
 @pytest.mark.parametrize(("text", "then"), [(TEXT, None), ("# Retry\n\n- never\n", ConflictScreen)])
