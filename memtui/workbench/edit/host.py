@@ -170,7 +170,7 @@ class EditorHost:
         return 0.0 if chosen == "at-once" or self._screen.facts.calm else PAUSE
 
     def leave(self, words: str = "") -> None:
-        """Go back to the tree, or the view it was opened from, and say this there; what was typed is kept as a draft."""
+        """Go back to where it was opened, and say this there; what was typed is kept as a draft."""
         if self._editing is not None and not self._editing.put_away():
             return
         self._set_active(active=False)
