@@ -236,7 +236,7 @@ MAIN: tuple[Action, ...] = (
         footer=7,
     ),
     action("redo", "U", "redo", "Do again what was undone.", "memory", writes=True),
-    action("resolve", "c", "resolve", "Resolve the conflict of this memory.", "memory"),
+    action("resolve", "c", "resolve", "Resolve the conflict of this memory, or the next one.", "memory"),
     action("copy_path", "y p", "path", "Copy the path of the file.", "memory"),
     action("copy_contents", "y c", "contents", "Copy the text.", "memory"),
     action("copy_description", "y d", "description", "Copy the description.", "memory"),

@@ -18,7 +18,7 @@ from memtui.ui.keys.keyed import READ_ONLY
 from memtui.workbench.actions import BROWSER_ROOMS, VIEWS
 from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
 from memtui.workbench.tree.nodes import MEMORY, OLD, Node
-from memtui.workbench.tree.rows import Effect
+from memtui.workbench.tree.rows import Effect, next_conflict
 
 if TYPE_CHECKING:
     from memtui.ui.keys.palette import Command
@@ -34,7 +34,6 @@ NEEDS_MEMORY = frozenset(
         "copy_contents",
         "copy_description",
         "copy_sha",
-        "resolve",
         "lift_line",
     }
 )
@@ -150,6 +149,8 @@ class Commands:
         if action.writes and (underway := screen.bridge.underway):
             return f"{underway}. Keys that change memories wait for its end."
         node = screen.memories.current
+        if action.id == "resolve":
+            return "" if screen.forest.totals.conflict else "There is no conflict."
         if action.id in NEEDS_MEMORY and (node is None or node.kind != MEMORY):
             return f"{action.label}: put the cursor on a memory first."
         if action.id == "entries" and node is not None:
@@ -158,8 +159,6 @@ class Commands:
             return f"{action.label}: there is no memory here."
         if action.id in ("page_next", "page_previous") and not screen.side.finds:
             return "Nothing is being searched for in this text; / in the text starts a search."
-        if action.id == "resolve" and node is not None and not node.signs.conflict:
-            return "There is no conflict on this memory."
         if action.id == "archive" and node is not None and node.root in screen.forest.others:
             return "archive: start memtui in that project to archive what it has."
         if action.id == "edit_outside" and screen.facts.settings.terminal.web:
@@ -355,9 +354,16 @@ class Commands:
             self._screen.open_editor(address, then="outside")
 
     def _resolve(self) -> None:
-        address = self._current()
-        if address is not None:
-            self._screen.open_editor(address, then="compare")
+        """Go to the next conflict, beginning with the row under the cursor, and open it."""
+        screen = self._screen
+        node = next_conflict(screen.forest, screen.memories.cursor)
+        if node is None or node.memory is None:
+            return
+        address = node.memory.address
+        if not screen.memories.reveal(address):
+            screen.filtering.clear()
+            screen.memories.reveal(address)
+        screen.open_editor(address, then="compare")
 
     # Lists on top
 

@@ -561,6 +561,16 @@ def first_to_see(forest: Forest) -> int | None:
     return best[-1] if best is not None else None
 
 
+def next_conflict(forest: Forest, at: int) -> Node | None:
+    """Find the next memory in conflict: at this row (from 0) or below, then from the top; what a filter hides last."""
+    rows = forest.rows()
+    for index in (*range(at, len(rows)), *range(min(at, len(rows)))):
+        ends = index + 1 == len(rows) or rows[index + 1].depth <= rows[index].depth  # a memory, or a closed folder
+        if ends and rows[index].signs.conflict:
+            return next(leaf for leaf in rows[index].memories() if leaf.signs.conflict)
+    return next((leaf for leaf in forest.nodes.values() if leaf.signs.conflict), None)
+
+
 def _far(forest: Forest, node: Node) -> int:
     """How far a row is from what the user works on: 0 the project's own memories, 3 what no agent reads now."""
     root = forest.root(node.root)

@@ -430,7 +430,7 @@ async def test_off_keys_say_why() -> None:
         await screen.until_text("versions: put the cursor on a memory first.")
         await screen.go(RETRY)
         await screen.press("c")
-        await screen.until_text("There is no conflict on this memory.")
+        await screen.until_text("There is no conflict.")
 
 
 @pytest.mark.parametrize("keys", [("p",), ("n",), ("r",), ("d", "t"), ("u",), ("U",)])

@@ -2,11 +2,11 @@
 
 import pytest
 
-from memtui.engine.model import Address
+from memtui.engine.model import Address, Draft
 from memtui.ui.keys import fence
 from memtui.workbench.edit.merge.cases import CaseScreen
 from memtui.workbench.edit.merge.screen import ConflictScreen
-from tests.workbench.shown import Shown, shown
+from tests.workbench.shown import Shown, engine_with, shown
 
 RETRY = Address.parse("memtui:project/decisions/retry.md")
 TEXT = "# Retry\n\n- three times\n- with jitter\n"
@@ -81,6 +81,29 @@ async def test_a_conflict_that_is_answered_goes_back_to_where_it_was_opened(in_t
             assert screen.app.focused is screen.browser.memories
             await screen.press("u")
             await screen.until(lambda: screen.engine.data[RETRY] == TEXT.replace("three", "five").encode())
+
+
+async def test_c_on_another_row_goes_to_the_next_conflict_and_opens_it() -> None:
+    notes, prose = (Address.parse(name) for name in ("memtui:project/notes.md", "memtui:global/style/prose.md"))
+    engine = engine_with()
+    for address in (notes, prose):
+        engine.engine.drafts.save(Draft(address, None, "mine\n", (0, 0), 1))
+    async with shown(engine) as screen:
+        await screen.until(lambda: screen.browser.forest.totals.conflict == 2)
+        await screen.press("g", "g")
+        for expected in (prose, notes, prose):
+            await screen.press("c")
+            await screen.until(lambda: screen.browser.host.address == expected)  # noqa: B023
+            await screen.until(lambda: isinstance(screen.app.screen, ConflictScreen))
+            await screen.until_text("1 conflict is still open")
+            await screen.press("escape")
+            await screen.until(lambda: not screen.browser.editing)
+            assert screen.here == str(expected)
+            await screen.press("j")
+        await screen.press("slash")
+        await screen.type("retry")
+        await screen.press("enter", "c")
+        await screen.until(lambda: isinstance(screen.app.screen, ConflictScreen))
 
 
 @pytest.mark.parametrize(("text", "then"), [(TEXT, None), ("# Retry\n\n- never\n", ConflictScreen)])
