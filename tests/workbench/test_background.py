@@ -47,7 +47,7 @@ async def test_what_another_process_queues_is_done_and_said_once(world: World) -
         with world.engine() as other:
             other.tasks.enqueue("remember", lane, "cli", {"files": {"a.md": "a", "b.md": "b"}}, trigger="manual")
             other.tasks.enqueue("remember", "elsewhere", "cli", {"files": {"c.md": "c"}}, trigger="manual")
-        await screen.until_text("Saved 2 memories: 0 w shows the difference, u takes it back.")
+        await screen.until_text("Saved 2 memories. 0 then w shows what changed, u takes it back.")
         assert set(world.disk()) == {"a.md", "b.md"}
         await screen.press("M")
         assert screen.text.count("Saved 2 memories") == 1

@@ -61,7 +61,7 @@ class Outlook(NamedTuple):
 class RememberScreen(PlanScreen["ToRemember | Address"]):
     """The line, and what comes of it; gives what is to be remembered, or the memory to open instead."""
 
-    HELP = """Type what agents should know from now on; ctrl+s or enter sends it, and work goes on. Tab chooses where it
+    HELP = """Type what agents should know from now on; enter or ctrl+s saves it, and work goes on. Tab chooses where it
 applies. Below stands what will be written and where; above are memories like it: up and down go through them, ctrl+o
 opens one instead. What looks like a secret is not sent without a !. Escape leaves, and the text is there when you
 come back. `Why:` and `How to apply:` behind a sentence are kept as its reasons."""
@@ -212,7 +212,7 @@ come back. `Why:` and `How to apply:` behind a sentence are kept as its reasons.
         if self._refused is not None:
             return []
         known = self.outlook is not None and isinstance(self.outlook.found, Known)
-        words = ["ctrl+o opens"] * bool(self.like.rows) + ["ctrl+s sends"] * (not known)
+        words = ["ctrl+o opens"] * bool(self.like.rows) + ["enter saves"] * (not known)
         return [("  ".join(words), "dim")]
 
     def _title(self, width: int) -> list[Line]:

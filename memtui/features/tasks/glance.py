@@ -77,16 +77,17 @@ def said(ended: Sequence[Task]) -> tuple[str, str]:
         more = f" {len(failed) - 1} more failed." if len(failed) > 1 else ""
         return f"{failed[-1].kind} failed: {what_words(failed[-1])}{more} 0 shows it.", "warning"
     done = [task for task in ended if task.state == COMPLETED]
-    saved = sum(_count(task, "addresses") for task in done if task.txn is not None)
-    proposed = sum(_count(task, "proposals") for task in done)
+    saved = [name for task in done if task.txn is not None for name in _names(task, "addresses")]
+    proposed = sum(len(_names(task, "proposals")) for task in done)
     parts = [str((task.result or {})["summary"]) for task in done if (task.result or {}).get("outcome") == "known"]
     if saved:
-        parts.append(f"Saved {count_words(saved, 'memory')}: 0 w shows the difference, u takes it back.")
+        what = saved[0] if len(saved) == 1 else count_words(len(saved), "memory")
+        parts.append(f"Saved {what}. 0 then w shows what changed, u takes it back.")
     if proposed:
         parts.append(f"Proposed: {count_words(proposed, 'change')}. 3 shows what waits.")
     return " ".join(parts), "good"
 
 
-def _count(task: Task, name: str) -> int:
+def _names(task: Task, name: str) -> list[str]:
     found = (task.result or {}).get(name)
-    return len(found) if isinstance(found, list) else 0
+    return [str(one) for one in found] if isinstance(found, list) else []

@@ -39,10 +39,10 @@ LABEL = 12
 class NewScreen(PlanScreen["NewPlan | None"]):
     """The fields, and what comes of them; gives the memory that was made, or nothing."""
 
-    HELP = """A new memory in the shape its agent writes: enter goes to the next field, and behind the last one makes
-it; ctrl+s makes it from any. Tab goes through the types. Below stand the file as it will be, and the line that the
-index gets in the same step. A name that ends in .md is the name of the file. Escape leaves; what is typed needs a
-second one."""
+    HELP = """A new memory in the shape its agent writes: enter goes to the next field, and behind the last one
+creates it; ctrl+s creates it from any. Tab goes through the types. Below stand the file as it will be, and the line
+that the index gets in the same step. A name that ends in .md is the name of the file. Escape leaves; what is typed
+needs a second one."""
 
     def __init__(
         self, table: tuple[Action, ...], jobs: Jobs, root: Root, folder: str, name: str = "", *, plain: bool
@@ -170,7 +170,7 @@ second one."""
         typed = self.sheet._replace(type="") != Sheet("") or self.sheet.type not in ("", self._kind)
         if typed and not self._sure:
             self._sure = True
-            self.say("Not made yet: esc again drops what you typed, ctrl+s makes it.", "warning")
+            self.say("Not created yet: esc again drops what you typed, ctrl+s creates it.", "warning")
         else:
             self.leave()
 
@@ -220,7 +220,7 @@ second one."""
 
     def _line(self, width: int) -> list[Line]:
         last = self._at == self.fields.rows[-1]
-        keys = [("enter", "makes it" if last else "next field"), ("ctrl+s", "makes it")][1 if last else 0 :]
+        keys = [("enter", "creates it" if last else "next field"), ("ctrl+s", "creates it")][1 if last else 0 :]
         keys = [("tab", "next type")] * (self._at == TYPE) + keys + [("esc", "back")]
         if self._said:
             return [bars.message(self._said, width, plain=self._plain)]

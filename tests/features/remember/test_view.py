@@ -72,9 +72,10 @@ async def test_what_is_written_is_seen_first_and_undo_takes_it_back(tmp_path: Pa
         assert f"lands in memtui:project/{PATH}" in screen.text
         assert "type feedback, worker none" in form.details.text
         assert agents.everything() == before
-        await screen.press("ctrl+s")
+        assert "enter saves" in screen.footer
+        await screen.press("enter")
         assert screen.app.screen is screen.browser
-        await until_said(screen, "Saved 1 memory: ")
+        await until_said(screen, f"{PATH}. 0 then w shows what changed, u takes it back.")
         assert sum("Saved" in text for _, text in screen.browser.chrome.said) == 1
         assert set(agents.held("memtui")) == {"pnpm.md", PATH}
         await screen.press("u")
@@ -135,7 +136,7 @@ async def test_a_secret_is_noticed_and_only_kept_by_a_further_key(tmp_path: Path
         assert form.prompt.text.endswith(TOKEN)
         assert "keep anyway" not in form.details.text
         await screen.press("ctrl+s", "exclamation_mark")
-        await until_said(screen, "Saved 1 memory: ")
+        await until_said(screen, "Saved ")
         (path,) = set(agents.held("memtui")) - {"pnpm.md"}
         assert TOKEN in agents.held("memtui")[path].decode()
         assert TOKEN not in "".join(text for _, text in screen.browser.chrome.said)
@@ -154,4 +155,4 @@ async def test_what_fails_gives_the_text_back(tmp_path: Path) -> None:
         form = await asked(screen)
         assert form.prompt.text == TEXT
         await screen.press("ctrl+s")
-        await until_said(screen, "Saved 1 memory: ")
+        await until_said(screen, "Saved ")
