@@ -421,12 +421,12 @@ class ListView(ViewScreen, Generic[T]):
         """Ask for one line of text, in the footer's place."""
         self.show_hint(None)
         self.prompt = Prompt(question)
-        self.update("#view-footer")
+        self.update("#view-footer", "#view-header")
 
     def close_prompt(self) -> None:
         """Put the line of text away."""
         self.prompt = None
-        self.update("#view-footer")
+        self.update("#view-footer", "#view-header")
 
     @property
     def letters_are_text(self) -> bool:

@@ -423,7 +423,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         return page_title(self.item if isinstance(self.item, Hit) else None)
 
     def _draw_bars(self) -> None:
-        self.update("#search-line", "#search-state", "#listed-page-title", "#view-footer")
+        self.update("#view-header", "#search-line", "#search-state", "#listed-page-title", "#view-footer")
 
     def _line(self, width: int) -> list[Line]:
         line, column = self.line.draw(width, active=self._in_line and self.is_current, plain=self.ascii)

@@ -380,7 +380,7 @@ class BrowserScreen(KeyedScreen[None]):
 
     def on_descendant_focus(self) -> None:
         """Show which pane is focused."""
-        self.chrome.update("tree-title", "side-title", "info-title", "footer")
+        self.chrome.update("header", "tree-title", "side-title", "info-title", "footer")
 
     def on_screen_resume(self) -> None:
         """What lay over it is gone: its text is in front of the user again."""

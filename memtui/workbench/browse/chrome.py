@@ -313,7 +313,7 @@ class Chrome:
             self.unseen,
             self.health,
             screen.bridge.read_only,
-            facts.demo,
+            facts.demo and not getattr(screen.app.screen, "letters_are_text", False),  # else its keys would be text
             self.loading,
             screen.projects.progress if "projects" in screen.__dict__ else "",
             self._needed_size(),

@@ -52,6 +52,7 @@ class FilterLine:
         from memtui.ui.widgets.prompts import Prompt
 
         self._screen.prompt = Prompt(question)
+        self._screen.chrome.update("header")
         self._draw()
 
     def feed(self, key: str, character: str | None) -> bool:
@@ -85,6 +86,7 @@ class FilterLine:
     def close_prompt(self) -> None:
         """Put the line away."""
         self._screen.prompt = None
+        self._screen.chrome.update("header")
         self._draw()
 
     def refuse(self, text: str) -> bool:

@@ -219,6 +219,7 @@ class State(NamedTuple):
     health: Health = Health("watching")
     read_only: bool = False
     demo: bool = False
+    """What there is to try is named; its keys are keys now."""
     loading: bool = False
     progress: str = ""
     """What goes on behind the screen, such as reading other projects."""

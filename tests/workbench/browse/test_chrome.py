@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.workbench.browse.chrome import REST, layout_for
+from tests.workbench.shown import shown
 
 
 @pytest.mark.parametrize(
@@ -45,3 +46,26 @@ def test_something_is_always_shown(width: int, height: int, over: bool, zoom: st
     now = layout_for(width, height, over=over, zoom=zoom, info=info)
     assert now.left or now.right
     assert not (now.info and now.about)
+
+
+TO_TRY = "demo: c conflict"
+
+
+@pytest.mark.parametrize("view", ["2", "3", ""])
+async def test_the_demonstration_names_keys_only_where_they_are_keys(view: str) -> None:
+    async with shown(demo=True) as screen:
+        assert TO_TRY in screen.text
+        await screen.go("memtui:project/notes.md")
+        await screen.press(view or "enter")
+        await screen.until(lambda: screen.app.screen is not screen.browser or screen.browser.typing)
+        if view == "3":
+            await screen.until(lambda: TO_TRY in screen.text)
+            await screen.press("slash")
+        await screen.until(lambda: TO_TRY not in screen.text)
+        assert " memtui | acme-api" in screen.text
+        await screen.press("escape")
+        await screen.until(lambda: TO_TRY in screen.text)
+        await screen.press("1", "slash")
+        await screen.until(lambda: TO_TRY not in screen.text)
+        await screen.press("escape")
+        await screen.until(lambda: TO_TRY in screen.text)
