@@ -564,7 +564,8 @@ def first_to_see(forest: Forest) -> int | None:
 def next_conflict(forest: Forest, at: int) -> Node | None:
     """Find the next memory in conflict: at this row (from 0) or below, then from the top; what a filter hides last."""
     rows = forest.rows()
-    for index in (*range(at, len(rows)), *range(min(at, len(rows)))):
+    order: list[int] = [*range(at, len(rows)), *range(min(at, len(rows)))]
+    for index in order:
         ends = index + 1 == len(rows) or rows[index + 1].depth <= rows[index].depth  # a memory, or a closed folder
         if ends and rows[index].signs.conflict:
             return next(leaf for leaf in rows[index].memories() if leaf.signs.conflict)
