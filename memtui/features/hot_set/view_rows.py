@@ -272,21 +272,21 @@ def share_words(given: Given) -> str:
 
 
 def share_parts(given: Given) -> Line:
-    """Say a share: `loads 3 itself`, `memtui adds 5`, `1 left out`, each with its style.
+    """Say a share: `loads 3`, `memtui adds 5`, `1 left out`, each with its style.
 
     Without a hot set memtui still adds the index, where it gives anything.
     """
-    parts: Line = [(f"loads {_some(len(given.itself))} itself", "title")] if given.door.agent else []
+    parts: Line = [(f"loads {_some(len(given.itself))}", "title")] if given.door.agent else []
     if given.context is None:
-        parts.append(("memtui adds nothing", "warning"))
+        parts.append(("memtui adds none", "warning"))
     else:
-        index = "the index" if given.context.index_block.text else "nothing"
+        index = "index" if given.context.index_block.text else "none"
         parts.append((f"memtui adds {f'{len(given.context.items):,}' if given.context.items else index}", "title"))
     return [*parts, *([(f"{len(given.left_out):,} left out", "warning")] if given.left_out else [])]
 
 
 def _some(count: int) -> str:
-    return f"{count:,}" if count else "nothing"
+    return f"{count:,}" if count else "none"
 
 
 def page(engine: Engine, given: Given, row: Row, width: int, look: Look) -> Page:

@@ -155,7 +155,7 @@ async def test_a_machine_with_213_memories_sees_what_its_agent_is_given(claude: 
         await screen.press("p")
         await screen.until_text("Pinned, not given")
         await screen.press("4")
-        await screen.until_text("loads 1 itself | memtui adds nothing | 1 left out")
+        await screen.until_text("loads 1 | memtui adds none | 1 left out")
         assert "0 given" not in screen.text
         assert "memtui is not installed in Claude Code. g h installs it." in screen.text
         view = screen.app.screen
@@ -170,7 +170,7 @@ async def test_a_machine_with_213_memories_sees_what_its_agent_is_given(claude: 
         await screen.press("g", "h")
         await screen.until_text("! puts memtui into Claude Code")
         await screen.press("!")
-        await screen.until_text("loads 1 itself | memtui adds 1")
+        await screen.until_text("loads 1 | memtui adds 1")
         assert "Given to Claude Code by memtui's hook" in screen.text
         assert "Show the failing test first." in claude.hook()
         await screen.press("b")
