@@ -74,6 +74,7 @@ CHANGING: dict[str, Verb] = {
     "history.review": lambda e, old: e.history.review([(HELD, sha(OLD))], actor=AGENT),
     "undo.take_back": lambda e, old: e.undo.take_back(news(e), actor=AGENT),
     "changes.mark_shown": lambda e, old: e.changes.mark_shown(news(e)),
+    "changes.choose": lambda e, old: e.changes.choose(news(e), "rejected"),
     "changes.decide": lambda e, old: e.changes.decide(e.proposals.all(), "later", actor=AGENT),
     "changes.decide_hunk": lambda e, old: e.changes.decide_hunk(e.proposals.get("1"), 0, 0, rejected=True),
     "changes.revise": lambda e, old: e.changes.revise(e.proposals.get("1"), [Write(HELD, b"another\n", sha(OLD))]),
@@ -88,6 +89,7 @@ CHANGING: dict[str, Verb] = {
 OTHER = frozenset(
     {
         "cached",
+        "changes.chosen",
         "changes.seen_version",
         "changes.unseen",
         "close",
@@ -143,6 +145,7 @@ OTHER = frozenset(
         "undo.beyond",
         "undo.next",
         "undo.passed_over",
+        "undo.unexpected",
         "undo.unopened",
         "watch.reconcile",
         "watch.start",
@@ -193,6 +196,7 @@ def held(engine: Engine, folder: Path) -> tuple[object, ...]:
         engine.undo.trash.entries(),
         engine.proposals.all(),
         engine.proposals.rejected_hunks("1"),
+        engine.changes.chosen(engine.changes.unseen()),
         [s.accepted for s in engine.rows.status()],
     )
 

@@ -37,9 +37,9 @@ def test_a_new_memory_goes_where_the_cursor_is() -> None:
 def test_on_a_scope_of_several_roots_the_first_takes_it() -> None:
     found = Forest()
     found.load(list(ROOTS.values()), [])
-    start = new_target(found.rows()[-1].parent if found.rows()[-1].parent else found.rows()[-1], ROOTS)
+    start = new_target(found.rows()[0], ROOTS)
     assert start is not None
-    assert start.address.root in ("memtui:project", "claude:project")
+    assert start.address.root == "memtui:global"
 
 
 def test_without_a_row_the_first_root_takes_it() -> None:

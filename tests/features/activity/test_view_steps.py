@@ -71,7 +71,7 @@ async def test_a_step_of_a_folder_that_is_not_open_says_so_and_offers_nothing(wo
     with world.engine() as engine:
         engine.roots.add([away])
         engine.memories.create(Address("far", "z.md"), "z\n", actor=ME)
-    for found, words in ((away, "of another project, which was not read: A in"), (None, "--root NAME=DIR opens it")):
+    for found, words in ((away, "to another project, which was not read: A in"), (None, "--root NAME=DIR opens it")):
         roots = (Root("notes", str(world.folder)), *((found,) if found is not None else ()))
         async with real(world, more_roots=lambda roots=roots: roots) as screen:
             await screen.until(lambda: screen.browser.projects.ready)

@@ -288,7 +288,7 @@ def test_it_says_what_goes_what_stays_and_how_to_stop() -> None:
     for words in (
         "Redact version 1 of notes/a.md?",
         "cannot be undone",
-        "Its record stays",
+        "The record stays",
         f"Type {WORD}",
         "esc leaves",
     ):

@@ -21,7 +21,7 @@ def test_the_key_stays_at_every_width(width: int) -> None:
 
 
 def test_the_whole_is_said_where_there_is_room() -> None:
-    assert drawn(100) == ">memtui:project/deploy.md  !d mcp:claude-code deleted it, your text is kept  f8"
+    assert drawn(100) == ">memtui:project/deploy.md  !d mcp:claude-code deleted, your text is kept  f8"
 
 
 def test_a_long_writer_is_shortened() -> None:

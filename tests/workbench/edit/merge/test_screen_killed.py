@@ -55,7 +55,7 @@ def into_conflict(terminal: Terminal, tmp_path: Path, keys: str = F8) -> None:
     temp = tmp_path / "whole"
     temp.write_bytes(AGENT)
     temp.replace(tmp_path / "root" / "note.md")
-    terminal.wait_for("saved: 3 hunks, 2 overlaps")
+    terminal.wait_for("saved outside memtui: 3 hunks, 2 overlaps")
     terminal.type(keys)
     terminal.wait_for("conflict 1/2")
 
