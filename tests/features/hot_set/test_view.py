@@ -109,7 +109,7 @@ async def test_what_fails_to_fit_stands_below_a_line_with_its_reason() -> None:
     async with shown(engine) as screen:
         view = await hot(screen)
         assert len(order(view)) == 8
-        await screen.until_text("5 not")
+        await screen.until_text("5 left out")
         assert "not given: 5 that are pinned or used" in screen.text
         assert "no place left" in screen.text
         assert "no text" in screen.text

@@ -175,4 +175,4 @@ async def test_a_machine_with_213_memories_sees_what_its_agent_is_given(claude: 
         assert "Show the failing test first." in claude.hook()
         await screen.press("b")
         await screen.until_text("Would be given to Claude Code by the MCP server")
-        await screen.until_text("1 not")
+        await screen.until_text("1 left out")
