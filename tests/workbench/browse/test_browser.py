@@ -352,7 +352,7 @@ async def test_changes_below_a_folder_are_listed_deletions_included() -> None:
         await screen.press("w")
         await screen.until_text("Changes in")
         await screen.until(
-            lambda: any("deleted" in row and "decisions/auth.md" in row for row in screen.text.split("\n"))
+            lambda: any("deleted" in row and "/auth.md" in row for row in screen.text.split("\n"))
         )
 
 

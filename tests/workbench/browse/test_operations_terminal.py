@@ -88,7 +88,7 @@ def clear_out(terminal: Terminal, folder: Path) -> None:
     back(terminal)
     terminal.wait_for(on("key-rotation.md"))
     terminal.press("p")
-    terminal.wait_for("key-rotation.md pinned")
+    terminal.wait_for("Pinned, not given")
 
 
 def sort_out(terminal: Terminal, folder: Path, copies: Path) -> None:

@@ -192,7 +192,7 @@ async def test_an_open_memory_that_was_deleted_meanwhile_is_said_to_be_deleted(t
     async with shown(engine, place_name=NAME, place=kept(engine), listing=listing) as screen:
         await screen.until(lambda: screen.browser.host.address == Address.parse(name))
         editor = screen.browser.query_one(MemoryEditor)
-        await screen.until(lambda: "claude deleted it" in editor.title_line.text)
+        await screen.until(lambda: "claude deleted" in editor.title_line.text)
         assert editor.asking is bool(typed)
         if typed:
             await screen.until(lambda: "memory was deleted since" in editor.query_one(QuestionBar).text)
