@@ -393,6 +393,10 @@ class MemoryOperations:
             words = f"{name} {past}{where}{_also(done)}{undo}{tail}."
         self._screen.say(f"{words} {done.left}".rstrip(), "warning" if done.left else "name")
 
+    def end_row(self) -> None:
+        """Count what comes next by itself: something else was done."""
+        self._told = ("", 0, 0.0)
+
     def _in_a_row(self, past: str, count: int, *, failed: bool) -> int:
         """How many memories the same was done to just before, which nobody has read yet; and count these."""
         was, before, at = self._told

@@ -245,6 +245,7 @@ class PinKeys:
             screen.bridge.refresh(shows=screen.bridge.hold("pin", MOMENT))
             if len(targets) == 1 and found.fates and (words := self._words(found.fates[0])):
                 screen.say(words, "name" if found.fates[0].given else "warning")
+                screen.verbs.end_row()
             else:
                 after = self._of_many(found.fates)
                 screen.verbs.report(found.done, "pinned" if pinned else "unpinned", after=after)

@@ -351,9 +351,7 @@ async def test_changes_below_a_folder_are_listed_deletions_included() -> None:
         await screen.until_text("1 deleted by others since you looked")
         await screen.press("w")
         await screen.until_text("Changes in")
-        await screen.until(
-            lambda: any("deleted" in row and "/auth.md" in row for row in screen.text.split("\n"))
-        )
+        await screen.until(lambda: any("deleted" in row and "/auth.md" in row for row in screen.text.split("\n")))
 
 
 async def test_a_root_whose_folder_is_gone_is_named_in_the_tree() -> None:
