@@ -156,11 +156,6 @@ async def changes(person: Person) -> None:
     await person.press("j", "j", "j", "j")
 
 
-async def hot_set(person: Person) -> None:
-    """What an agent would be given, and what just fails to fit."""
-    await person.see("4", words="Everything")
-
-
 async def activity(person: Person) -> None:
     """What was done, on an agent's step."""
     await person.see("5", words="What it did")
@@ -260,7 +255,6 @@ STATES = {
     "difference": State(difference),
     "search": State(search, small=True),
     "changes": State(changes, small=True),
-    "hot-set": State(hot_set, Stage.grows),
     "activity": State(activity, small=True),
     "trash": State(trash),
     "health": State(health, Stage.neglects_an_index, small=True),
