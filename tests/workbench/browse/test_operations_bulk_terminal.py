@@ -57,6 +57,7 @@ def undo_all(folder: Path) -> None:
         terminal.settle(0.5)
         terminal.press("u")
         terminal.wait_for("u again undoes: delete")
+        terminal.settle(0.5)
         terminal.press("u")
         terminal.wait_for("Undid: ", seconds=60)
         terminal.press("ctrl+q")
