@@ -31,7 +31,6 @@ _LOG = logging.getLogger(__name__)
 
 def offered(desk: Desk) -> "list[dict[str, Any]]":
     """List the tools of a client as they are sent; none when agents are switched off."""
-    door = None
     try:
         door = desk.door()
     except MemtuiError:

@@ -158,7 +158,10 @@ class HelpScreen(PickScreen):
     def _close_filter(self, *, clear: bool) -> None:
         self._prompt = None
         self.app.cursor_position = Offset(0, 0)
-        self._filter("" if clear else self._words)
+        if clear:
+            self._filter("")
+        for lines in self.query(Lines):
+            lines.update()
 
     def perform(self, action: Action) -> None:
         """Move, filter, run, or leave."""
