@@ -156,6 +156,14 @@ async def changes(person: Person) -> None:
     await person.press("j", "j", "j", "j")
 
 
+async def hot_set(person: Person) -> None:
+    """What an agent would be given, and what just fails to fit."""
+    # A pinned memory of an agent's own is given under its path, and the tokens of that differ from machine to machine.
+    await person.go(next(str(one) for one in person.browser.memories.forest.nodes if one.name == "feedback_testing.md"))
+    await person.see("p", words="unpinned")
+    await person.see("4", words="Everything")
+
+
 async def activity(person: Person) -> None:
     """What was done, on an agent's step."""
     await person.see("5", words="What it did")
@@ -255,6 +263,7 @@ STATES = {
     "difference": State(difference),
     "search": State(search, small=True),
     "changes": State(changes, small=True),
+    "hot-set": State(hot_set, Stage.grows),
     "activity": State(activity, small=True),
     "trash": State(trash),
     "health": State(health, Stage.neglects_an_index, small=True),

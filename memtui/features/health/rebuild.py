@@ -14,10 +14,11 @@ from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.health.checks import LINKS, CheckedIndex, check
 from memtui.features.health.model import UNNAMED, apply_edits
+from memtui.features.health.survey import by_index
 from memtui.features.proposals.value import bounded, proposal
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import parse
-from memtui.pointers.lines import home_of, is_entry, is_text, spans, text_of
+from memtui.pointers.lines import is_entry, is_text, spans, text_of
 from memtui.pointers.rest import index_of
 
 if TYPE_CHECKING:
@@ -55,12 +56,11 @@ def rebuild(engine: Engine, root: Root, by: str) -> tuple[Proposal | None, tuple
     if root.policy.index_format != LINKS or not root.policy.index_file:
         raise UsageError(f"{root.id} has no index of links.", hint="`memtui health` says which roots have one.")
     rows = {row.address.path: row for row in engine.rows.list([root.id]).items if not row.missing}
-    homes: dict[str, list[Memory]] = {}
-    for row in sorted(rows.values(), key=lambda one: (-one.modified_at, one.address.path)):
-        path = row.address.path
-        home = home_of(root.policy.index_file, path, rows)
-        if home and row.sha256 and path.endswith(".md") and not (root.policy.is_index(path) or index_of(path)):
-            homes.setdefault(home, []).append(row)
+    rests = frozenset(filter(index_of, rows))  # what they hold is named anew
+    homes = {
+        home: sorted((rows[path] for path in paths), key=lambda one: (-one.modified_at, one.address.path))
+        for home, paths in by_index(root.policy, rows, rests).items()
+    }
     if not homes:
         raise NotFoundError(f"{root.id} has no memory that an index could name.")
     made = [_rebuilt(engine, root, home, named, rows) for home, named in sorted(homes.items())]

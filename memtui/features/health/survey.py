@@ -5,7 +5,7 @@ An index is read again only when it or the list of memories around it is another
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.loaded_text import hidden_entries, line_of
@@ -148,7 +148,7 @@ def _look(engine: Engine, shelf: _Shelf) -> Iterator[IndexReport]:
         rests = {one for one in _named(texts[path]) if one is not None and index_of(one) == home}
         waiting += [one for one in sorted(rests & shelf.rows.keys()) if one not in waiting]
     named = frozenset().union(*map(_named, texts.values()), *(_imported(policy, *one) for one in texts.items()))
-    orphans = _unnamed(shelf, named) if linked else {}
+    orphans = by_index(policy, shelf.rows, named) if linked else {}
     found = {path: texts.get(path, _MISSING) for path in {*texts, *(orphans.keys() - shelf.rows.keys())}}
     yield from _reports(engine, shelf, found, orphans)
     for path in sorted(shelf.rows):
@@ -239,18 +239,17 @@ def _is_part(policy: Policy, path: str) -> bool:
     return policy.is_index(path) or policy.is_index(index_of(path)) or policy.format_of(path) == HIDES
 
 
-def _unnamed(shelf: _Shelf, named: frozenset[str | None]) -> dict[str, list[str]]:
-    """The memories that no index names, by the index that would have to."""
-    policy = shelf.root.policy
+def by_index(policy: Policy, rows: Mapping[str, Memory], named: Container[str | None]) -> dict[str, list[str]]:
+    """Give the memories that are not named, by the index that has to; indexes and what is loaded whole need no line."""
     name = (policy.index_file or "").rpartition("/")[2]
     suffix = name.rpartition(".")[2]
     found: dict[str, list[str]] = {}
-    for path in sorted(shelf.rows):
+    for path in sorted(rows):
         if path in named or path in policy.whole or policy.is_index(path) or not path.endswith("." + suffix):
             continue
-        if shelf.rows[path].sha256 is None:
+        if rows[path].sha256 is None:
             continue  # a link, a pipe: what memtui does not read, the agent is not sent to; its own row says why
-        home = home_of(policy.index_file or "", path, shelf.rows)
+        home = home_of(policy.index_file or "", path, rows)
         if home:
             found.setdefault(home, []).append(path)
     return found

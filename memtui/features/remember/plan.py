@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.known.memtui_native import ID as OWN
 from memtui.engine.frontmatter import read as frontmatter
-from memtui.engine.model import Address, Memory, Root, Step, Write
+from memtui.engine.model import Address, Memory, Root, Step
 from memtui.errors import NotFoundError, RefusedError
 from memtui.features.entries import change, guarded
 from memtui.features.entries.formats import FORMATS
 from memtui.features.entries.parse import parse
 from memtui.features.remember.classify import USER, Fact, classify, same, scope_of, split_reasons
-from memtui.features.transfer.model import IndexChange
+from memtui.features.transfer.model import IndexChange, steps_of
 from memtui.features.transfer.names import TakenNames, fitted
 from memtui.features.transfer.new_memory import Sheet, shaped, usual_path
 from memtui.given.reach import reviewed, texts
@@ -65,9 +65,7 @@ class RememberPlan(NamedTuple):
     @property
     def steps(self) -> tuple[Step, ...]:
         """For `Engine.together`."""
-        return tuple(
-            Write(one.address, one.after, one.expected_sha256) for one in self.changes if one.after != one.before
-        )
+        return steps_of(self.changes)
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -3,9 +3,10 @@
 They exist so that every front shows the very bytes that would be written, and so that nothing is dropped unsaid.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from memtui.engine.model import Address, Step
+from memtui.engine.model import Address, Step, Write
 from memtui.pointers.carry import Left
 
 MAPPED, ADDED, KEPT, LOST, SAID = "mapped", "added", "kept", "left behind", "note"
@@ -59,6 +60,11 @@ class IndexChange(NamedTuple):
     """For people: `2 lines added`."""
     notes: tuple[str, ...] = ()
     """Sentences."""
+
+
+def steps_of(changes: Iterable[IndexChange]) -> tuple[Step, ...]:
+    """Give what changes of files do, for `Engine.together`; what stays as it is does nothing."""
+    return tuple(Write(one.address, one.after, one.expected_sha256) for one in changes if one.after != one.before)
 
 
 class Plan(NamedTuple):

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.known.memtui_native import ID as OWN
 from memtui.engine.frontmatter.edit import set_fields
-from memtui.engine.model import TYPES, Address, FieldEdit, Root, Step, Write
+from memtui.engine.model import TYPES, Address, FieldEdit, Root, Step
 from memtui.errors import ConflictError, RefusedError, UsageError
 from memtui.features.transfer.fields import DESCRIPTION, METADATA, NAME, REQUIRED, TYPE, Hints, translate
 from memtui.features.transfer.index_lines import LINKS, Mention, added
-from memtui.features.transfer.model import IndexChange, Item
+from memtui.features.transfer.model import IndexChange, Item, steps_of
 from memtui.features.transfer.names import TakenNames, fitted, refusal, slug_of
 from memtui.features.transfer.remarks import habit
 
@@ -43,9 +43,7 @@ class NewPlan(NamedTuple):
     @property
     def steps(self) -> tuple[Step, ...]:
         """For `Engine.together`."""
-        return tuple(
-            Write(one.address, one.after, one.expected_sha256) for one in self.changes if one.after != one.before
-        )
+        return steps_of(self.changes)
 
 
 def has_shape(root: Root) -> bool:

@@ -14,7 +14,7 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedErro
 from memtui.features.transfer import index_lines
 from memtui.features.transfer.fields import Hints, translate
 from memtui.features.transfer.index_lines import Mention
-from memtui.features.transfer.model import IndexChange, Item, Note, Plan, Translation
+from memtui.features.transfer.model import IndexChange, Item, Note, Plan, Translation, steps_of
 from memtui.features.transfer.names import fitted, refusal
 from memtui.features.transfer.remarks import dead_links, habit, remarks
 from memtui.pointers import carry
@@ -159,7 +159,7 @@ class _Planning:
             steps += self._steps(item)
         carried = self._carried(going)
         changes, left, rest = self._indexes(going, carried)
-        steps += [Write(one.address, one.after, one.expected_sha256) for one in changes if one.after != one.before]
+        steps += steps_of(changes)
         count = sum(one.links for one in carried.carried)
         return Plan(self.wish.moving, tuple(items), changes, tuple(steps), left, count, rest)
 
