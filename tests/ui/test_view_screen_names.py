@@ -34,7 +34,7 @@ def world(tmp_path: Path) -> Aliased:
 
 
 async def test_every_view_has_the_short_name(world: Aliased) -> None:
-    async with real(world) as screen:
+    async with real(world, size=(200, 60)) as screen:  # rows are wide enough for the whole name and counts beside it
         for key in ("3", "5", "6"):
             await screen.press(key)
             await screen.until_text(f"{SHORT}/{'b' if key == '6' else 'a'}.md")
