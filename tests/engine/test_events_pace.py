@@ -15,10 +15,13 @@ from memtui.engine.events import MANY, Pace
 from memtui.engine.model import Changes, Done
 from memtui.errors import BusyError
 from tests.faults import children
-from tests.faults.injector import Call, hooked
+from tests.faults.injector import Call, hooked, killed
 from tests.faults.world import ME, World, at
 
 NAMES = tuple(f"f{number % 7}/{number:03}.md" for number in range(MANY + 10))
+
+LATER = 1 << 50
+"""A time after all that is done here, in milliseconds."""
 
 
 @pytest.fixture
@@ -201,3 +204,26 @@ def _all_come_back(world: World) -> None:
     assert here(world) == set(NAMES)
     assert all((world.folder() / name).read_text() == f"text of {name}\n" for name in NAMES)
     assert world.strays() == []
+
+
+def test_what_a_dead_process_did_is_told_before_it_is_undone_although_nobody_recorded_it(world: World) -> None:
+    file = world.folder() / "a.md"
+    with world.engine() as engine:
+        engine.memories.create(at("a.md"), "text\n", actor=ME)
+
+    def delete(call: int) -> None:
+        with world.engine() as engine, hooked(killed(call, after=True)):
+            engine.memories.delete([at("a.md")], actor=ME)
+
+    killed_after = 0
+    for call in range(1, 45):  # a deletion takes fewer calls; one that fails kills nobody
+        ended = children.run(lambda number=call: delete(number))  # type: ignore[misc]
+        with world.engine() as engine:
+            if not file.exists():
+                told = engine.undo.unexpected(LATER)
+                assert told is not None
+                assert told.label == "delete notes/a.md"
+                engine.undo.undo(actor=ME)
+                killed_after += ended.killed
+    assert file.exists()
+    assert killed_after

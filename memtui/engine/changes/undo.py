@@ -74,7 +74,7 @@ class Undo(EnginePart):
 
     def unexpected(self, began: int) -> PassedOver | None:
         """Say what `undo` would take back when somebody else did that, or did it before a time, in milliseconds."""
-        what = self._ledger.undo.undoable(self._roots.names())
+        what = self._ledger.undo.undoable(self._ready())
         if what is None or (what.at >= began and is_person(what.actor)):
             return None
         return PassedOver(_plain(what.label), "" if is_person(what.actor) else what.actor, "")
@@ -110,12 +110,16 @@ class Undo(EnginePart):
         """Take the last undo back; see `undo`."""
         return self._reverse("redo", actor)
 
-    def _reverse(self, kind: str, actor: Actor) -> Done:
+    def _ready(self) -> dict[int, str]:
+        """The roots whose steps can be taken back."""
         self._rules.refuse_read_only()
         self._rules.refuse_onlooker()
         self._ledger.renew()  # without a usable one nothing can be taken back, and that is no empty list
         self._roots.recover()  # what a dead process had done but not recorded can be taken back too
-        names = self._roots.names()
+        return self._roots.names()
+
+    def _reverse(self, kind: str, actor: Actor) -> Done:
+        names = self._ready()
         what = self._newest(kind, names)
         left = self._left(kind, names, what.id if what is not None else 0)
         if what is None:
@@ -148,11 +152,7 @@ class Undo(EnginePart):
 
     def _step_back(self, number: str, actor: Actor) -> Done:
         """Take one older transaction back as a change of its own, where its memories still are as it left them."""
-        self._rules.refuse_read_only()
-        self._rules.refuse_onlooker()
-        self._ledger.renew()
-        self._roots.recover()
-        names = self._roots.names()
+        names = self._ready()
         what = self._ledger.undo.operation(int(number), names)
         steps = self._steps(what.id, names) if what is not None else []
         if what is None or what.operation == "redact" or self._is_undone(what.id, steps, names):
