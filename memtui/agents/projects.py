@@ -246,14 +246,21 @@ def main_checkout(checkout: str) -> str:
     git_dir = _pointer(entry, checkout, b"gitdir:")
     if git_dir is None:
         return checkout
+    git_dir = os.path.realpath(git_dir)
     back = _pointer(os.path.join(git_dir, "gitdir"), git_dir)
     common = _pointer(os.path.join(git_dir, "commondir"), git_dir)
-    if back is None or common is None or os.path.realpath(back) != os.path.realpath(entry):
+    if back is None or common is None or not _is_same(back, entry):
         return checkout
-    common = os.path.realpath(common)
+    above = os.path.dirname(git_dir)  # without links, and so is every folder around it
+    common = common if above == os.path.join(common, "worktrees") else os.path.realpath(common)
     main = os.path.dirname(common)
-    inside = os.path.dirname(os.path.realpath(git_dir)) == os.path.join(common, "worktrees")
+    inside = above == os.path.join(common, "worktrees")
     return main if inside and os.path.basename(common) == ".git" and os.path.isdir(main) else checkout
+
+
+def _is_same(path: str, other: str) -> bool:
+    """Whether two paths lead to one place; to resolve links costs more than to compare them."""
+    return path == other or os.path.realpath(path) == os.path.realpath(other)
 
 
 def _pointer(path: str, base: str, prefix: bytes = b"") -> str | None:

@@ -95,7 +95,7 @@ _AUTO = ("memory index", "memories")
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Claude Code's roots: the global ones, then the current project's, then, if asked, all other projects'."""
-    folder = OWN.folder(surroundings)
+    folder, main = OWN.folder(surroundings), _main(surroundings)
     if folder is not None and is_folder(folder):
         own = Root(f"{ID}:global", folder, ID, "global", LABEL, PERSONAL, note=READS, kind="instructions")
         rules = (f"rules/{name}" for name in names_in(os.path.join(folder, "rules")) if name.endswith(".md"))
@@ -108,7 +108,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     yield from _managed(surroundings)
     if folder is not None and is_folder(folder):
         where = switched_off(surroundings, folder)
-        for root in _auto_memory(surroundings, folder, where, all_projects=all_projects):
+        for root in _auto_memory(surroundings, folder, main, where, all_projects=all_projects):
             yield root._replace(switched_off=where)
             team = os.path.join(root.path, "team")
             if is_folder(team):
@@ -121,7 +121,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             )
     yield from _in_project(surroundings)
     policy = Policy(include=IN_PROJECT, ignore=BOOKKEEPING, whole=IN_PROJECT[:3])
-    around = _around_worktree(surroundings)
+    around = _around_worktree(surroundings, main)
     outer = (folder for folder in ancestors(surroundings.project) if folder not in around)
     yield from above(surroundings, ID, LABEL, outer, policy, READS)
     policy = Policy(include=IN_PROJECT[1:2], ignore=BOOKKEEPING, whole=IN_PROJECT[1:2])
@@ -146,10 +146,16 @@ def _managed(surroundings: Surroundings) -> Iterator[Root]:
             return
 
 
-def _auto_memory(surroundings: Surroundings, folder: str, where: str, *, all_projects: bool) -> Iterator[Root]:
+def _main(surroundings: Surroundings) -> str:
+    """Give the main checkout, by which its memories are named; the project where there is no checkout."""
+    return main_checkout(surroundings.checkout) if surroundings.checkout else surroundings.project
+
+
+def _auto_memory(
+    surroundings: Surroundings, folder: str, main: str, where: str, *, all_projects: bool
+) -> Iterator[Root]:
     """Find its own memories; `where` they are switched off is part of what is said of them."""
     anchor = surroundings.checkout or surroundings.project
-    main = main_checkout(anchor) if surroundings.checkout else anchor
     projects = os.path.join(folder, "projects")
     alias: tuple[str, ...] = (f"{ID}:project",)
     off = UNLOADED if loads_nothing(surroundings) else OFF
@@ -284,11 +290,10 @@ def _is_in(path: str, bound: str) -> bool:
     return os.path.lexists(path) and is_within(os.path.realpath(path), (os.path.realpath(bound),))
 
 
-def _around_worktree(surroundings: Surroundings) -> tuple[str, ...]:
+def _around_worktree(surroundings: Surroundings, main: str) -> tuple[str, ...]:
     """Give the folders of the main checkout around a worktree in it: of these only CLAUDE.local.md is loaded."""
     checkout = surroundings.checkout
-    main = main_checkout(checkout) if checkout is not None else None
-    if checkout is None or main is None or main == checkout or not is_within(checkout, (main,)):
+    if checkout is None or main == checkout or not is_within(checkout, (main,)):
         return ()
     return tuple(folder for folder in ancestors(checkout, main))
 
@@ -343,7 +348,7 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
             excluded += [
                 agent.Excluded(one, why, file=file.path) for one in dict.fromkeys((pattern, _resolved(pattern)))
             ]
-    for folder in _around_worktree(surroundings):
+    for folder in _around_worktree(surroundings, _main(surroundings)):
         why = "Not loaded: it is the main checkout's, and this worktree lies in it."
         names = ("CLAUDE.md", ".claude/CLAUDE.md", ".claude/rules")
         excluded += [agent.Excluded(os.path.join(folder, name), why, agent.BY_FOLDER) for name in names]

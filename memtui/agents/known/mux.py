@@ -145,10 +145,10 @@ def _in_home(surroundings: Surroundings, home: Home, *, all_projects: bool) -> I
             note=READS,
             kind="instructions",
         )
-    listed = _Listed(home.path)
+    listed, mine = _Listed(home.path), _current(surroundings)
     if "project" in found:
-        yield from _projects(surroundings, home, listed, note, all_projects=all_projects)
-    yield from _workspaces(surroundings, home, listed, note, all_projects=all_projects)
+        yield from _projects(surroundings, home, listed, mine, note, all_projects=all_projects)
+    yield from _workspaces(surroundings, home, listed, mine, note, all_projects=all_projects)
 
 
 def root_id(home: Home, scope: str, name: str = "") -> str:
@@ -174,24 +174,24 @@ def _current(surroundings: Surroundings) -> tuple[str, ...]:
 
 
 def _projects(
-    surroundings: Surroundings, home: Home, listed: _Listed, note: str, *, all_projects: bool
+    surroundings: Surroundings, home: Home, listed: _Listed, mine: tuple[str, ...], note: str, *, all_projects: bool
 ) -> Iterator[Root]:
     folder = os.path.join(home.path, "memory", "project")
     alias: tuple[str, ...] = (f"{ID}:project",) if not home.prefix else ()
-    mine = {project_folder(path): path for path in _current(surroundings)}
-    known = dict(mine)
-    names: tuple[str, ...] = tuple(mine)
+    known = {project_folder(path): path for path in mine}
+    ours = tuple(known)
+    names: tuple[str, ...] = ours
     if all_projects:
         known.update((project_folder(one.project), one.project) for one in listed.workspaces())
         known.update((project_folder(path), path) for path in listed.projects())
-        names = tuple(dict.fromkeys((*mine, *names_in(folder))))
+        names = tuple(dict.fromkeys((*ours, *names_in(folder))))
     for name in names:
         path = os.path.join(folder, name)
         if not is_folder(path):
             continue
         project = known.get(name)
         gone = project is not None and not is_folder(project)
-        label = "Mux memory" if name in mine else f"Mux memory, {short_path(project or name, surroundings.home)}"
+        label = "Mux memory" if name in ours else f"Mux memory, {short_path(project or name, surroundings.home)}"
         yield Root(
             root_id(home, "project", name),
             path,
@@ -199,23 +199,22 @@ def _projects(
             "project",
             label,
             POLICY,
-            aliases=alias if name in mine else (),
+            aliases=alias if name in ours else (),
             project=project,
             note=gone_note(path) if gone else note,
         )
-        if name in mine:
+        if name in ours:
             alias = ()
 
 
 def _workspaces(
-    surroundings: Surroundings, home: Home, listed: _Listed, note: str, *, all_projects: bool
+    surroundings: Surroundings, home: Home, listed: _Listed, mine: tuple[str, ...], note: str, *, all_projects: bool
 ) -> Iterator[Root]:
     sessions = os.path.join(home.path, "sessions")
     names = [name for name in names_in(sessions) if is_folder(os.path.join(sessions, name, "memory"))]
     if not names:
         return
     known = {one.id: one for one in listed.workspaces()}
-    mine = _current(surroundings)
     for name in names:
         workspace = known.get(name)
         here = workspace is not None and (
