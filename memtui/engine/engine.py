@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from memtui.engine.find.search import Searcher
     from memtui.engine.history import History
     from memtui.engine.ledger import Ledger
+    from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.proposals import ProposalTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.look.catalog import Catalog, Library
@@ -68,11 +69,17 @@ def _tasks(engine: Engine) -> TaskTable:
     return engine._ledger.tasks  # noqa: SLF001 - it is a property of the engine
 
 
+def _observations(engine: Engine) -> ObservationTable:
+    return engine._ledger.observations  # noqa: SLF001 - as above
+
+
 class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
     tasks = cached_property(_tasks)
     """Background work: tasks in lanes, runs, and events about them; the ledger's own table."""
+    observations = cached_property(_observations)
+    """What people decided about observations; the ledger's own table."""
 
     def __init__(
         self,

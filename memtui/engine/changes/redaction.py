@@ -16,6 +16,7 @@ from memtui.engine.find import index
 from memtui.engine.ledger.erasure import Keeper, Quotes
 from memtui.engine.look import row_cache
 from memtui.engine.model import Actor, Address, Unerased, Version
+from memtui.engine.observation import REDACTED, ObservationMark
 from memtui.engine.save.jobs import made_again, transaction
 from memtui.errors import NotFoundError, RefusedError, UsageError
 
@@ -84,10 +85,29 @@ class Redaction(EnginePart):
         unsaved.forget_bases(self._ledger.directory, partial(_holds, shas, quotes))
         self._ledger.erasure.erase()
         index.empty(self._ledger.directory)
+        self._ledger.observations.drop_files()
         return tuple(
             next(one for one in self._ledger.versions.history(uid, address.path) if one.sha256 == sha)
             for address, uid, sha in named
         )
+
+    def redact_observation(self, mark: ObservationMark, *, reason: str, actor: Actor) -> ObservationMark:
+        """Redact an observation for good: what people wrote over it is cleared, here and in backups.
+
+        Args:
+            mark: the one there is, or a new one; see `ObservationTable.put` for what is raised.
+            reason: why, for the record; no part of the text.
+            actor: who does it.
+
+        Raises:
+            RefusedError: `E_PERSON`: an agent runs this process.
+        """
+        self._rules.approver.require("redact an observation")
+        if not reason.strip():
+            raise UsageError("A redaction needs a reason.", hint="Say why with --reason.")
+        done = self._ledger.observations.put(mark._replace(state=REDACTED), actor=actor.name, reason=reason)
+        self._ledger.erasure.erase()
+        return done
 
     def unerased(self) -> Unerased:
         """Say what redacted texts may still be in: freed bytes that are still to be overwritten, damaged ledgers."""

@@ -334,6 +334,38 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # Whether with a rejected proposal its kind, by the same proposer and about the same folders, is refused for good.
     "ALTER TABLE proposals ADD COLUMN standing INTEGER NOT NULL DEFAULT 0",
+    # What people decided about observations, by which each is found again, and who decided it; the key of the hashes,
+    # and the number of the file that has the observations.
+    """
+    CREATE TABLE observing (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        secret BLOB NOT NULL,
+        generation INTEGER NOT NULL DEFAULT 0
+    );
+    INSERT INTO observing (id, secret) VALUES (1, randomblob(32));
+    CREATE TABLE observation_marks (
+        name BLOB PRIMARY KEY,
+        seq INTEGER NOT NULL UNIQUE,
+        root INTEGER NOT NULL REFERENCES roots(id),
+        path BLOB NOT NULL,
+        anchor BLOB NOT NULL,
+        text_key BLOB NOT NULL,
+        beside BLOB NOT NULL,
+        state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 3),
+        deleted_at INTEGER,
+        patch TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX observation_marks_place ON observation_marks (root, path);
+    CREATE TABLE observation_log (
+        seq INTEGER PRIMARY KEY,
+        name BLOB NOT NULL,
+        before TEXT NOT NULL,
+        after TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        reason TEXT NOT NULL
+    );
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""
 

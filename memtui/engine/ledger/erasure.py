@@ -210,13 +210,14 @@ class ErasureTable:
             table: list(database.execute(f"SELECT {number}, at FROM {table} WHERE {column} = ?", (GONE,)))
             for table, number, column in (*_LOGGED, ("proposals", "id", "note"))
         }
+        cards = [name for (name,) in database.execute("SELECT name FROM observation_marks WHERE state = 3")]
         database.set_busy_timeout(wait)
         try:
             with self._database.alone():
                 self._sweep()
                 for path in self._database.backups():
                     if is_sound(path, wait):
-                        rewrite(path, marks, quoting)
+                        rewrite(path, marks, quoting, cards)
             overwrite(database)
             if next(iter(database.execute("PRAGMA wal_checkpoint(TRUNCATE)")))[0]:
                 return "another process is using the ledger"
@@ -245,7 +246,12 @@ def overwrite(database: apsw.Connection) -> None:
     database.execute("PRAGMA secure_delete=OFF")
 
 
-def rewrite(path: str, marks: Mapping[bytes, Mark], quoting: Mapping[str, list[tuple[int, int]]]) -> None:
+def rewrite(
+    path: str,
+    marks: Mapping[bytes, Mark],
+    quoting: Mapping[str, list[tuple[int, int]]],
+    cards: list[bytes],
+) -> None:
     """Clear texts in a backup; it keeps its name, and so its date.
 
     Args:
@@ -253,10 +259,15 @@ def rewrite(path: str, marks: Mapping[bytes, Mark], quoting: Mapping[str, list[t
         marks: see `clear`.
         quoting: the rows of which the ledger took out words, by table, as (number, time): a backup may have the words
             and not the text they are from.
+        cards: the observations that are redacted, by name.
     """
     database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         with database:
+            if cards:
+                from memtui.engine.ledger import observations
+
+                observations.forget(database, cards)
             if quoting["proposals"] and _has_proposals(database):
                 for key in quoting["proposals"]:
                     for _ in list(database.execute("SELECT 1 FROM proposals WHERE id = ? AND at = ?", key)):
@@ -326,6 +337,10 @@ def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
         from memtui.engine.ledger.tasks import unquote  # only a ledger in which work was queued needs it
 
         unquote(database, Quotes(every).within)
+    if "observation_marks" in tables:
+        from memtui.engine.ledger import observations
+
+        observations.unquote(database, Quotes(every).within)
 
 
 def _tables(database: apsw.Connection) -> set[str]:

@@ -29,6 +29,7 @@ from memtui.engine.model import Retention
 from memtui.errors import MemtuiError, StorageError
 
 if TYPE_CHECKING:
+    from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.tasks import TaskTable
 
 BACKUPS = 3
@@ -41,9 +42,16 @@ def _tasks(ledger: Ledger) -> TaskTable:
     return TaskTable(ledger, ledger.proposals.add, ledger.cursors)
 
 
+def _observations(ledger: Ledger) -> ObservationTable:
+    from memtui.engine.ledger.observations import ObservationTable
+
+    return ObservationTable(ledger)
+
+
 class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
+    observations = cached_property(_observations)
     tasks = cached_property(_tasks)
     """Background work, of which a command that changes a memory knows nothing."""
 

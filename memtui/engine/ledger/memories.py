@@ -210,6 +210,11 @@ class MemoryTable:
 
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
         """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""
+        with self._database.transaction() as db:
+            db.execute(
+                "UPDATE observation_marks SET root = ?, path = ? WHERE root = ? AND path = ?",
+                (new_uid, os.fsencode(new_path), uid, os.fsencode(path)),
+            )
         if uid == new_uid and self._follow_to_fresh(uid, os.fsencode(path), os.fsencode(new_path)):
             return
         old, new = self.memory_id(uid, path), self.memory_id(new_uid, new_path)
