@@ -42,6 +42,7 @@ OWNERS = {
             ("memtui/engine/ledger/ledger.py", "*"): "backups of the ledger, in the state folder",
             ("memtui/engine/ledger/erasure.py", "*"): "the same, and damaged copies of it",
             ("memtui/engine/ledger/creation.py", "*"): "the same",
+            ("memtui/engine/ledger/salvage.py", "*"): "the same, a copy of one that is damaged",
             ("memtui/engine/ledger/roots.py", "os.path.realpath"): "which folder a root is; opens nothing",
             ("memtui/engine/ledger/roots.py", "os.path.lexists"): "whether a root moved; opens nothing",
             ("memtui/engine/find/index.py", "*"): "the search index's own file, in the state folder",

@@ -22,19 +22,30 @@ from memtui.engine.ledger.creation import (
     LATEST,
     MENDED,
     backup_time,
-    copy_readable,
     finish,
     fresh,
     is_ledger,
     migrate,
-    pages_with,
     remove,
     size,
     take_place,
     version_of,
 )
 from memtui.engine.ledger.erasure import Mark, clear
-from memtui.engine.ledger.salvage import BAD, LAST_KEY, MOST_PROBES, Join, Salvaged, Table, kinds, quoted, read, tables
+from memtui.engine.ledger.salvage import (
+    BAD,
+    LAST_KEY,
+    MOST_PROBES,
+    Join,
+    Salvaged,
+    Table,
+    copy_readable,
+    kinds,
+    pages_with,
+    quoted,
+    read,
+    tables,
+)
 from memtui.errors import StorageError
 
 if TYPE_CHECKING:

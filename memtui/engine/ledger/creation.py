@@ -8,11 +8,9 @@ edited: a ledger on somebody's disk has already run it.
 """
 
 import contextlib
-import errno
 import os
 import stat
 from collections.abc import Callable, Iterable
-from contextlib import closing
 
 import apsw
 
@@ -446,7 +444,6 @@ def is_sound(path: str, wait: int) -> bool:
         database.close()
 
 
-_PAGE = 4096
 ASIDE = ".damaged-"
 """Between the name of a ledger that was moved aside and the time."""
 MENDED = ".part-mended"
@@ -554,43 +551,6 @@ def backup_time(path: str) -> int:
     """When a backup was made, in milliseconds."""
     digits = os.path.basename(path)[len("state-") : -len(".db")]
     return int(digits) if digits.isdigit() else 0
-
-
-def copy_readable(path: str, scratch: str) -> None:
-    """Copy a ledger and its log, with the first page of an empty one of the same size."""
-    import shutil  # not wanted by a command that only reads, and slow to load
-
-    with open(path, "rb", buffering=0) as file, open(scratch, "wb") as copy:
-        for start in range(0, os.fstat(file.fileno()).st_size, _PAGE):
-            try:
-                copy.write(os.pread(file.fileno(), _PAGE, start))
-            except OSError as error:
-                if error.errno != errno.EIO:
-                    raise
-                copy.write(bytes(_PAGE))  # the disk does not give it; it counts as any other damaged page
-    with contextlib.suppress(FileNotFoundError), open(path + "-wal", "rb") as log:
-        handle = os.open(scratch + "-wal", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(handle, "wb") as copy:
-            shutil.copyfileobj(log, copy)
-    with closing(apsw.Connection(":memory:")) as empty:
-        empty.execute(f"PRAGMA page_size={_PAGE}")
-        empty.execute("PRAGMA user_version=1")  # so that it has a page
-        first = bytearray(empty.serialize("main") or b"")
-    first[18:20] = b"\2\2"  # it has a log
-    first[28:32] = max(1, os.stat(scratch).st_size // _PAGE).to_bytes(4, "big")
-    first[92:96] = first[24:28]  # SQLite believes the size when these agree
-    with open(scratch, "r+b") as file:
-        file.write(first)
-
-
-def pages_with(path: str, begin: bytes, part: bytes) -> list[int]:
-    """The numbers of the pages, from 1, that begin with some bytes and have others in them."""
-    found = []
-    with open(path, "rb") as file:
-        while page := file.read(_PAGE):
-            if page.startswith(begin) and part in page:
-                found.append(file.tell() // _PAGE)
-    return found
 
 
 def migrate(database: apsw.Connection, clock: Callable[[], int], *, upto: int = LATEST) -> None:

@@ -9,8 +9,13 @@ refers to a row is translated on its way. It is apart so that only a damaged led
 
 from __future__ import annotations
 
+import contextlib
+import errno
+import os
+import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable
+from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 import apsw
@@ -25,6 +30,7 @@ else:
     Row, Values = tuple, dict
 
 LAST_KEY = (1 << 63) - 1
+_PAGE = 4096
 MOST_PROBES = 200_000
 """Looks into the holes of one table; a second or two. What is left then counts as lost."""
 BAD = (apsw.CorruptError, apsw.NotADBError, apsw.IOError, UnicodeDecodeError)
@@ -502,3 +508,38 @@ class _Overlay(_Taking):
             return own
         self.highest = max(own, self.highest + 1)
         return self.highest
+
+
+def copy_readable(path: str, scratch: str) -> None:
+    """Copy a ledger and its log, with the first page of an empty one of the same size."""
+    with open(path, "rb", buffering=0) as file, open(scratch, "wb") as copy:
+        for start in range(0, os.fstat(file.fileno()).st_size, _PAGE):
+            try:
+                copy.write(os.pread(file.fileno(), _PAGE, start))
+            except OSError as error:
+                if error.errno != errno.EIO:
+                    raise
+                copy.write(bytes(_PAGE))  # the disk does not give it; it counts as any other damaged page
+    with contextlib.suppress(FileNotFoundError), open(path + "-wal", "rb") as log:
+        handle = os.open(scratch + "-wal", os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with open(handle, "wb") as copy:
+            shutil.copyfileobj(log, copy)
+    with closing(apsw.Connection(":memory:")) as empty:
+        empty.execute(f"PRAGMA page_size={_PAGE}")
+        empty.execute("PRAGMA user_version=1")  # so that it has a page
+        first = bytearray(empty.serialize("main") or b"")
+    first[18:20] = b"\2\2"  # it has a log
+    first[28:32] = max(1, os.stat(scratch).st_size // _PAGE).to_bytes(4, "big")
+    first[92:96] = first[24:28]  # SQLite believes the size when these agree
+    with open(scratch, "r+b") as file:
+        file.write(first)
+
+
+def pages_with(path: str, begin: bytes, part: bytes) -> list[int]:
+    """The numbers of the pages, from 1, that begin with some bytes and have others in them."""
+    found = []
+    with open(path, "rb") as file:
+        while page := file.read(_PAGE):
+            if page.startswith(begin) and part in page:
+                found.append(file.tell() // _PAGE)
+    return found
