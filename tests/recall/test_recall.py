@@ -7,6 +7,7 @@ import pytest
 
 from tests.corpus import ARCHIVE
 from tests.recall.__main__ import interval, measured, ways
+from tests.recall.distractors import ENTITY, ENVIRONMENT, NEAR_DOUBLE, PAIRS, VERSION, preferred
 from tests.recall.world import HELD_OUT, TUNING, UNRELATED, corpus, queries
 
 
@@ -38,3 +39,10 @@ def test_recall_is_as_good_as_promised(tmp_path: Path) -> None:
     assert asked[2] - unasked[2] <= 0.05 + 1e-9
     others = [figures for title, figures in found.items() if not title.startswith("memtui")]
     assert all(asked[0] > other[0] and asked[2] > other[2] for other in others)
+
+
+def test_what_only_looks_like_the_answer_comes_after_it(tmp_path: Path) -> None:
+    shares = preferred(tmp_path)
+    ours, plain = shares["memtui, asked"], shares["plain FTS5"]
+    assert all(ours[kind] >= 0.75 for kind in (ENTITY, ENVIRONMENT, VERSION, NEAR_DOUBLE))
+    assert all(ours[kind] >= plain[kind] for kind in PAIRS)

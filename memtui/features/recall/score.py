@@ -22,8 +22,11 @@ from memtui.matching import fold
 NAME, DESCRIPTION, BODY = 4, 3, 1
 _SATURATION, _LENGTH = 2.0, 0.4
 """`k1` and `b` of BM25."""
+_SHARE = 0.25
+"""To which power the share of the request's weight that a memory has counts: without it, a short one that lacks the
+word that tells two apart is before a long one that has it."""
 _PINNED, _USED = 1.1, 1.05
-FLOOR = 1.2
+FLOOR = 1.0
 """What nobody asked for is given only when the best memory has so many times the weight of the rarest possible word."""
 _EDGE = 32
 """Words at each end of a long request that count."""
@@ -76,7 +79,7 @@ def asked(request: str) -> tuple[str, ...]:
     request = normalize("NFKC", request)
     parts = _CASES.sub(" ", request)
     found = words(fold(request if parts == request else f"{parts} {request}")).words
-    kept = [word for word in found if word not in _STOP and (len(word) > 1 or not word.isascii())]
+    kept = [word for word in found if word not in _STOP and (len(word) > 1 or not word.isascii() or word.isdigit())]
     return tuple(kept if len(kept) <= 2 * _EDGE else kept[:_EDGE] + kept[-_EDGE:])
 
 
@@ -89,18 +92,23 @@ def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: i
     average = sum(rows[place].bytes for place in among) / max(count, 1) or 1.0
     lengths = [_SATURATION * (1 - _LENGTH + _LENGTH * row.bytes / average) for row in rows]
     alone = [BODY / (BODY + length) for length in lengths]
-    scores = [0.0] * len(rows)
+    scores, had, wanted = [0.0] * len(rows), [0.0] * len(rows), 0.0
     for names, abouts, bodies in held.words:
         heads = (names | abouts) & among
         plain = (bodies & among) - heads
         holding = len(heads) + len(plain)
         rarity = log(1 + (count - holding + 0.5) / (holding + 0.5)) * (_SATURATION + 1)
+        wanted += rarity
         for place in plain:
             scores[place] += rarity * alone[place]
+            had[place] += rarity
         for place in heads:
             weight = NAME * (place in names) + DESCRIPTION * (place in abouts) + BODY * (place in bodies)
             scores[place] += rarity * weight / (weight + lengths[place])
+            had[place] += rarity
     for place, row in enumerate(rows):
+        if had[place]:
+            scores[place] *= (had[place] / wanted) ** _SHARE
         if row.pinned or row.heat > 0:
             scores[place] *= (_PINNED if row.pinned else 1.0) * (_USED if row.heat > 0 else 1.0)
     least = min(nlargest(most, scores), default=0.0)

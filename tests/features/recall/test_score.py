@@ -46,7 +46,7 @@ def held(rows: list[Memory], *words: tuple[set[int], set[int], set[int]]) -> Hol
         ("thanks!", ()),
         ("the a of", ()),
         ("记", ("记",)),
-        ("C x 7", ()),
+        ("C x 7", ("7",)),
     ],
 )
 def test_which_words_of_a_request_count(request_: str, words: tuple[str, ...]) -> None:
@@ -76,7 +76,7 @@ def test_a_score_is_that_of_the_formula() -> None:
     rows = [row("a.md", 100), row("b.md", 300), row("c.md", 200)]
     found = bm25(("x", "y"), held(rows, ({0}, {0}, {0, 1}), (set(), set(), {1})), {0, 1, 2}, 9)
     rare, common = log(1 + 2.5 / 1.5), log(1 + 1.5 / 2.5)
-    first = common * 8 * 3 / (8 + 2 * (0.6 + 0.4 * 100 / 200))
+    first = common * 8 * 3 / (8 + 2 * (0.6 + 0.4 * 100 / 200)) * (common / (common + rare)) ** 0.25
     second = (common + rare) * 3 / (1 + 2 * (0.6 + 0.4 * 300 / 200))
     assert [(one.row.address.path, one.words) for one in found] == [("b.md", ("x", "y")), ("a.md", ("x",))]
     assert [one.score for one in found] == pytest.approx([second, first])
