@@ -8,7 +8,7 @@ FEATURE = Feature(
         Verb(
             "check",
             "look",
-            "Find secrets and hidden text in memories",
+            "Find secrets, hidden text and orders to agents",
             (
                 Param("place", "only this root, folder or memory; `-` reads a text from standard input", "place"),
                 Param("--severity", "the least to list; W if not given", choices=("E", "W", "I")),
@@ -19,7 +19,8 @@ FEATURE = Feature(
                 ("cat AGENTS.md | memtui check -", "a text that is no memory"),
             ),
             "E: somebody gets what they must not; W: look at it; I: as a rule harmless. Reads only; secrets are masked "
-            "and what nobody sees is shown as signs or decoded. Exit status 8 when an E or W is listed. A finding is "
+            "and what nobody sees is shown as signs or decoded. An order to "
+            "agents that is quoted or refused is only I. Exit status 8 when an E or W is listed. A finding is "
             "a reason to look, no proof, and a memory without one is not called safe. `memtui rules` lists what is "
             "looked for.",
             "a list of findings: severity, rule, address, line, start, end (in bytes), what, text, fix; beside it "

@@ -11,6 +11,13 @@ _MARKS = re.compile(
     r"<!--|(?<!`)(`{1,2})(?!`)[^`\n]{1,400}+\1(?!`)|^[ \t>]{0,12}+(?:[-*+][ \t]++)?+(`{3,}+|~{3,}+)", re.M
 )
 
+_HEADING = re.compile(r"^ {0,3}(#{1,6})[ \t]++([^\n]{1,200}+)", re.M)
+_ATTACKS = re.compile(
+    r"(?i)\b(?:security|attack|injection|threat|jailbreak|malicious|exploit|phishing|red.?team|adversar\w|untrusted"
+    r"|sicherheit|angriff|sécurité|attaque|seguridad|ataque)|安全|攻击|注入|セキュリティ|攻撃"
+)
+"""What a heading has over examples of attacks, in six languages."""
+
 
 class Judged(NamedTuple):
     """What a guard says of a match that it does not spare."""
@@ -24,10 +31,16 @@ class Judged(NamedTuple):
 class Scanned:
     """A text, and which parts of it are code, which its reader sees as it is written."""
 
-    def __init__(self, text: str) -> None:
-        """Keep the text; code is looked for when it is first asked about."""
-        self.text = text
+    def __init__(self, text: str, *, instructs: bool = False) -> None:
+        """Keep the text; code and headings are looked for when they are first asked about.
+
+        Args:
+            text: what is looked through.
+            instructs: these are rules of the user's own: a file of instructions, or feedback that was written here.
+        """
+        self.text, self.instructs = text, instructs
         self._code: tuple[list[int], list[int]] | None = None
+        self._headings: tuple[list[int], list[bool]] | None = None
         self._written: dict[str, bool] = {}
 
     def in_code(self, place: int) -> bool:
@@ -38,6 +51,24 @@ class Scanned:
         starts, ends = self._code
         at = bisect_right(starts, place) - 1
         return at >= 0 and place < ends[at]
+
+    def about_attacks(self, place: int) -> bool:
+        """Whether the heading a character stands under, or one above that, is about security or attacks."""
+        if self._headings is None:
+            path: list[tuple[int, bool]] = []
+            self._headings = [], []
+            for found in _HEADING.finditer(self.text):
+                if not self.in_code(found.start()):
+                    path = [one for one in path if one[0] < len(found[1])]
+                    path.append((len(found[1]), _ATTACKS.search(found[2]) is not None))
+                    self._headings[0].append(found.end())
+                    self._headings[1].append(any(about for _, about in path))
+        at = bisect_right(self._headings[0], place) - 1
+        return at >= 0 and self._headings[1][at]
+
+    def shows(self, place: int) -> bool:
+        """Whether a character stands in code, or under a heading about attacks."""
+        return self.in_code(place) or self.about_attacks(place)
 
     def writes(self, script: str) -> bool:
         """Whether 3 words stand here that have letters of one script alone; `script` is a range of characters."""
@@ -65,6 +96,8 @@ class Rule(NamedTuple):
     """Empty: `memtui.mask` finds it. Takes time in proportion to the text."""
     judge: Callable[[Scanned, "re.Match[str]"], Judged | None] = _found
     """The guard: None spares a match."""
+    anchors: tuple[str, ...] = ()
+    """Lower-case texts one of which is there whenever the pattern matches; none: always looked for."""
     plain: bool = True
     """Whether text of ASCII alone can hold it."""
 

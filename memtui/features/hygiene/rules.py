@@ -5,6 +5,7 @@ The patterns and guards of secrets are those of `memtui.mask`, so that what is m
 
 from memtui.features.hygiene.hidden import HIDDEN
 from memtui.features.hygiene.model import Rule
+from memtui.features.hygiene.orders import ORDERS
 
 _SECRETS = (
     ("S01", "a private key: PEM, OpenSSH, PGP, age", "E", "a head without a line of base64 behind it"),
@@ -35,5 +36,5 @@ _SECRETS = (
     ("P04", "an IBAN or a US social security number", "W", "wrong check digits, no word for it"),
 )
 
-RULES = (*(Rule(*row, "mask") for row in _SECRETS), *HIDDEN)
+RULES = (*(Rule(*row, "mask") for row in _SECRETS), *HIDDEN, *ORDERS)
 """Every rule, by family; a number stands twice where one kind of thing is found in two ways."""

@@ -34,11 +34,12 @@ class _Place(NamedTuple):
     """Empty: what stands there."""
 
 
-def scan(data: bytes) -> tuple[Hazard, ...]:
+def scan(data: bytes, *, instructs: bool = False) -> tuple[Hazard, ...]:
     """Find what somebody should look at.
 
     Args:
         data: a text in UTF-8; bytes that are none are left alone.
+        instructs: these are rules of the user's own, which may tell an agent what to do.
 
     Returns:
         In the order of their places, which may meet. Of one rule the first 100, and one that covers those behind them;
@@ -46,10 +47,15 @@ def scan(data: bytes) -> tuple[Hazard, ...]:
     """
     text = data.decode("utf-8", "surrogateescape")
     hidden = secrets(text)
-    page, plain = Scanned(text), text.isascii()
+    page, plain = Scanned(text, instructs=instructs), text.isascii()
+    lowered = text.lower()
     found = [*_of_secrets(text, hidden)]
     for rule in RULES:
-        if rule.pattern and (rule.plain or not plain):
+        if (
+            rule.pattern
+            and (rule.plain or not plain)
+            and (not rule.anchors or any(anchor in lowered for anchor in rule.anchors))
+        ):
             found += _some(_of_rule(rule, page, hidden))
     found.sort(key=lambda one: (one.start, one.end, one.rule.id))
     return tuple(_told(found, text, hidden, plain=plain))

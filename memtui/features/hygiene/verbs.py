@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from memtui.engine.frontmatter.read import split
+from memtui.engine.model import BROUGHT, Memory, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.hygiene.model import SEVERITIES, Hazard
 from memtui.features.hygiene.rules import RULES
@@ -75,16 +77,23 @@ def _findings(call: Call, unread: list[Json]) -> Iterator[tuple[str, tuple[Hazar
     rows = [row for row in engine.rows.list(wanted.roots).items if wanted.holds(row)]
     if wanted.path and not rows:
         raise NotFoundError(f"There is nothing at {text}.", hint="`memtui ls` lists what there is.")
-    known: dict[bytes, tuple[Hazard, ...]] = {}
+    known: dict[tuple[bytes, bool], tuple[Hazard, ...]] = {}
     for row in rows:
         try:
             data = engine.read_bytes(row.address)
         except MemtuiError as error:
             unread.append({"address": str(row.address), "code": error.code, "message": error.message})
             continue
-        if data not in known:
-            known[data] = scan(data)
-        yield str(row.address), known[data]
+        key = data, _instructs(engine.roots.find(row.address.root), row, data)
+        if key not in known:
+            known[key] = scan(data, instructs=key[1])
+        yield str(row.address), known[key]
+
+
+def _instructs(root: Root, row: Memory, data: bytes) -> bool:
+    """Whether a text is rules of the user's own: a file of instructions, or feedback, that no repository brought."""
+    own = root.kind != "memories" or split(data).type_at(row.address.path) == "feedback"
+    return own and row.trust != BROUGHT
 
 
 def _finding_json(address: str, one: Hazard) -> Json:

@@ -1,0 +1,284 @@
+"""Words that give an agent orders its user did not give (family I).
+
+Apart from the table so that each guard stands beside its pattern. What is quoted, warned against or shown in a text
+about attacks is found all the same, as I: a guard that hides it would be the first thing an attacker writes. What is
+said in sentences is read in English, German, French, Spanish, Chinese and Japanese.
+"""
+
+import re
+from collections.abc import Callable
+
+from memtui.features.hygiene.model import Judged, Rule, Scanned
+
+
+def _any(words: str) -> str:
+    """Write words as a pattern for one of them; `_` stands for blanks."""
+    return f"(?:{'|'.join(words.split())})".replace("_", r"\s++")
+
+
+_NO = re.compile(
+    r"(?i)\b(?:never|not|cannot|no|avoid\w*|refuse\w*|reject\w*|forbid\w*|prohibit\w*|banned|block(?:s|ed)|instead of"
+    r"|rather than|beware|warn\w*|detect\w*|prevent\w*|nicht|nie|niemals|keine?|ne|jamais|pas|nunca)\b"
+    r"|n['’]t\b|不要|不得|不能|禁止|切勿|严禁|请勿|しない|ません|❌|🚫"
+)
+_URGED = re.compile(r"(?i)\b(?:hesitate|forget|fail|worry|only|just)\b")
+_ENDS = re.compile(r"[.!?:][\s)\"'”*]|[。！？\n;]")
+_QUOTES = tuple((pair[0], pair[1]) for pair in ('""', "“”", "«»", "„“", "「」", "『』", "‘’"))
+_INSTALLERS = re.compile(
+    r"(?i)rustup\.rs|homebrew|brew\.sh|astral\.sh|get\.docker\.com|nodesource\.com|bun\.sh|deno\.land|get\.pnpm\.io"
+    r"|install\.python-poetry\.org|nvm-sh/nvm|claude\.ai/|opencode\.ai|starship\.rs|mise\.run|helm/helm|fly\.io"
+    r"|tailscale\.com|ollama\.(?:com|ai)|determinate\.systems|nixos\.org|get\.volta\.sh|pixi\.sh|sdkman\.io|cursor\.com"
+    r"|localhost|127\.0\.0\.1"
+)
+_SENDS = re.compile(
+    r"(?i)\b(?:send|upload|exfiltrate|transmit|forward|leak|post|submit|e-?mail|append|paste|sende|schicke?|übermittle"
+    r"|envoie[sz]?|envoye[rz]|téléverse[rz]?|envía|enviar|envíe|manda|sube)\b|发送|发到|上传|传到|提交|送信|送って|アップロード"
+    r"|\bcurl\b[^\n]{0,80}[ \t](?:-d|-F|-T|--data|--form)"
+)
+_KEPT = re.compile(
+    r"(?i)\b(?:api[ _-]?keys|all (?:the )?(?:keys|tokens)|(?:ssh|private|secret|access) keys?|secrets|credentials"
+    r"|passwords|environment variables|env vars|chat history|conversation(?: history)?"
+    r"|session (?:history|log|transcript)|schlüssel|zugangsdaten|passwörter|umgebungsvariablen|clés|identifiants"
+    r"|mots de passe|variables d.environnement|claves|credenciales|contraseñas|variables de entorno)\b"
+    r"|\.env\b|\.ssh\b|id_(?:rsa|ed25519)|\.aws/|\$\((?:env|printenv)|密钥|密码|凭证|凭据|令牌|环境变量|鍵|キー|パスワード|認証情報|環境変数"
+)
+_OWN_HOST = re.compile(r"(?i)(?:https?://)?(?:localhost|127\.|\[::1\]|(?:[\w-]+\.)*example\.(?:com|org|net))")
+_TOLD = re.compile(r"(?i)\b(?:run|execute|use|do|always|then|please|must|just|first|and)\b")
+
+
+def _sentence(page: Scanned, found: "re.Match[str]") -> tuple[str, str]:
+    """What stands before and behind a match in its sentence, as far as it is near."""
+    before = page.text[max(0, found.start() - 120) : found.start()]
+    behind = page.text[found.end() : found.end() + 60]
+    start = max((end.end() for end in _ENDS.finditer(before)), default=0)
+    ended = _ENDS.search(behind)
+    return before[start:], behind[: ended.start()] if ended else behind
+
+
+def _is_quoted(page: Scanned, found: "re.Match[str]") -> bool:
+    before = page.text[max(0, found.start() - 80) : found.start()].rpartition("\n")[2]
+    behind = page.text[found.end() : found.end() + 120].partition("\n")[0]
+    return any(
+        right in behind and (before.count(left) % 2 == 1 if left == right else before.rfind(left) > before.rfind(right))
+        for left, right in _QUOTES
+    )
+
+
+def _is_refused(page: Scanned, found: "re.Match[str]") -> bool:
+    """Whether the sentence says not to."""
+    before, behind = _sentence(page, found)
+    return not _URGED.search(before) and bool(_NO.search(before) or _NO.search(behind))
+
+
+def _said(page: Scanned, found: "re.Match[str]") -> Judged:
+    """Grave when it is said to an agent, and not about agents; a refusal has to stand right before it."""
+    before = " ".join(_sentence(page, found)[0].split()[-4:])
+    refused = _NO.search(before) and not _URGED.search(before)
+    spared = refused or page.shows(found.start()) or _is_quoted(page, found)
+    return Judged(severity="I" if spared else "")
+
+
+def _turn(page: Scanned, found: "re.Match[str]") -> Judged:
+    return Judged(severity="I" if page.shows(found.start()) else "")
+
+
+def _kept_from(page: Scanned, found: "re.Match[str]") -> Judged:
+    """`Do not tell the user to ..` is about how to help."""
+    helps = re.match(r"(?i)[\s,]{0,3}(?:to|how|what to|which)\b", page.text[found.end() : found.end() + 12])
+    return Judged(severity="I") if helps or page.instructs else _said(page, found)
+
+
+def _unless_refused(page: Scanned, found: "re.Match[str]") -> Judged:
+    return Judged(severity="I" if page.about_attacks(found.start()) or _is_refused(page, found) else "")
+
+
+def _own(page: Scanned, found: "re.Match[str]") -> Judged:
+    """A person's own rules may say so."""
+    return Judged(severity="I") if page.instructs else _unless_refused(page, found)
+
+
+def _piped(page: Scanned, found: "re.Match[str]") -> Judged:
+    near = page.text[found.end() : found.end() + 120].partition("\n")[0]
+    return Judged(severity="I") if _INSTALLERS.search(found[0] + near) else _unless_refused(page, found)
+
+
+def _sent(page: Scanned, found: "re.Match[str]") -> Judged | None:
+    """A target, where the sentence around it tells to send what is secret."""
+    before, behind = _sentence(page, found)
+    around = before + found[0] + behind
+    if _OWN_HOST.match(found[0]) or not (_SENDS.search(around) and _KEPT.search(around)):
+        return None
+    verdict = Judged(severity="I") if _is_refused(page, found) else _said(page, found)
+    return verdict._replace(said=around)
+
+
+def _destroys(page: Scanned, found: "re.Match[str]") -> Judged:
+    """Told to be done, or a command on a line of its own."""
+    before, behind = _sentence(page, found)
+    named = not _TOLD.search(before) and before.strip(" \t`$>*-0123456789.")
+    dry = re.search(r"(?i)dry.?run|--dry", before + behind)
+    return Judged(severity="I") if named or dry else _unless_refused(page, found)
+
+
+_GUARDS = "quoted, refused, in code or under a heading about attacks: I"
+_REFUSED = "refused, or under a heading about attacks: I"
+_OWN = f"in rules of the user's own: I; {_REFUSED}"
+_MORE = r"(?:\w++,?\s++){0,5}?"
+"""A few words between two that matter."""
+_USER = r"(?:(?:the|your|any)\s++)?+(?:user|human|developer|operator|owner|anyone|anybody)\b"
+_PAST = _any(
+    "all any every each of the your my these those this previous previously prior earlier above preceding other"
+    " existing former current system safety initial original given"
+)
+_RULES = _any("instructions? rules? guidelines? prompts? directions orders directives? constraints policies training")
+_DROP = _any("ignore disregard forget override bypass do_not_follow don.t_follow stop_following pay_no_attention_to")
+_DROPPED = (
+    rf"{_DROP}\s++"
+    rf"(?:(?:{_PAST}\s++){{1,6}}(?<!\bthe\s)(?<!\bthis\s){_RULES}\b|(?:everything|anything|all|what(?:ever)?)\s++"
+    r"(?:(?:that|which|you|was|were|is|has|have|been|i|we)\s++){0,4}+(?:above|before\b(?! you)|earlier|told|said))"
+    rf"|{_any('ignoriere ignorieren_sie missachte vergiss vergessen_sie verwirf')}\s++{_MORE}"
+    rf"{_any('anweisungen instruktionen regeln vorgaben befehle richtlinien zuvor vorher bisher oben')}\b"
+    rf"|(?:ignore[rz]?|oublie[rz]?|ne\s++tien\w++\s++pas\s++compte\s++d\w++)\s++{_MORE}"
+    rf"{_any('instructions consignes règles directives')}\s++{_MORE}(?:précéde|antérieur|ci-dessus|système)"
+    rf"|{_any('ignor[ae] ignora[rd] olvid[ae] no_sigas caso_omiso_de')}\s++{_MORE}"
+    rf"{_any('instrucciones reglas indicaciones órdenes normas')}\s++{_MORE}(?:anterior|previa|del sistema)"
+)
+_DROPPED_THERE = (
+    r"(?:忽略|无视|忽视|忘记|忘掉|不要理会|不要遵守|無視)[^\n。]{0,6}(?:之前|以前|先前|此前|上面|上述|以上|所有|一切|全部)"
+    r"[^\n。]{0,6}(?:指令|指示|说明|规则|提示|命令|要求|規則|設定)"
+    r"|(?:これまで|以前|前|上記|すべて|全て|今まで)[^\n。]{0,10}(?:指示|命令|ルール|規則|プロンプト)[^\n。]{0,6}"
+    r"(?:無視|忘れ|従わな|破棄)"
+)
+_SILENT = (
+    r"(?:not|never|(?:do|must|should)n['’]t|without)\s++(?:ever\s++)?+(?:(?:tell|inform|notify|alert|warn|show)(?:ing)?+"
+    rf"|(?:reveal|mention|disclos\w)\w{{0,4}}+\s++{_MORE}to)\s++{_USER}|(?:hide|conceal|keep)\s++{_MORE}from\s++"
+    rf"{_USER}"
+    r"|without\s++the\s++(?:user|human|developer)(?:['’]s)?+\s++(?:know|notic)"
+    rf"|(?:sage?|sagen sie|verrate?|erzähle?|informiere)\s++{_MORE}(?:be)?(?:nutzer|user)\s++{_MORE}(?:nichts|nicht)\b"
+    rf"|ne\s++(?:dis|dites|révèle[sz]?|mentionne[sz]?|informe[sz]?)\s++{_MORE}(?:pas|rien)\s++{_MORE}(?:à\s++)?l['’]utilisateur"
+    rf"|no\s++(?:le\s++|se\s++lo\s++)?+(?:digas?|informes?|menciones|reveles|cuentes)\s++{_MORE}al?\s++usuario"
+)
+_SILENT_THERE = (
+    r"(?:不要|不得|别|切勿|无需|请勿)[^\n。]{0,4}(?:告诉|告知|通知|提醒|透露给|让)[^\n。]{0,3}(?:用户|使用者)"
+    r"|(?:ユーザー?|利用者|使用者)には?[^\n。]{0,8}(?:言わ|伝え|知らせ|教え|話さ|報告し)(?:ない|るな)"
+)
+_ALONE = (
+    rf"without\s++(?:asking|confirming|{_MORE}(?:confirmation|permission|approval|consent))"
+    r"|(?:not|don['’]t|never)\s++(?:ask|wait)\s++for\s++(?:\w++\s++)?(?:confirmation|permission|approval)"
+    r"|ohne\s++(?:nachzufragen|zu\s++fragen|rückfrage|bestätigung|erlaubnis)"
+    r"|sans\s++(?:demander|confirmation|autorisation)|sin\s++(?:preguntar|confirmación|permiso|pedir)"
+)
+_ALONE_THERE = (
+    r"(?:无需|不要|不用|不必)(?:征求|等待|请求)?(?:用户)?(?:确认|询问|许可|批准|同意)"
+    r"|(?:確認|許可|承認)(?:せず|なしに|を求めず|を取らず)"
+)
+
+
+def _in_words(words: str, there: str) -> str:
+    """Write one pattern of what begins with a word, and what stands in scripts without blanks."""
+    return rf"(?i)\b(?:{words})|{there}"
+
+
+def _order(
+    number: str,
+    what: str,
+    severity: str,
+    spares: str,
+    fix: str,
+    guard: Callable[[Scanned, "re.Match[str]"], Judged | None],
+    anchors: str,
+    pattern: str,
+) -> Rule:
+    return Rule(number, what, severity, spares, fix, pattern, guard, tuple(anchors.split()))
+
+
+ORDERS = (
+    _order(
+        *("I01", "an order to drop the instructions there are", "E", _GUARDS, "cut", _said),
+        "ignor disregard forget override bypass follow attention missacht vergiss vergess verwirf oubli compte olvid"
+        " sigas caso 忽略 无视 忽视 忘 不要 無視 従わな 破棄",
+        _in_words(_DROPPED, _DROPPED_THERE),
+    ),
+    _order(
+        *("I02", "a turn of a conversation, or a wrapper of memories, that the text forges", "E"),
+        *("in code, or under a heading about attacks: I", "cut", _turn),
+        "memory system function_ tool_ antml <| inst] sys>> human assistant",
+        r"</?(?i:memory[_-]files?|system[_-](?:reminder|prompt)|function_(?:results?|calls)|tool_(?:results?|use)"
+        r"|antml:\w+)\b[^>\n]{0,80}>|<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>"
+        r"|\[/?INST\]|<</?SYS>>|(?m:^(?:Human|Assistant):[ \t]|^[#* \t]{0,6}+(?i:system (?:override|message|notice"
+        r"|alert))\b[^\n:]{0,20}:)",
+    ),
+    _order(
+        *("I03", "an order to keep something from the user", "E"),
+        *(f"{_GUARDS}; how to help, or in rules of the user's own: I", "cut", _kept_from),
+        "user human developer operator owner anyone anybody nutzer utilisateur usuario 用户 使用者 ユーザ 利用者",
+        _in_words(_SILENT, _SILENT_THERE),
+    ),
+    _order(
+        *("I04", "a download that is run at once", "W"),
+        *(f"installers of well-known tools, this machine: I; {_REFUSED}", "open", _piped),
+        "curl wget iex invoke- irm iwr base64",
+        r"(?i)\b(?:(?:curl|wget)\b[^\n|]{0,300}\|[ \t]{0,4}(?:sudo[ \t]{1,4}(?:-\w+[ \t]{1,4})?)?(?:(?:ba|z|da|k|fi)?sh"
+        r"\b|(?:python3?|perl|node|ruby)[ \t]{0,4}-?[ \t]{0,4}(?=[`\"'\n]|\Z))"
+        r"|(?:iex|invoke-expression)\b[^\n]{0,40}(?:irm|iwr|invoke-\w+request|invoke-restmethod|downloadstring)"
+        r"|(?:irm|iwr|invoke-restmethod|invoke-webrequest)\b[^\n|]{0,300}\|[ \t]{0,4}(?:iex|invoke-expression)\b"
+        r"|base64[ \t]{1,4}(?:-d|--decode)\b[^\n|]{0,100}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?(?:ba|z|da)?sh\b"
+        r"|(?:eval|source|(?:ba|z)?sh(?: -c)?)[ \t]{1,4}[\"']?(?:\$\(|<\(|`)[ \t]{0,4}(?:curl|wget)\b)",
+    ),
+    _order(
+        *("I05", "an order to send keys, or what was said, to an address", "E"),
+        *(f"example hosts, this machine; {_GUARDS}", "cut", _sent),
+        "http @",
+        r"(?i)\bhttps?://[^\s)>\"'`，。]{3,200}+|(?<![\w.+@-])[\w.+-]{1,64}+@[\w-]{1,63}+\.[\w.-]{2,63}+",
+    ),
+    _order(
+        *("I06", "an order to read files that hold keys", "W", f"`.env.example`; {_REFUSED}", "open", _unless_refused),
+        ".ssh .aws .netrc .pgpass .git-cred .docker .kube .gnupg /etc/shadow .env",
+        r"(?i)\b(?:cat|read|open|print|show|dump|include|copy|output|head|tail|send|upload|encode|contents? of)\b"
+        r"[^\n.;|]{0,40}?(?:/etc/shadow|\.(?:ssh/(?:id_\w|\*)|aws/credentials|netrc|pgpass|git-credentials"
+        r"|docker/config\.json|kube/config|gnupg/)|(?:(?<=cat )|(?<=[ts] of )|(?<=the ))[`\"']?\.env(?![\w.]))",
+    ),
+    _order(
+        *("I07", "an order to switch a guard off", "W", _REFUSED, "cut", _unless_refused),
+        "--no-verify --dangerous --allow-danger --yolo bypass danger- reject_unauth disable turn switch deactivate",
+        r"(?i)(?<![\w-])--(?:no-verify|dangerously-\w|allow-dangerous|yolo\b)[\w-]{0,60}+|\b(?:bypassPermissions\b"
+        r"|danger-full-access\b|NODE_TLS_REJECT_UNAUTHORIZED=0|(?:disable|turn off|switch off|deactivate|bypass)\s++"
+        r"(?:(?:the|all|any|your|git)\s++){0,2}(?:sandbox|permission (?:check|prompt)|approvals?\b|safety|pre-commit"
+        r"|git hooks|security (?:check|scan)|guardrail|confirmation))",
+    ),
+    _order(
+        *("I08", "something to be done whenever the user asks for something", "W", _OWN, "open", _own),
+        "whenever time always",
+        r"(?i)\b(?:whenever|(?:every|each|any) time|always when)\s++(?:the user|a user|they|you|someone|anyone)\b"
+        r"[^\n.]{0,100}?[\s,](?:run|execute|install|open|send|fetch|download|curl|upload|visit|append|insert|post)\s",
+    ),
+    _order(
+        *("I09", "an order to copy the text into other memories", "E", _GUARDS, "cut", _said),
+        "copy add append insert include paste repeat propagate replicate write spread save",
+        r"(?i)\b(?:copy|add|append|insert|include|paste|repeat|propagate|replicate|write|spread|save)\s++(?:this|these"
+        r"|the\s++above)\s++(?:exact\s++|whole\s++)?+(?:note|memory|instruction|rule|text|message|paragraph|prompt|block"
+        r"|line|entry|section)s?+\s++(?:(?:in|to|into|at|the|top|end|start|of|across|verbatim)\s++){1,5}+"
+        rf"(?:all|every|each|any|other)\s++{_MORE}(?:memor(?:y|ies)|files?|notes?|projects?|repositor|repos?\b|agents?"
+        r"|outputs?|repl(?:y|ies)|responses?|conversations?|sessions?|\S{0,20}\.md)",
+    ),
+    _order(
+        *("I11", "an order that borrows somebody's authority", "W", _GUARDS, "open", _said),
+        "security administrator anthropic openai",
+        r"(?i)\b(?:approved|authori[sz]ed|verified|mandated)\s++by\s++(?:the\s++)?+(?:security\s++team|(?:system\s++)?+"
+        r"administrators?\b|anthropic|openai)",
+    ),
+    _order(
+        *("I13", "an order that destroys: a home folder, a pushed branch, a table", "W"),
+        *(f"a dry run, what is only named: I; {_REFUSED}", "cut", _destroys),
+        "rm git force drop mkfs dd",
+        r"(?i)\b(?:rm[ \t]{1,4}-(?:rf|fr)[ \t]{1,4}[\"']?(?:~/?|/\*?|\$HOME/?)(?=[\"'`\s;]|\Z)"
+        r"|git[ \t]{1,4}push\b[^\n|;&`]{0,60}?[ \t](?:--force(?![\w-])|-f\b)|force.push (?:to )?(?:main|master)\b"
+        r"|drop (?:table|database|schema)\b(?! if)[ \t]{1,4}\w|mkfs\.\w|dd\b[^\n]{0,40}\bof=/dev/)",
+    ),
+    _order(
+        *("I14", "an order to act without asking", "W", _OWN, "open", _own),
+        "without confirmation permission approval ohne sans sin 无需 不要 不用 不必 せず なしに 求めず 取らず",
+        _in_words(_ALONE, _ALONE_THERE),
+    ),
+)
+"""The rules of the family."""
