@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.proposals import ProposalTable
     from memtui.engine.ledger.tasks import TaskTable
+    from memtui.engine.ledger.touches import TouchTable
     from memtui.engine.look.catalog import Catalog, Library
     from memtui.engine.look.row_cache import Remembered
     from memtui.engine.save.commit import Displaced, LateWrites, Site
@@ -73,6 +74,10 @@ def _observations(engine: Engine) -> ObservationTable:
     return engine._ledger.observations  # noqa: SLF001 - as above
 
 
+def _touches(engine: Engine) -> TouchTable:
+    return engine._ledger.touches  # noqa: SLF001 - it is a property of the engine
+
+
 class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
@@ -80,6 +85,8 @@ class Engine:
     """Background work: tasks in lanes, runs, and events about them; the ledger's own table."""
     observations = cached_property(_observations)
     """What people decided about observations; the ledger's own table."""
+    touches = cached_property(_touches)
+    """What agents' own session files say that they did to memories; the ledger's own table."""
 
     def __init__(
         self,

@@ -3,7 +3,7 @@
 Sources: anthropics/claude-agent-sdk-python, `_internal/sessions.py`, and the shapes in parsers' tests of others.
 """
 
-from memtui.transcripts.event import AGENT, TOOL, USER, Log, mapping, sequence, string, target_of, words
+from memtui.transcripts.event import AGENT, NOTHING, TOOL, USER, Log, mapping, sequence, string, target_of, words
 
 KNOWN = frozenset(
     (
@@ -56,8 +56,8 @@ def read(log: Log, record: dict[str, object]) -> bool:
             log.add(uuid, AGENT, said)
         for call in map(mapping, sequence(content)):
             if call.get("type") == "tool_use":
-                name, target = string(call.get("name")), target_of(call.get("input"))
-                log.add(string(call.get("id")) or log.key, TOOL, tool=name, target=target)
+                name, asked = string(call.get("name")), mapping(call.get("input"))
+                log.add(string(call.get("id")) or log.key, TOOL, tool=name, target=target_of(asked), asked=asked)
     elif kind == "user":
         _user(log, record, uuid, content, in_tree=in_tree)
     return True
@@ -67,7 +67,8 @@ def _user(log: Log, record: dict[str, object], uuid: str, content: object, *, in
     results = [part for part in map(mapping, sequence(content)) if part.get("type") == "tool_result"]
     for part in results:
         failed = part.get("is_error") is True
-        log.result(string(part.get("tool_use_id")), words(part.get("content")), failed=failed)
+        gave = mapping(record.get("toolUseResult")) if len(results) == 1 else NOTHING
+        log.result(string(part.get("tool_use_id")), words(part.get("content")), failed=failed, gave=gave)
     said = words(content)
     if results or not said:
         return

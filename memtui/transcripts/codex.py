@@ -17,6 +17,8 @@ KNOWN = frozenset(
     )
 )
 _NOT_TYPED = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>")
+_LOADED = "# AGENTS.md instructions for "
+"""How the text begins by which it gives itself the instructions of a folder."""
 _REQUEST = "## My request for Codex:"
 """Behind it stands what the user typed, where an editor adds what is open."""
 _EXIT = re.compile(r"(?:exit(?:ed with)? code:?|\"exit_code\":)[ \t]*+(-?[0-9]{1,9})", re.IGNORECASE)
@@ -75,13 +77,20 @@ def _item(log: Log, kind: str, payload: dict[str, object]) -> None:
     call = string(payload.get("call_id")) or log.key
     if kind == "message" and payload.get("role") == "user":
         said = words(payload.get("content"))
-        if said and not said.startswith(_NOT_TYPED):
+        if said.startswith(_LOADED):
+            folder = said.removeprefix(_LOADED).partition("\n")[0].strip()
+            log.add(log.key, TOOL, tool="instructions", target=f"{folder}/AGENTS.md")
+        elif said and not said.startswith(_NOT_TYPED):
             log.add(f"item {_id(log, said)}", MAYBE, said)
     elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
         given = string(payload.get("input")) or string(payload.get("arguments"))
+        asked = mapping(_parsed(given)) or mapping(payload.get("action"))
         patched = "\n".join(_PATCHED.findall(given))
-        target = patched or target_of(_parsed(given)) or target_of(payload.get("action"))
-        log.add(call, TOOL, tool=string(payload.get("name")) or kind, target=target)
+        target = patched or target_of(asked)
+        name = string(payload.get("name")) or kind
+        log.add(call, TOOL, tool=name, target=target, asked={"patch": given} if patched else asked)
+    elif kind == "web_search_call":
+        log.add(log.key, TOOL, tool="web_search")
     elif kind in ("function_call_output", "custom_tool_call_output"):
         output = payload.get("output")
         told = string(output) or words(output) or words(mapping(output).get("content"))
@@ -102,16 +111,17 @@ def _completed(log: Log, item: dict[str, object]) -> None:
         told = string(item.get("aggregated_output")) or string(item.get("stderr"))
         command = item.get("command")
         target = string(command) or string((sequence(command) or [""])[-1])
-        log.add(uuid, TOOL, told if failed else "", tool="shell", target=target, failed=failed)
+        told = told if failed else ""
+        log.add(uuid, TOOL, told, tool="shell", target=target, failed=failed, asked={"command": target})
     elif kind == "FileChange":
         target = "\n".join(mapping(item.get("changes")))
-        log.add(
-            uuid, TOOL, string(item.get("stderr")) if failed else "", tool="apply_patch", target=target, failed=failed
-        )
+        told = string(item.get("stderr")) if failed else ""
+        log.add(uuid, TOOL, told, tool="apply_patch", target=target, failed=failed, asked=item)
     elif kind == "McpToolCall":
         name = f"{string(item.get('server'))}.{string(item.get('tool'))}"
         told = string(item.get("error")) if failed else ""
-        log.add(uuid, TOOL, told, tool=name, target=target_of(item.get("arguments")), failed=failed)
+        asked = mapping(item.get("arguments"))
+        log.add(uuid, TOOL, told, tool=name, target=target_of(asked), failed=failed, asked=asked)
 
 
 def _id(log: Log, said: str) -> str:

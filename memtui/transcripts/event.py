@@ -20,6 +20,7 @@ _TARGETS = (
     *("command", "cmd", "url", "pattern"),
 )
 """Arguments of tools that say what a call is about, the most telling first."""
+NOTHING: Mapping[str, object] = {}
 
 
 class SessionEvent(NamedTuple):
@@ -49,6 +50,10 @@ class SessionEvent(NamedTuple):
     offset: int
     length: int
     """The line that says so: its bytes in the file."""
+    asked: Mapping[str, object] = NOTHING
+    """Of a call, the arguments as the agent gave them; only where they are wanted (`Log`)."""
+    gave: Mapping[str, object] = NOTHING
+    """Of a call that ended, what its result says besides text; only where it is wanted."""
 
 
 class Log:
@@ -59,11 +64,13 @@ class Log:
     (`node`, `branch`, `seal`).
     """
 
-    def __init__(self, file: str, *, whole: bool, leaf: str = "", latest: int = 0) -> None:
+    def __init__(self, file: str, *, whole: bool, leaf: str = "", latest: int = 0, calls: bool = False) -> None:
         """Begin with nothing, or with the id of the last record of the tree before (`leaf`) where it is not `whole`.
 
-        No event is later than `latest`, when the file was last written.
+        No event is later than `latest`, when the file was last written. With `calls` they have what a call was asked
+        and gave.
         """
+        self._calls = calls
         self.session = self.cwd = ""
         self.at = 0
         self.stamp = ""
@@ -112,6 +119,8 @@ class Log:
         target: str = "",
         failed: bool = False,
         meta: bool = False,
+        asked: Mapping[str, object] = NOTHING,
+        gave: Mapping[str, object] = NOTHING,
     ) -> None:
         """Add an event; one with the same id takes the place of the earlier. See `SessionEvent` for what it has."""
         limit = FAILURE if role == TOOL else TEXT
@@ -119,6 +128,7 @@ class Log:
         event = SessionEvent(
             *(_clean(uuid), session, self.at, cwd, role, shown, name, _clean(target[:TEXT])),
             *(failed, meta, self.sidechain, self._file, *self.line),
+            *((asked, gave) if self._calls else ()),
         )
         place = self._places.get(uuid, len(self._events))
         if place < len(self._events) and self._events[place].uuid == event.uuid:
@@ -127,12 +137,13 @@ class Log:
             self._places[uuid] = len(self._events)
             self._events.append(event)
 
-    def result(self, call: str, text: str, *, failed: bool) -> None:
+    def result(self, call: str, text: str, *, failed: bool, gave: Mapping[str, object] = NOTHING) -> None:
         """Say how a call ended; only of one that failed the text is kept."""
         place = self._places.get(call, -1)
         if 0 <= place < len(self._events) and self._events[place].uuid == call:
             told = _clean(text[:FAILURE]) if failed else ""
-            self._events[place] = self._events[place]._replace(failed=failed, text=told)
+            result = gave if self._calls else NOTHING
+            self._events[place] = self._events[place]._replace(failed=failed, text=told, gave=result)
         elif failed and call:
             self.add(call, TOOL, text, failed=True)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
@@ -62,10 +62,13 @@ class _Line(NamedTuple):
     """Empty when it is too long."""
 
 
-def follow(path: str, reader: Reader, cursor: SessionCursor | None = None, *, most: int = SLICE) -> Slice:
+def follow(
+    path: str, reader: Reader, cursor: SessionCursor | None = None, *, most: int = SLICE, calls: bool = False
+) -> Slice:
     """Read what is new in a session file; all of it where the cursor of an earlier look does not fit it any more.
 
-    Of `most` bytes at once the last line is read to its end; a last line without its line feed waits.
+    Of `most` bytes at once the last line is read to its end; a last line without its line feed waits. With `calls` the
+    events have what calls were asked and gave.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -81,11 +84,69 @@ def follow(path: str, reader: Reader, cursor: SessionCursor | None = None, *, mo
         if cursor is not None and not _fits(handle, found, cursor, reader):
             cursor = None
         try:
-            return _read(path, handle, found, reader, cursor, most)
+            return _read(path, handle, found, reader, cursor, most, calls=calls)
         except _RolledBackEarlierError:
-            return _read(path, handle, found, reader, None, max(most, found.st_size))
+            return _read(path, handle, found, reader, None, max(most, found.st_size), calls=calls)
     except OSError:
         return Slice((), cursor, skipped=REFUSED)
+    finally:
+        os.close(handle)
+
+
+def skim(
+    path: str,
+    words: tuple[bytes, ...],
+    reader: Reader,
+    cursor: SessionCursor | None = None,
+    stop: Callable[[], bool] = lambda: False,
+) -> tuple[bool, SessionCursor | None]:
+    """Look for words in what is new in a file, at the speed of the disk and in constant memory.
+
+    Args:
+        path: the file, of any size.
+        words: of which one is looked for.
+        reader: whoever reads it once one is found.
+        cursor: where an earlier look that found none ended.
+        stop: asked between chunks whether to leave it.
+
+    Returns:
+        Whether one was found, and where to go on; the earlier place, where the file cannot be read.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False, cursor
+    try:
+        found = os.fstat(handle)
+        if _refusal(found) not in ("", LARGE):
+            return False, cursor
+        fits = cursor is not None and not path.endswith(".json") and _fits(handle, found, cursor, reader)
+        place = cursor.offset if cursor is not None and fits else 0
+        begun, overlap = place, max(map(len, words), default=1) - 1
+        while chunk := os.pread(handle, _CHUNK, begun):
+            if any(word in chunk for word in words):
+                return True, cursor
+            place = max(place, begun + len(chunk))
+            begun = place - overlap if len(chunk) > overlap else place
+            if place >= found.st_size or stop():
+                break
+        return False, SessionCursor(*_identity(found), place, *_ends(handle, place), reader.version, "")
+    except OSError:
+        return False, cursor
+    finally:
+        os.close(handle)
+
+
+def line_at(path: str, offset: int, length: int) -> bytes:
+    """Read a line again that an event was in; nothing where it cannot be read any more."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return b"" if _refusal(os.fstat(handle)) or length > LINE else os.pread(handle, length, offset)
+    except OSError:
+        return b""
     finally:
         os.close(handle)
 
@@ -118,13 +179,19 @@ def _ends(handle: int, offset: int) -> tuple[bytes, bytes]:
 
 
 def _read(
-    path: str, handle: int, found: os.stat_result, reader: Reader, cursor: SessionCursor | None, most: int
+    path: str,
+    handle: int,
+    found: os.stat_result,
+    reader: Reader,
+    cursor: SessionCursor | None,
+    most: int,
+    *,
+    calls: bool,
 ) -> Slice:
     """Read from a cursor, or all."""
     start = cursor.offset if cursor is not None else 0
-    log = Log(
-        path, whole=not start, leaf=cursor.leaf if cursor is not None else "", latest=found.st_mtime_ns // 1_000_000
-    )
+    leaf, latest = cursor.leaf if cursor is not None else "", found.st_mtime_ns // 1_000_000
+    log = Log(path, whole=not start, leaf=leaf, latest=latest, calls=calls)
     lines: Iterable[_Line] = _lines(handle, start, most)
     if path.endswith(".json"):
         size = found.st_size if found.st_size > start else 0

@@ -45,5 +45,7 @@ def _message(log: Log, record: dict[str, object]) -> bool:
         name, target = string(call.get("name")), target_of(call.get("args"))
         failed = call.get("status") in ("error", "cancelled")
         told = words(call.get("resultDisplay")) if failed else ""
-        log.add(string(call.get("id")) or uuid, TOOL, told, tool=name, target=target, failed=failed)
+        asked, gave = mapping(call.get("args")), mapping(call.get("resultDisplay"))
+        key = string(call.get("id")) or uuid
+        log.add(key, TOOL, told, tool=name, target=target, failed=failed, asked=asked, gave=gave)
     return True

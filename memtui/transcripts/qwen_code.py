@@ -30,12 +30,13 @@ def read(log: Log, record: dict[str, object]) -> bool:
             log.add(uuid, AGENT, said)
         for call in (mapping(mapping(part).get("functionCall")) for part in sequence(parts)):
             if call:
-                name, target = string(call.get("name")), target_of(call.get("args"))
-                log.add(string(call.get("id")) or log.key, TOOL, tool=name, target=target)
+                name, asked = string(call.get("name")), mapping(call.get("args"))
+                log.add(string(call.get("id")) or log.key, TOOL, tool=name, target=target_of(asked), asked=asked)
     elif kind == "tool_result":
         result = mapping(record.get("toolCallResult"))
         failed = result.get("status") in ("error", "cancelled")
-        log.result(string(result.get("callId")), words(result.get("resultDisplay")), failed=failed)
+        shown = result.get("resultDisplay")
+        log.result(string(result.get("callId")), words(shown), failed=failed, gave=mapping(shown))
     elif subtype == "rewind" and in_tree:
         log.branch(uuid)
     elif subtype == "at_command" and (target := target_of(payload)):

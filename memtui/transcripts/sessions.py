@@ -17,7 +17,7 @@ from memtui.transcripts.event import Reader
 
 READERS = {
     "claude-code": Reader(claude_code.read, 1),
-    "codex": Reader(codex.read, 1),
+    "codex": Reader(codex.read, 2),
     "gemini": Reader(gemini.read, 1),
     "qwen-code": Reader(qwen_code.read, 1),
 }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 from memtui.features.tasks.glance import LaneNews, glance
@@ -24,6 +25,10 @@ LOOK_S = 0.5
 """Seconds between two looks."""
 BEGIN_S = 600.0
 """Seconds until it looks for the first time, and between two looks, at what begins by itself."""
+READ_FIRST_S, READ_S = 3.0, 60.0
+"""Seconds until agents' sessions are read, where the user allowed it: behind the first screen, and from then on."""
+READ_OVER_MS = 600_000
+"""Files written so long before the last look began are looked at again: a clock and a disk may differ."""
 AGAIN_S = 30.0
 """Seconds until a lane is worked again after the ledger failed."""
 
@@ -48,6 +53,8 @@ class Background:
         self._working = False
         self._not_before = 0.0
         self._begin_at = time.monotonic() + BEGIN_S
+        self._read_at = time.monotonic() + READ_FIRST_S
+        self._read_upto = 0
 
     def start(self) -> None:
         """Look from now on."""
@@ -63,14 +70,24 @@ class Background:
             known, counter = counter, engine.proposals.counter()
             count = seen.proposed if known == counter else to_decide(engine)
             now = now._replace(proposed=count, changed=now.changed or count != seen.proposed)
-            if now.changed or now.due or now.dreaming is not seen.dreaming or time.monotonic() >= self._begin_at:
+            if now.changed or now.due or now.dreaming is not seen.dreaming or self._is_time():
                 tell(now)
             seen = now
             self._pause.wait(LOOK_S)
         return seen
 
+    def _is_time(self) -> bool:
+        return time.monotonic() >= min(self._begin_at, self._read_at)
+
     def _take(self, now: LaneNews) -> None:
         self._tell(now)
+        if time.monotonic() >= self._read_at:
+            self._read_at = time.monotonic() + READ_S
+            if not self._bridge.read_only:
+                what = "read what agents' sessions did"
+                self._bridge.run(
+                    self._read, self._was_read, what=what, otherwise=partial(self._fail, what), lane="sessions"
+                )
         if time.monotonic() >= self._begin_at:
             self._begin_at = time.monotonic() + BEGIN_S
             if not self._bridge.read_only:
@@ -88,6 +105,18 @@ class Background:
 
         del engine  # it is the session's
         return work_off(self._session, workspace=self._lane, stop=lambda: self._bridge.closed)
+
+    def _read(self, engine: Engine) -> int:
+        from memtui.config.read import reread
+        from memtui.features.sessions.read_touches import read_touches
+
+        begun, session = engine.touches.clock(), self._session
+        place, settings = session.surroundings, reread(session.settings)
+        came = read_touches(engine, settings, place, since=self._read_upto, stop=lambda: self._bridge.closed)
+        return self._read_upto if came.stopped or came.denied else begun - READ_OVER_MS
+
+    def _was_read(self, upto: int) -> None:
+        self._read_upto = upto
 
     def _begin(self, engine: Engine) -> None:
         from memtui.features.tasks.lanes import begin_due

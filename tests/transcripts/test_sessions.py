@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.agents.table import agent_of
+from memtui.transcripts.calls import taint, touched
 from memtui.transcripts.event import AGENT, TOOL, USER, Log, SessionEvent
 from memtui.transcripts.follow import follow
 from memtui.transcripts.sessions import READERS, session_files
@@ -127,13 +128,15 @@ ANY = st.recursive(
 @given(records=st.lists(st.dictionaries(st.sampled_from(WORDS), ANY | VALUES, max_size=8), max_size=12))
 def test_no_record_makes_a_reader_fail(agent: str, records: list[dict[str, object]]) -> None:
     for whole in (True, False):
-        log = Log("f", whole=whole, latest=10**12)
+        log = Log("f", whole=whole, latest=10**12, calls=True)
         for number, record in enumerate(records):
             log.record(number, 1, record.get("timestamp"))
             READERS[agent].read(log, record)
         for event in log.events():
             assert event.text.encode() is not None
             assert 0 <= event.at <= 10**12
+            assert all(os.path.isabs(one.path) for one in touched(event, "/h"))
+            assert isinstance(taint(event, "/h", bool), str)
 
 
 def test_sessions_lie_where_the_agents_file_says(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from memtui.wire.session import Options, Session
 from memtui.workbench import background
 from memtui.workbench.background import Background
 from tests.features.tasks.test_lanes import WORKS
+from tests.transcripts import made
 from tests.workbench.views.real import Real, World, real
 
 
@@ -90,6 +91,20 @@ async def test_what_begins_by_itself_begins_while_the_workbench_is_open(
     async with working(world) as (screen, lane):
         tasks = screen.real.tasks
         await screen.until(lambda: any((one.kind, one.trigger) == ("dream", "auto") for one in tasks.all(lane)))
+
+
+async def test_what_agents_opened_counts_while_the_workbench_is_open(
+    world: World, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(background, "READ_FIRST_S", 0.0)
+    (home / ".memtui-test").mkdir(exist_ok=True)
+    (home / ".memtui-test/config.toml").write_text("[transcripts]\nread = 'all'\n")
+    world.write("a.md", "a")
+    use = {"type": "tool_use", "id": "c1", "name": "Read", "input": {"file_path": f"{world.folder}/a.md"}}
+    made.write(home / ".claude/projects/-p/s.jsonl", [made.claude(1, None, "assistant", [use])])
+    async with working(world) as (screen, _):
+        address = Address("notes", "a.md")
+        await screen.until(lambda: screen.real.rows.get(address).uses == 1)
 
 
 async def test_a_dream_of_another_process_shows_while_it_lives(world: World) -> None:

@@ -31,6 +31,7 @@ from memtui.errors import MemtuiError, StorageError
 if TYPE_CHECKING:
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.tasks import TaskTable
+    from memtui.engine.ledger.touches import TouchTable
 
 BACKUPS = 3
 LARGEST_BACKUP = 512 * 1024 * 1024
@@ -48,12 +49,20 @@ def _observations(ledger: Ledger) -> ObservationTable:
     return ObservationTable(ledger)
 
 
+def _touches(ledger: Ledger) -> TouchTable:
+    from memtui.engine.ledger.touches import TouchTable
+
+    return TouchTable(ledger, ledger.cursors)
+
+
 class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
     observations = cached_property(_observations)
     tasks = cached_property(_tasks)
     """Background work, of which a command that changes a memory knows nothing."""
+    touches = cached_property(_touches)
+    """What agents' sessions say they did."""
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
         """See `Database`."""

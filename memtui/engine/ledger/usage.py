@@ -203,13 +203,14 @@ class Use(NamedTuple):
 
 
 def write(database: apsw.Connection, uses: Iterable[Use]) -> None:
-    """Count uses, in their order. Call inside a transaction."""
+    """Count uses, each at its own time, which may be before that of others. Call inside a transaction."""
     for uid, path, at, wrote in uses:
         # As `decay` has it, in one statement: a change takes uses along, and every statement is a part of its time.
         count = (
             "UPDATE usage SET uses = uses + 1,"
-            " heat = heat * pow(0.5, max(0, ?3 - heat_at) / ?5) + 1.0, heat_at = ?3, last_used_at = ?3,"
-            " last_written_at = iif(?4, ?3, last_written_at)"
+            " heat = heat * pow(0.5, max(0, ?3 - heat_at) / ?5) + pow(0.5, max(0, heat_at - ?3) / ?5),"
+            " heat_at = max(heat_at, ?3), last_used_at = max(ifnull(last_used_at, ?3), ?3),"
+            " last_written_at = iif(?4, max(ifnull(last_written_at, ?3), ?3), last_written_at)"
             " WHERE id = (SELECT usage FROM memories WHERE root = ?1 AND path = ?2)"
         )
         values = (uid, os.fsencode(path), at, int(wrote), float(HALF_LIFE_MS))

@@ -1,0 +1,400 @@
+"""The schema of the ledger as numbered steps.
+
+A step that was released is never edited: a ledger on somebody's disk has already run it. It is apart because it only
+grows, by one step for each change, and nothing in it runs by itself (`creation.py`).
+"""
+
+MIGRATIONS: tuple[str, ...] = (
+    # Paths are BLOBs because a file name is bytes. `sha` and `blob` columns hold raw 32-byte digests and row ids.
+    """
+    CREATE TABLE migrations (version INTEGER PRIMARY KEY, at INTEGER NOT NULL);
+    CREATE TABLE roots (
+        id INTEGER PRIMARY KEY,
+        key TEXT NOT NULL UNIQUE,
+        root_id TEXT NOT NULL,
+        path BLOB NOT NULL UNIQUE,
+        device INTEGER,
+        inode INTEGER,
+        at INTEGER NOT NULL,
+        baselined INTEGER NOT NULL DEFAULT 0,
+        accepted INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE TABLE memories (
+        id INTEGER PRIMARY KEY,
+        root INTEGER NOT NULL REFERENCES roots(id),
+        path BLOB NOT NULL,
+        sha BLOB,
+        actor TEXT NOT NULL DEFAULT 'outside',
+        at INTEGER NOT NULL DEFAULT 0,
+        seen_sha BLOB,
+        versions INTEGER NOT NULL DEFAULT 0,
+        pinned INTEGER NOT NULL DEFAULT 0,
+        uses INTEGER NOT NULL DEFAULT 0,
+        heat REAL NOT NULL DEFAULT 0,
+        heat_at INTEGER NOT NULL DEFAULT 0,
+        last_used_at INTEGER,
+        last_written_at INTEGER,
+        UNIQUE (root, path)
+    );
+    CREATE TABLE blobs (
+        id INTEGER PRIMARY KEY,
+        sha BLOB NOT NULL UNIQUE,
+        size INTEGER NOT NULL,
+        packed INTEGER NOT NULL,
+        data BLOB,
+        redacted_at INTEGER,
+        reason TEXT
+    );
+    CREATE TABLE versions (
+        id INTEGER PRIMARY KEY,
+        memory INTEGER NOT NULL REFERENCES memories(id),
+        blob INTEGER NOT NULL REFERENCES blobs(id),
+        actor TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        operation TEXT NOT NULL,
+        note TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX versions_memory ON versions (memory, id);
+    CREATE TABLE txns (
+        id INTEGER PRIMARY KEY,
+        kind TEXT NOT NULL CHECK (kind IN ('do', 'undo', 'redo')),
+        operation TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        label TEXT NOT NULL DEFAULT '',
+        reverses INTEGER,
+        effective INTEGER NOT NULL DEFAULT 0,
+        undone INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX txns_open ON txns (id) WHERE effective = 1 AND undone = 0;
+    CREATE TABLE audit (
+        seq INTEGER PRIMARY KEY,
+        txn INTEGER,
+        root INTEGER NOT NULL REFERENCES roots(id),
+        path BLOB NOT NULL,
+        new_root INTEGER,
+        new_path BLOB,
+        actor TEXT NOT NULL,
+        operation TEXT NOT NULL,
+        before BLOB,
+        after BLOB,
+        at INTEGER NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('intent', 'done', 'aborted', 'conflict')),
+        temp TEXT,
+        note TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX audit_memory ON audit (root, path, seq);
+    CREATE INDEX audit_txn ON audit (txn);
+    CREATE INDEX audit_open ON audit (root) WHERE state = 'intent';
+    CREATE TABLE drafts (
+        memory INTEGER PRIMARY KEY REFERENCES memories(id),
+        base BLOB,
+        packed INTEGER NOT NULL,
+        data BLOB NOT NULL,
+        line INTEGER NOT NULL,
+        col INTEGER NOT NULL,
+        at INTEGER NOT NULL
+    );
+    """,
+    # A conflict that is being decided; it ends with the draft it is about.
+    """
+    CREATE TABLE conflicts (
+        memory INTEGER PRIMARY KEY REFERENCES memories(id),
+        base BLOB,
+        yours BLOB NOT NULL,
+        theirs BLOB NOT NULL,
+        decisions TEXT NOT NULL,
+        at INTEGER NOT NULL
+    );
+    """,
+    # The name under which the user last saw a memory that others have renamed since.
+    "ALTER TABLE memories ADD COLUMN seen_path BLOB",
+    # Which folder it was that the user accepted: another one at the same path is not. What was accepted before this
+    # was known is accepted anew.
+    "ALTER TABLE roots ADD COLUMN accepted_as TEXT",
+    # What taking a change back has to bring back besides files: how many folders memtui made for a root, and the modes
+    # of folders it removed because nothing was left in them.
+    """
+    ALTER TABLE roots ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
+    CREATE TABLE folders (
+        root INTEGER NOT NULL,
+        path BLOB NOT NULL,
+        mode INTEGER NOT NULL,
+        PRIMARY KEY (root, path)
+    ) WITHOUT ROWID;
+    """,
+    # The repository each root lies in, and where in its checkout.
+    """
+    CREATE TABLE repositories (
+        id INTEGER PRIMARY KEY,
+        common TEXT NOT NULL UNIQUE,
+        path BLOB NOT NULL,
+        lineage TEXT
+    );
+    ALTER TABLE roots ADD COLUMN repository INTEGER REFERENCES repositories(id);
+    ALTER TABLE roots ADD COLUMN inside BLOB;
+    """,
+    # The days on which something was written, in the order in which they came, and what was there before each: ages are
+    # counted in them, because a clock may be wrong.
+    """
+    CREATE TABLE days (
+        id INTEGER PRIMARY KEY,
+        day INTEGER NOT NULL UNIQUE,
+        version INTEGER NOT NULL,
+        audit INTEGER NOT NULL
+    );
+    """,
+    # Pins and uses belong to a memory, which has a row in each worktree and versions under names that others take. The
+    # columns of before stay as they are, or an older memtui could not even list.
+    """
+    CREATE TABLE usage (
+        id INTEGER PRIMARY KEY,
+        pinned INTEGER NOT NULL DEFAULT 0,
+        uses INTEGER NOT NULL DEFAULT 0,
+        heat REAL NOT NULL DEFAULT 0,
+        heat_at INTEGER NOT NULL DEFAULT 0,
+        last_used_at INTEGER,
+        last_written_at INTEGER
+    );
+    INSERT INTO usage SELECT id, pinned, uses, heat, heat_at, last_used_at, last_written_at
+        FROM memories WHERE pinned OR uses;
+    ALTER TABLE memories ADD COLUMN usage INTEGER REFERENCES usage(id);
+    ALTER TABLE versions ADD COLUMN usage INTEGER REFERENCES usage(id);
+    UPDATE memories SET usage = id WHERE pinned OR uses;
+    UPDATE versions SET usage = memory WHERE memory IN (SELECT id FROM usage);
+    CREATE INDEX memories_usage ON memories (usage) WHERE usage NOT NULL;
+    """,
+    # Which texts agents may be given unasked in a root that lies in a checkout. What a folder was accepted for is the
+    # texts that were recorded in it; what was written here is told by the audit. An older memtui finds none accepted.
+    """
+    CREATE TABLE trusted (
+        id INTEGER PRIMARY KEY,
+        root INTEGER NOT NULL REFERENCES roots(id),
+        sha BLOB NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('local', 'reviewed')),
+        UNIQUE (root, sha, state)
+    );
+    INSERT OR IGNORE INTO trusted (root, sha, state)
+        SELECT root, after, 'local' FROM audit
+        WHERE state = 'done' AND txn NOT NULL AND operation IN ('created', 'modified') AND after NOT NULL;
+    INSERT OR IGNORE INTO trusted (root, sha, state)
+        SELECT m.root, m.sha, 'reviewed' FROM memories m JOIN roots r ON r.id = m.root
+        WHERE r.accepted AND r.accepted_as NOT NULL AND m.sha NOT NULL;
+    UPDATE roots SET accepted = 0, accepted_as = NULL;
+    """,
+    # Redacted texts of which bytes may still be in freed pages and in backups.
+    "CREATE TABLE erasing (sha BLOB PRIMARY KEY) WITHOUT ROWID",
+    # When a file that was deleted had been changed last, for the undo of it.
+    "ALTER TABLE audit ADD COLUMN dated INTEGER",
+    # A version stays redacted when its text is stored again, because it is on disk somewhere.
+    """
+    ALTER TABLE versions ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0;
+    UPDATE versions SET redacted = 1 WHERE blob IN (SELECT id FROM blobs WHERE redacted_at NOT NULL);
+    """,
+    # Where readers of agents' session files stopped.
+    """
+    CREATE TABLE cursors (
+        consumer TEXT NOT NULL,
+        file BLOB NOT NULL,
+        device INTEGER NOT NULL,
+        inode INTEGER NOT NULL,
+        place INTEGER NOT NULL,
+        head BLOB NOT NULL,
+        tail BLOB NOT NULL,
+        version INTEGER NOT NULL,
+        leaf TEXT NOT NULL,
+        PRIMARY KEY (consumer, file)
+    ) WITHOUT ROWID;
+    """,
+    # What is suggested and waits for a decision. The steps of a proposal hold texts, as base64; empty: forgotten.
+    """
+    CREATE TABLE proposals (
+        id INTEGER PRIMARY KEY,
+        run TEXT NOT NULL,
+        proposer TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        steps TEXT NOT NULL,
+        marks TEXT NOT NULL,
+        why TEXT NOT NULL,
+        confidence REAL NOT NULL,
+        fingerprint TEXT NOT NULL,
+        basis TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('open', 'later', 'stale', 'blocked', 'accepted', 'applying', 'applied',
+            'rejected', 'superseded')),
+        at INTEGER NOT NULL,
+        decided_by TEXT NOT NULL DEFAULT '',
+        decided_at INTEGER,
+        day INTEGER REFERENCES days(id),
+        txn INTEGER REFERENCES txns(id),
+        note TEXT NOT NULL,
+        hunks TEXT NOT NULL DEFAULT '',
+        cause TEXT NOT NULL DEFAULT '',
+        folders TEXT NOT NULL
+    );
+    CREATE INDEX proposals_fingerprint ON proposals (fingerprint);
+    CREATE INDEX proposals_state ON proposals (state);
+    CREATE TABLE evidence (
+        proposal INTEGER NOT NULL REFERENCES proposals(id),
+        nth INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        sha TEXT NOT NULL,
+        place TEXT NOT NULL,
+        quote TEXT NOT NULL,
+        PRIMARY KEY (proposal, nth)
+    ) WITHOUT ROWID;
+    CREATE TABLE proposal_bases (
+        proposal INTEGER NOT NULL REFERENCES proposals(id),
+        sha BLOB NOT NULL,
+        PRIMARY KEY (proposal, sha)
+    ) WITHOUT ROWID;
+    CREATE TABLE fingerprint_key (name TEXT PRIMARY KEY, key BLOB NOT NULL) WITHOUT ROWID;
+    INSERT INTO fingerprint_key VALUES ('proposals', randomblob(32));
+    """,
+    # Background work: requests in lanes, what was done for them, what followers are told; which memories a session of
+    # an agent was given unasked; and for which task or run a transaction was made, and whether it got to its end.
+    """
+    CREATE TABLE tasks (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        workspace TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'completed', 'failed', 'cancelled')),
+        client TEXT NOT NULL,
+        trigger TEXT NOT NULL,
+        request TEXT,
+        digest TEXT NOT NULL,
+        key TEXT,
+        created INTEGER NOT NULL,
+        updated INTEGER NOT NULL,
+        not_before INTEGER NOT NULL,
+        attempt INTEGER NOT NULL DEFAULT 0,
+        stopping INTEGER NOT NULL DEFAULT 0,
+        plan TEXT,
+        txn INTEGER REFERENCES txns(id),
+        result TEXT,
+        code TEXT,
+        message TEXT,
+        progress TEXT NOT NULL DEFAULT ''
+    );
+    CREATE INDEX tasks_lane ON tasks (workspace, state, seq);
+    CREATE INDEX tasks_key ON tasks (key) WHERE key NOT NULL;
+    CREATE TABLE runs (
+        seq INTEGER PRIMARY KEY,
+        id TEXT NOT NULL UNIQUE,
+        task TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        workspace TEXT NOT NULL,
+        trigger TEXT NOT NULL,
+        worker TEXT NOT NULL,
+        sent TEXT NOT NULL,
+        reply TEXT NOT NULL,
+        outcome TEXT NOT NULL,
+        counts TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        ended INTEGER NOT NULL
+    );
+    CREATE INDEX runs_kind ON runs (workspace, kind, seq);
+    CREATE TABLE task_events (
+        seq INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        client TEXT NOT NULL,
+        payload TEXT NOT NULL
+    );
+    CREATE TABLE surfaced (
+        session TEXT NOT NULL,
+        memory INTEGER NOT NULL REFERENCES memories(id),
+        at INTEGER NOT NULL,
+        PRIMARY KEY (session, memory)
+    ) WITHOUT ROWID;
+    ALTER TABLE txns ADD COLUMN cause TEXT;
+    ALTER TABLE txns ADD COLUMN whole INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX txns_cause ON txns (cause) WHERE cause NOT NULL;
+    """,
+    # What a person decided about changes of others, each of one version, and has not carried out yet.
+    """
+    CREATE TABLE change_decisions (
+        memory INTEGER PRIMARY KEY REFERENCES memories(id),
+        sha BLOB,
+        state TEXT NOT NULL
+    );
+    """,
+    # Whether with a rejected proposal its kind, by the same proposer and about the same folders, is refused for good.
+    "ALTER TABLE proposals ADD COLUMN standing INTEGER NOT NULL DEFAULT 0",
+    # What people decided about observations, by which each is found again, and who decided it; the key of the hashes,
+    # and the number of the file that has the observations.
+    """
+    CREATE TABLE observing (
+        id INTEGER PRIMARY KEY CHECK (id = 1),
+        secret BLOB NOT NULL,
+        generation INTEGER NOT NULL DEFAULT 0
+    );
+    INSERT INTO observing (id, secret) VALUES (1, randomblob(32));
+    CREATE TABLE observation_marks (
+        name BLOB PRIMARY KEY,
+        seq INTEGER NOT NULL UNIQUE,
+        root INTEGER NOT NULL REFERENCES roots(id),
+        path BLOB NOT NULL,
+        anchor BLOB NOT NULL,
+        text_key BLOB NOT NULL,
+        beside BLOB NOT NULL,
+        state INTEGER NOT NULL CHECK (state BETWEEN 0 AND 3),
+        deleted_at INTEGER,
+        patch TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE INDEX observation_marks_place ON observation_marks (root, path);
+    CREATE TABLE observation_log (
+        seq INTEGER PRIMARY KEY,
+        name BLOB NOT NULL,
+        before TEXT NOT NULL,
+        after TEXT NOT NULL,
+        actor TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        reason TEXT NOT NULL
+    );
+    """,
+    # What agents' own session files say that a session did to memories, and how far each file goes. Nothing of what was
+    # said is kept: of the prompt only where it stands. `added` holds keyed digests of lines, 8 bytes each. A touch that
+    # its file says no longer is `gone`; it was counted as a use, and is not again when it comes back.
+    """
+    CREATE TABLE touches (
+        id INTEGER PRIMARY KEY,
+        agent TEXT NOT NULL,
+        session TEXT NOT NULL,
+        call TEXT NOT NULL,
+        kind TEXT NOT NULL CHECK (kind IN ('opened', 'searched', 'loaded', 'wrote', 'created', 'deleted')),
+        root INTEGER NOT NULL REFERENCES roots(id),
+        path BLOB NOT NULL,
+        at INTEGER NOT NULL,
+        sha BLOB,
+        added BLOB NOT NULL,
+        taint TEXT NOT NULL,
+        exact INTEGER NOT NULL,
+        file BLOB NOT NULL,
+        place INTEGER,
+        length INTEGER,
+        prompt BLOB,
+        gone INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (agent, call, kind, root, path, file)
+    );
+    CREATE INDEX touches_memory ON touches (root, path);
+    CREATE INDEX touches_session ON touches (agent, session);
+    CREATE INDEX touches_file ON touches (file);
+    CREATE TABLE session_files (
+        file BLOB PRIMARY KEY,
+        agent TEXT NOT NULL,
+        session TEXT NOT NULL,
+        cwd TEXT NOT NULL,
+        began INTEGER NOT NULL,
+        ended INTEGER NOT NULL,
+        place INTEGER,
+        length INTEGER,
+        prompt BLOB,
+        taint TEXT NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE forgotten_touches (upto INTEGER NOT NULL);
+    INSERT INTO fingerprint_key VALUES ('touches', randomblob(32));
+    """,
+)
+"""Step n (from 1) brings a ledger of version n - 1 to version n."""

@@ -1,0 +1,320 @@
+"""What agents' own session files say that sessions did to memories: who read, was given or wrote which, and when.
+
+A touch is of one call. The same call in copies of a session, as a fork makes them, has a row for each file and counts
+once. Nothing of what was said is kept: of the prompt only where it stands, of what was written only keyed digests.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from hashlib import blake2b
+from typing import NamedTuple
+
+from memtui.engine.ledger.cursors import CursorTable, SessionCursor
+from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.usage import Use, write
+from memtui.engine.model import Address
+
+LAST = 30
+"""Sessions among which it is counted how many opened a memory."""
+SAME_USE_MS = 2_000
+"""A use through memtui's own door so near to a call is the same use."""
+DIGEST = 8
+_LINES = 4_000
+_LIVE = "NOT gone"
+
+
+class PromptPlace(NamedTuple):
+    """Where the prompt stands that a call answered."""
+
+    file: str
+    offset: int
+    length: int
+    sha: bytes
+    """SHA-256 of the line: another one there is another prompt."""
+
+
+class Touch(NamedTuple):
+    """One thing that a call did to a memory."""
+
+    call: str
+    kind: str
+    """`opened`, `searched`, `loaded`, `wrote`, `created` or `deleted`."""
+    uid: int
+    path: str
+    at: int
+    sha: str | None = None
+    """Of the text afterwards, where the call says all of it."""
+    added: bytes = b""
+    """Digests of the lines it wrote (`TouchTable.digests`)."""
+    taint: str = ""
+    """What the session had taken in from outside since the prompt."""
+    exact: bool = True
+    """Whether it wrote what it was asked to write: no person changed it on the way."""
+    prompt: PromptPlace | None = None
+    agent: str = ""
+    session: str = ""
+    number: int = 0
+    """Its row."""
+
+
+class SessionFile(NamedTuple):
+    """How far a file of a session goes."""
+
+    file: str
+    agent: str
+    session: str
+    cwd: str
+    began: int
+    ended: int
+    prompt: PromptPlace | None = None
+    """The last one."""
+    taint: str = ""
+    """What was taken in from outside since."""
+
+
+class SessionUse(NamedTuple):
+    """What one session did to one memory."""
+
+    address: Address
+    kind: str
+    calls: int
+    taint: str
+
+
+class SessionTouches(NamedTuple):
+    """One session of an agent."""
+
+    agent: str
+    session: str
+    cwd: str
+    began: int
+    ended: int
+    uses: tuple[SessionUse, ...]
+
+
+class UseCounts(NamedTuple):
+    """In how many of the last sessions that used its folder a memory was loaded, and opened."""
+
+    loaded: int
+    opened: int
+    sessions: int
+
+
+class TouchTable:
+    """Touches by session and by memory."""
+
+    def __init__(self, database: Database, cursors: CursorTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self.cursors = cursors
+
+    def clock(self) -> int:
+        """Milliseconds since the epoch."""
+        return self._database.clock()
+
+    # --- what is read
+
+    def digests(self, lines: Iterable[str]) -> bytes:
+        """Digests of lines by the ledger's own key; of blank ones none, of very many the first."""
+        ((key,),) = self._database.rows("SELECT key FROM fingerprint_key WHERE name = 'touches'", kinds="b")
+        found = {line_digest(key, line): None for line in lines if line.strip()}
+        return b"".join([*found][:_LINES])
+
+    @checked
+    def file(self, file: str) -> SessionFile | None:
+        """How far a file goes that was read; None when it was not."""
+        row = self._database.row(
+            "SELECT agent, session, cwd, began, ended, place, length, prompt, taint FROM session_files WHERE file = ?",
+            (os.fsencode(file),),
+            kinds="tttiiIIBt",
+        )
+        if row is None:
+            return None
+        agent, session, cwd, began, ended, place, length, sha, taint = row
+        prompt = _place(os.fsencode(file), place, length, sha)
+        return SessionFile(file, agent, session, cwd, began, ended, prompt, taint)
+
+    def keep(
+        self,
+        file: SessionFile,
+        touches: Iterable[Touch],
+        failed: Iterable[str],
+        cursor: tuple[str, SessionCursor],
+        *,
+        whole: bool,
+    ) -> tuple[tuple[int, str], ...]:
+        """Keep what a look at a file gave, and how far it went, in one transaction.
+
+        Args:
+            file: what is known of it now.
+            touches: what calls did; those of before `forget` are passed over.
+            failed: ids of calls that failed after an earlier look took them for done.
+            cursor: whose look it is, and where it ended.
+            whole: whether it was read from the beginning: what earlier looks gave counts no longer.
+
+        Returns:
+            Roots and paths of memories that have more uses now.
+        """
+        name = os.fsencode(file.file)
+        with self._database.transaction() as db:
+            if whole:
+                db.execute("UPDATE touches SET gone = 1 WHERE file = ?", (name,))
+            for call in failed:
+                db.execute("UPDATE touches SET gone = 1 WHERE agent = ? AND call = ?", (file.agent, call))
+            upto = next(iter(db.execute("SELECT max(upto) FROM forgotten_touches")))[0] or 0
+            uses = [one for one in touches if one.at > upto and self._put(file, one) and one.kind == "opened"]
+            counted = [Use(one.uid, one.path, one.at, wrote=False) for one in uses if not self._is_counted(one)]
+            write(db, sorted(counted, key=lambda use: use.at))
+            last = file.prompt[1:] if file.prompt is not None else (None, None, None)
+            db.execute(
+                "INSERT OR REPLACE INTO session_files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (name, file.agent, file.session, file.cwd, file.began, file.ended, *last, file.taint),
+            )
+            self.cursors.move(cursor[0], file.file, cursor[1])
+        return tuple(dict.fromkeys((use.uid, use.path) for use in counted))
+
+    def _put(self, file: SessionFile, one: Touch) -> bool:
+        """Keep a touch; says whether the call was not known in any file. Call inside a transaction."""
+        key = (file.agent, one.call, one.kind, one.uid, os.fsencode(one.path))
+        with self._database.transaction() as db:
+            where = "agent = ? AND call = ? AND kind = ? AND root = ? AND path = ?"
+            known = any(db.execute(f"SELECT 1 FROM touches WHERE {where} LIMIT 1", key))
+            agent, call, kind, uid, path = key
+            prompt = one.prompt[1:] if one.prompt is not None else (None, None, None)
+            sha = bytes.fromhex(one.sha) if one.sha else None
+            db.execute(
+                "INSERT INTO touches (agent, session, call, kind, root, path, at, sha, added, taint, exact, file,"
+                " place, length, prompt) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+                " ON CONFLICT (agent, call, kind, root, path, file) DO UPDATE SET gone = 0, session = ?2, at = ?7,"
+                " sha = ifnull(?8, sha), added = ?9, taint = ?10, exact = ?11, place = ?13, length = ?14, prompt = ?15",
+                (
+                    *(agent, file.session, call, kind, uid, path, one.at, sha, one.added, one.taint, int(one.exact)),
+                    *(os.fsencode(file.file), *prompt),
+                ),
+            )
+        return not known
+
+    def _is_counted(self, one: Touch) -> bool:
+        """Whether memtui's own door counted this use: the last one was then, and of no other call."""
+        return bool(
+            self._database.row(
+                "SELECT 1 FROM memories m JOIN usage u ON u.id = m.usage"
+                " WHERE m.root = ?1 AND m.path = ?2 AND abs(u.last_used_at - ?3) <= ?4 AND NOT EXISTS (SELECT 1 FROM"
+                " touches t WHERE t.root = ?1 AND t.path = ?2 AND t.kind = 'opened' AND t.at = u.last_used_at"
+                " AND t.call != ?5)",
+                (one.uid, os.fsencode(one.path), one.at, SAME_USE_MS, one.call),
+            )
+        )
+
+    def forget(self) -> int:
+        """Drop all touches, and never keep any of before now again; returns how many there were."""
+        with self._database.transaction() as db:
+            ((count,),) = db.execute(f"SELECT count(*) FROM (SELECT 1 FROM touches WHERE {_LIVE} GROUP BY agent, call)")
+            db.execute("DELETE FROM touches")
+            db.execute("DELETE FROM session_files")
+            db.execute("DELETE FROM forgotten_touches")
+            db.execute("INSERT INTO forgotten_touches VALUES (?)", (self._database.clock(),))
+        return int(count)
+
+    # --- what is asked
+
+    @checked
+    def sessions(
+        self,
+        names: Mapping[int, str],
+        *,
+        agent: str = "",
+        since: int = 0,
+        memory: tuple[int, str] | None = None,
+        limit: int = 200,
+    ) -> tuple[SessionTouches, ...]:
+        """The sessions that touched a memory of these roots, the newest first.
+
+        Args:
+            names: ids of roots by ledger id.
+            agent: only this agent's, by its id.
+            since: only those that did so since, in milliseconds.
+            memory: only those that touched this one, as root and path.
+            limit: so many at most.
+        """
+        where = [_LIVE, f"root IN ({', '.join(map(str, names)) or 'NULL'})", "at > ?"]
+        values: list[str | int | bytes] = [since]
+        if agent:
+            where.append("agent = ?")
+            values.append(agent)
+        if memory is not None:
+            where.append("root = ? AND path = ?")
+            values += [memory[0], os.fsencode(memory[1])]
+        found = self._database.rows(
+            f"SELECT agent, session, min(at), max(at) FROM touches WHERE {' AND '.join(where)}"
+            " GROUP BY agent, session ORDER BY max(at) DESC, agent, session LIMIT ?",
+            (*values, limit),
+            kinds="ttii",
+        )
+        return tuple(self._session(names, *row) for row in found)
+
+    def _session(self, names: Mapping[int, str], agent: str, session: str, began: int, ended: int) -> SessionTouches:
+        file = self._database.row(
+            "SELECT cwd, min(began), max(ended) FROM session_files WHERE agent = ? AND session = ?",
+            (agent, session),
+            kinds="TII",
+        )
+        cwd, first, last = file or (None, None, None)
+        rows = self._database.rows(
+            f"SELECT root, path, kind, count(DISTINCT call), max(taint) FROM touches WHERE {_LIVE} AND agent = ?"
+            " AND session = ? GROUP BY root, path, kind ORDER BY max(at), path",
+            (agent, session),
+            kinds="ibtit",
+        )
+        uses = tuple(
+            SessionUse(Address(names[root], os.fsdecode(path)), kind, calls, taint)
+            for root, path, kind, calls, taint in rows
+            if root in names
+        )
+        return SessionTouches(agent, session, cwd or "", min(began, first or began), max(ended, last or ended), uses)
+
+    @checked
+    def counts(self, uid: int, path: str) -> UseCounts:
+        """In how many of the last sessions that used its folder a memory was loaded, and opened."""
+        rows = self._database.rows(
+            f"WITH last AS (SELECT agent, session FROM touches WHERE root = ?1 AND {_LIVE} GROUP BY agent, session"
+            " ORDER BY max(at) DESC LIMIT ?3)"
+            " SELECT (SELECT count(*) FROM last), kind, count(*) FROM (SELECT DISTINCT t.agent, t.session, t.kind"
+            " FROM touches t JOIN last USING (agent, session)"
+            f" WHERE t.root = ?1 AND t.path = ?2 AND {_LIVE}) GROUP BY kind",
+            (uid, os.fsencode(path), LAST),
+            kinds="iti",
+        )
+        many = {kind: count for _, kind, count in rows}
+        return UseCounts(many.get("loaded", 0), many.get("opened", 0), rows[0][0] if rows else 0)
+
+    @checked
+    def of(self, uid: int, path: str, *, since: int = 0) -> tuple[Touch, ...]:
+        """What calls did to a memory, each once, the oldest first."""
+        rows = self._database.rows(
+            "SELECT call, kind, at, sha, added, taint, exact, file, place, length, prompt, agent, session, min(id)"
+            f" FROM touches WHERE root = ? AND path = ? AND at >= ? AND {_LIVE} GROUP BY agent, call, kind ORDER BY at",
+            (uid, os.fsencode(path), since),
+            kinds="ttiBbtibIIBtti",
+        )
+        return tuple(_touch(uid, path, row) for row in rows)
+
+
+def line_digest(key: bytes, line: str) -> bytes:
+    """Digest of a line, whatever ends it."""
+    return blake2b(line.rstrip().encode("utf-8", "surrogateescape"), key=key, digest_size=DIGEST).digest()
+
+
+def _place(file: bytes, offset: int | None, length: int | None, sha: bytes | None) -> PromptPlace | None:
+    if offset is None or length is None or sha is None:
+        return None
+    return PromptPlace(os.fsdecode(file), offset, length, sha)
+
+
+def _touch(uid: int, path: str, row: Row) -> Touch:
+    call, kind, at, sha, added, taint, exact, file, place, length, prompt, agent, session, number = row
+    where = _place(file, place, length, prompt)
+    known = sha.hex() if sha is not None else None
+    return Touch(call, kind, uid, path, at, known, added, taint, bool(exact), where, agent, session, number)

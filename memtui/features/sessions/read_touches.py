@@ -1,0 +1,251 @@
+"""Reading what agents' sessions did to memories: newest files first, as far as the switch allows, nothing twice.
+
+Of a file only its new part is looked through, for the names of memories; a file in which none stands is not parsed.
+What a look gave and how far it went are kept in one transaction, so a kill loses nothing and counts nothing twice.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents.table import agent_of
+from memtui.engine.disk.paths import Selection
+from memtui.engine.ledger.touches import PromptPlace, SessionFile, Touch
+from memtui.engine.model import Address
+from memtui.errors import MemtuiError
+from memtui.transcripts.calls import WRITES, FileTouch, after, is_changed_by_user, taint, touched
+from memtui.transcripts.event import TOOL, USER, SessionEvent
+from memtui.transcripts.follow import Slice, follow, line_at, skim
+from memtui.transcripts.needles import needles
+from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.config.surroundings import Surroundings
+    from memtui.engine import Engine
+    from memtui.engine.model import Root
+    from memtui.wire.session import Session
+
+DAYS_MS = 90 * 86_400_000
+"""How long ago a session may have been written that nobody looked at."""
+DAY_MS = 86_400_000
+SLICE = 4 * 1_048_576
+"""Bytes that are parsed at once."""
+_TAINTS = 3
+"""Kinds of sources that are named at most."""
+
+
+class Read(NamedTuple):
+    """What came of reading."""
+
+    files: int = 0
+    """That were looked at."""
+    touches: int = 0
+    skipped: Mapping[str, int] = {}
+    """Files and lines that were passed over, by reason."""
+    stopped: bool = False
+    """Whether something is left."""
+    denied: str = ""
+    """Why nothing was read."""
+
+
+class _Places:
+    """Which memory a path is, by its text alone."""
+
+    def __init__(self, engine: Engine, roots: Iterable[Root]) -> None:
+        self._roots: list[tuple[str, Root, int, Selection]] = []
+        for root in roots:
+            try:
+                uid = engine.roots.uid(root)
+            except MemtuiError:
+                continue  # a folder that cannot be opened; `status` tells why
+            for path in {os.path.normpath(root.path), os.path.realpath(root.path)} if uid > 0 else ():
+                self._roots.append((path.rstrip("/") + "/", root, uid, Selection.of(root.policy)))
+        self._roots.sort(key=lambda one: -len(one[0]))
+
+    def find(self, path: str) -> tuple[int, Address] | None:
+        """The ledger's id of the root, and the address; None for what is no memory."""
+        for folder, root, uid, selection in self._roots:
+            if path.startswith(folder) and selection.covers(path[len(folder) :]):
+                return uid, Address(root.id, path[len(folder) :])
+        return None
+
+    def inside(self, path: str) -> bool:
+        """Whether a path lies in a folder of memories."""
+        return any(path.startswith(folder) for folder, *_ in self._roots)
+
+
+def read_touches(
+    engine: Engine, settings: Settings, place: Surroundings, *, since: int = 0, stop: Callable[[], bool] = lambda: False
+) -> Read:
+    """Read what is new in the sessions of all agents, as far as the user allowed.
+
+    Args:
+        engine: whose roots are meant, and where it is kept.
+        settings: as they are now.
+        place: where the user stands.
+        since: only files that were written since, in milliseconds.
+        stop: asked between parts whether to leave the rest for the next time.
+    """
+    allowed = consent(settings, place)
+    if allowed.skipped or engine.roots.read_only:
+        return Read(denied=allowed.skipped or "read_only")
+    roots = engine.roots.all()
+    since = max(since, engine.touches.clock() - DAYS_MS)
+    files = sorted(
+        ((_written(path), agent, path) for agent, path in allowed_files(settings, place, since=since)), reverse=True
+    )
+    reading = _Reading(engine, place, allowed, roots)
+    for at, (_, agent, path) in enumerate(files):
+        if stop():
+            return reading.said(at, stopped=True)
+        if not reading.file(agent, path, stop):
+            return reading.said(at + 1, stopped=True)
+    return reading.said(len(files))
+
+
+def _written(path: str) -> int:
+    try:
+        return os.stat(path, follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0  # it went since it was listed
+
+
+class _Reading:
+    """One run over files."""
+
+    def __init__(self, engine: Engine, place: Surroundings, allowed: Consent, roots: Sequence[Root]) -> None:
+        self._engine, self._allowed, self._home = engine, allowed, place.home or ""
+        self._project = os.path.realpath(place.project)
+        self._places, self._words = _Places(engine, roots), needles(roots)
+        named = "\n".join(sorted(f"{root.id}\0{root.path}" for root in roots))
+        self._consumer = sha256(os.fsencode(named)).hexdigest()[:16]  # other roots: other memories in the same files
+        self._touches = 0
+        self._skipped: Counter[str] = Counter()
+
+    def said(self, files: int, *, stopped: bool = False) -> Read:
+        return Read(files, self._touches, dict(+self._skipped), stopped)
+
+    def file(self, agent: str, path: str, stop: Callable[[], bool]) -> bool:
+        """Read on in a file to its end; says whether it got there."""
+        table, reader = self._engine.touches, READERS[agent]
+        consumer, skimmed = f"touches:{self._consumer}", f"skim:{self._consumer}"
+        cursor = table.cursors.get(consumer, path)
+        if cursor is None:
+            before = table.cursors.get(skimmed, path)
+            found, here = skim(path, self._words, reader, before, stop)
+            if not found:
+                if here is not None and here != before:
+                    table.cursors.move(skimmed, path, here)
+                return not stop()
+        while True:
+            part = follow(path, reader, cursor, most=SLICE, calls=True)
+            if part.skipped:
+                self._skipped[part.skipped] += 1
+                return True
+            if part.cursor is None or part.cursor == cursor:
+                return True
+            self._skipped["broken_lines"] += part.broken
+            used = self._keep(agent, path, part, consumer)
+            self._engine.events.touched(used)
+            cursor = part.cursor
+            if stop():
+                return False
+
+    def _keep(self, agent: str, path: str, part: Slice, consumer: str) -> list[Address]:
+        table = self._engine.touches
+        file = None if part.whole else table.file(path)
+        if file is None:
+            first = part.events[0] if part.events else None
+            at = first.at if first else self._engine.touches.clock()
+            file = SessionFile(path, agent, first.session if first else path, first.cwd if first else "", at, at)
+        kept = agent_of(agent).transcripts  # an agent that names no folder in its lines may keep sessions by project
+        mine = kept is not None and kept.is_of is not None and kept.is_of(path, self._project)
+        turn = _Turn(file, self._home, self._places)
+        touches: list[Touch] = []
+        failed: list[str] = []
+        named: dict[tuple[int, str], Address] = {}
+        for each in part.events:
+            event = each._replace(cwd=self._project) if mine and not each.cwd else each
+            turn.take(event)
+            if event.role != TOOL or not self._allowed.covers(event.cwd):
+                continue
+            if event.failed:
+                failed.append(event.uuid)
+            for one in touched(event, self._home):
+                if (met := self._places.find(one.path)) is not None:
+                    uid, address = met
+                    named[uid, address.path] = address
+                    touches.append(self._touch(event, one, uid, address, turn))
+            turn.after(event)
+        assert part.cursor is not None
+        used = table.keep(turn.file, touches, failed, (consumer, part.cursor), whole=part.whole)
+        self._touches += len(touches)
+        return [named[key] for key in used if key in named]
+
+    def _touch(self, event: SessionEvent, one: FileTouch, uid: int, address: Address, turn: _Turn) -> Touch:
+        text = one.text
+        sha = sha256(text.encode("utf-8", "surrogateescape")).hexdigest() if text is not None else None
+        if sha is None and one.edits:
+            sha = self._rebuilt(address, one, event.at)
+        writes = one.kind in WRITES
+        return Touch(
+            *(event.uuid, one.kind, uid, address.path, event.at, sha),
+            added=self._engine.touches.digests(one.added) if writes else b"",
+            taint=turn.file.taint if writes else "",
+            exact=not is_changed_by_user(event),
+            prompt=turn.file.prompt,
+        )
+
+    def _rebuilt(self, address: Address, one: FileTouch, at: int) -> str | None:
+        """Find the version that an edit made of the one before it, by our own versions of that day."""
+        try:
+            versions = self._engine.history.of(address)
+            for newer, older in pairwise(versions):
+                if abs(newer.at - at) > DAY_MS or newer.redacted or older.redacted:
+                    continue
+                text = self._engine.history.read(address, older.sha256).decode("utf-8", "surrogateescape")
+                made = after(text, one.edits)
+                if made is not None and _sha(made) == newer.sha256:
+                    return newer.sha256
+        except MemtuiError:
+            return None  # a version that cannot be read proves nothing
+        return None
+
+
+def _sha(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+class _Turn:
+    """What is known of the turn that is read: its prompt, and what was taken in since."""
+
+    def __init__(self, file: SessionFile, home: str, places: _Places) -> None:
+        self.file, self._home, self._places = file, home, places
+
+    def take(self, event: SessionEvent) -> None:
+        """Go on to an event: what a person typed begins a turn."""
+        file = self.file._replace(ended=max(self.file.ended, event.at), cwd=event.cwd or self.file.cwd)
+        if event.role == USER and not event.meta and not event.sidechain:
+            line = line_at(event.file, event.offset, event.length)
+            prompt = PromptPlace(event.file, event.offset, event.length, sha256(line).digest())
+            file = file._replace(prompt=prompt, taint="")
+        self.file = file
+
+    def after(self, event: SessionEvent) -> None:
+        """Remember what a call took in, for the calls that come after it."""
+        found = taint(event, self._home, self._places.inside)
+        known = [one for one in self.file.taint.split(", ") if one]
+        if found and found not in known and len(known) < _TAINTS:
+            self.file = self.file._replace(taint=", ".join([*known, found.replace(",", "")]))
+
+
+def begin(session: Session, settings: Settings) -> None:
+    """Read what is new; for whoever works lanes off, where no workbench follows the sessions."""
+    if not settings.worker:
+        read_touches(session.engine, settings, session.surroundings)

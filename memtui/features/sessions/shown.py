@@ -1,0 +1,58 @@
+"""Sessions in words and as JSON: what the command line and the workbench say of them alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from memtui.engine.ledger.touches import SessionTouches, UseCounts
+from memtui.wire.outcomes import Json
+from memtui.wire.times import rfc3339
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+SHORT = 8
+"""Characters of a session's id that are shown."""
+
+
+def placed(engine: Engine, sessions: Iterable[SessionTouches]) -> tuple[SessionTouches, ...]:
+    """Name memories by the roots whose files they are: several may share a folder."""
+    rightful = engine.roots.rightful
+    return tuple(
+        one._replace(uses=tuple(use._replace(address=rightful(use.address)) for use in one.uses)) for one in sessions
+    )
+
+
+def calls_of(session: SessionTouches, *kinds: str) -> int:
+    """How many calls did one of these."""
+    return sum(use.calls for use in session.uses if use.kind in kinds)
+
+
+def after_words(session: SessionTouches) -> str:
+    """What it had taken in from outside before it wrote; empty for nothing."""
+    return ", ".join(dict.fromkeys(part for use in session.uses for part in use.taint.split(", ") if part))
+
+
+def counts_words(counts: UseCounts) -> str:
+    """Say how often a memory was loaded and opened: `loaded in 3, opened in 1 of the last 12 sessions here`."""
+    if not counts.sessions:
+        return "in no session that was read"
+    return f"loaded in {counts.loaded}, opened in {counts.opened} of the last {counts.sessions} sessions here"
+
+
+def session_json(session: SessionTouches) -> Json:
+    """Turn a session into JSON."""
+    uses = [
+        {"address": str(use.address), "kind": use.kind, "calls": use.calls, "after": use.taint or None}
+        for use in session.uses
+    ]
+    return {
+        "agent": session.agent,
+        "session": session.session,
+        "cwd": session.cwd or None,
+        "began": rfc3339(session.began),
+        "ended": rfc3339(session.ended),
+        "after": after_words(session) or None,
+        "uses": uses,
+    }

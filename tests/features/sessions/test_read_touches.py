@@ -1,0 +1,292 @@
+"""Which memories sessions opened, were given and wrote: by the agents' own files, each call once, also after a kill."""
+
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from memtui.config.read import load_settings, read_environment
+from memtui.config.surroundings import surroundings_from
+from memtui.engine import Engine
+from memtui.engine.ledger.cursors import SessionCursor
+from memtui.engine.ledger.touches import SessionTouches
+from memtui.engine.model import Actor, Address
+from memtui.engine.policy import Root
+from memtui.features.sessions import read_touches as module
+from memtui.features.sessions.read_touches import read_touches
+from memtui.transcripts import follow
+from memtui.transcripts.calls import resolved
+from tests.cli.conftest import Cli, cli, config
+from tests.transcripts import made
+
+__all__ = ["cli", "config"]
+
+Record = made.Record
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Path:
+    """A folder of memories beside the project."""
+    folder = tmp_path / "work" / "notes"
+    folder.mkdir(parents=True)
+    for name in ("a.md", "b.md", "c.md"):
+        (folder / name).write_text(f"# {name}\n")
+    return folder
+
+
+class World:
+    """An engine on one folder, and what may be read."""
+
+    def __init__(self, tmp_path: Path, home: Path, memory: Path) -> None:
+        settings = load_settings(read_environment())
+        self.settings = settings._replace(transcripts_read="all")
+        self.place = surroundings_from(settings, cwd=str(tmp_path / "work"))
+        self.home, self.cwd = home, str(tmp_path / "work")
+        self.root = Root("files:notes", str(memory))
+        self.engine = Engine.open([self.root], state_dir=str(tmp_path / "state"))
+
+    def read(self, stop: Callable[[], bool] = lambda: False) -> int:
+        """Read on; gives how many touches were seen."""
+        return read_touches(self.engine, self.settings, self.place, stop=stop).touches
+
+    def sessions(self) -> tuple[SessionTouches, ...]:
+        """What is known."""
+        return self.engine.touches.sessions(self.engine.roots.names())
+
+    def uses(self) -> set[tuple[str, str, int, str]]:
+        """What all sessions did: path, kind, calls, taint."""
+        return {(use.address.path, use.kind, use.calls, use.taint) for one in self.sessions() for use in one.uses}
+
+    def used(self, name: str) -> int:
+        """How often a memory was used."""
+        return self.engine.rows.get(Address(self.root.id, name)).uses
+
+
+@pytest.fixture
+def world(tmp_path: Path, home: Path, memory: Path) -> Any:
+    """An engine on one folder."""
+    found = World(tmp_path, home, memory)
+    with found.engine:
+        yield found
+
+
+def call(number: int, name: str, asked: Record, *, failed: bool = False, **gave: Any) -> list[Record]:
+    """Give a call of Claude Code and its result."""
+    use = {"type": "tool_use", "id": f"c{number}", "name": name, "input": asked}
+    result = {"type": "tool_result", "tool_use_id": f"c{number}", "is_error": failed, "content": "x"}
+    return [
+        made.claude(number, number - 1, "assistant", [use]),
+        made.claude(number + 1, number, "user", [result], toolUseResult=gave),
+    ]
+
+
+def claude(world: World, *parts: list[Record], name: str = "s1") -> Path:
+    """Write a session of Claude Code that stands in the project."""
+    records = [record | {"cwd": world.cwd} for part in parts for record in part]
+    return made.write(world.home / ".claude/projects/-w" / f"{name}.jsonl", records)
+
+
+def said(number: int, text: str = "go on") -> list[Record]:
+    """Give a prompt."""
+    return [made.claude(number, number - 1 or None, "user", text)]
+
+
+def shell(name: str, key: str, command: object) -> Record:
+    """Give a call of Codex' shell."""
+    return made.codex(5, "response_item", type="function_call", name=name, call_id=key, arguments=json.dumps(command))
+
+
+def test_each_agent_s_own_files_say_what_it_did(world: World, memory: Path) -> None:
+    a, b, new = f"{memory}/a.md", f"{memory}/b.md", f"{memory}/new.md"
+    claude(
+        world,
+        said(1),
+        call(2, "Read", {"file_path": a}),
+        call(4, "Grep", {"pattern": "x", "path": b}),
+        call(6, "Write", {"file_path": new, "content": "n\n"}, type="create"),
+        call(8, "Read", {"file_path": b}, failed=True),
+        [{**made.claude(10, 9, "attachment", None), "attachment": {"type": "nested_memory", "path": b}}],
+        call(11, "Bash", {"command": f"cd notes && cat c.md | head -3 && rm {b} && echo x >> a.md"}),
+        call(13, "Read", {"file_path": f"{memory}/../../other.md"}),
+        call(15, "Read", {"file_path": "/etc/notes/a.md"}),
+    )
+    patch = f"*** Begin Patch\n*** Update File: notes/a.md\n@@\n-x\n+y\n*** Delete File: {b}\n*** End Patch\n"
+    made.write(
+        world.home / ".codex/sessions/2026/03/04/rollout-k.jsonl",
+        [
+            made.codex(1, "session_meta", id="k", cwd=world.cwd, source="cli"),
+            shell("exec_command", "k1", {"cmd": "sed -n 1,9p notes/a.md"}),
+            shell("shell", "k2", {"command": ["bash", "-lc", "rg word notes/c.md"]}),
+            made.codex(6, "response_item", type="custom_tool_call", name="apply_patch", call_id="k3", input=patch),
+        ],
+    )
+    qwen = [
+        made.qwen(1, None, "user", [{"text": "go"}], provenance="real_user"),
+        made.qwen(2, 1, "assistant", [{"functionCall": {"id": "q1", "name": "edit", "args": {"file_path": a}}}]),
+        made.qwen(3, 2, "system", [], subtype="at_command", systemPayload={"filesRead": [f"{memory}/c.md"]}),
+    ]
+    made.write(world.home / ".qwen/projects/-w/chats/q.jsonl", [one | {"cwd": world.cwd} for one in qwen])
+    calls = [{"id": "g1", "name": "read_file", "args": {"absolute_path": a}, "status": "success"}]
+    made.write(
+        world.home / ".gemini/tmp/w/chats/session-g.jsonl",
+        [{"sessionId": "g", "projectHash": "p", "kind": "main"}, made.gemini(2, "gemini", "I", toolCalls=calls)],
+    )
+    world.read()
+    did = {(one.agent, use.address.path, use.kind) for one in world.sessions() for use in one.uses}
+    assert did == {
+        *(("claude-code", "a.md", kind) for kind in ("opened", "wrote")),
+        *(("claude-code", "b.md", kind) for kind in ("searched", "loaded", "deleted")),
+        *(("claude-code", "new.md", "created"), ("claude-code", "c.md", "opened")),
+        *(("codex", "a.md", "opened"), ("codex", "c.md", "searched"), ("codex", "a.md", "wrote")),
+        *(("codex", "b.md", "deleted"), ("qwen-code", "a.md", "wrote"), ("qwen-code", "c.md", "opened")),
+        ("gemini", "a.md", "opened"),
+    }
+    assert (world.used("a.md"), world.used("c.md"), world.used("b.md")) == (3, 2, 0)
+    counts = world.engine.touches.counts(world.engine.roots.uid(world.root), "b.md")
+    assert counts == (1, 0, 4)
+
+
+def test_a_call_counts_once_in_every_copy_of_its_session_and_not_when_it_is_taken_back(
+    world: World, memory: Path
+) -> None:
+    parts = [said(1), call(2, "Read", {"file_path": f"{memory}/a.md"}), said(4)]
+    parts += [call(5, "Read", {"file_path": f"{memory}/b.md"})]
+    file = claude(world, *parts)
+    claude(world, *parts, name="fork")
+    for _ in range(2):
+        world.read()
+    assert world.uses() == {("a.md", "opened", 1, ""), ("b.md", "opened", 1, "")}
+    other = [record | {"uuid": "u9", "parentUuid": "u3"} for record in said(9, "another way")]
+    for name in (file.name, "fork.jsonl"):
+        with (file.parent / name).open("ab") as out:
+            out.write(made.lines(record | {"cwd": world.cwd} for record in other))
+    world.read()
+    assert world.uses() == {("a.md", "opened", 1, "")}
+    assert (world.used("a.md"), world.used("b.md")) == (1, 1)  # it was read, and counted, when it was
+
+
+def test_what_a_session_took_in_before_it_wrote_is_named_until_the_next_prompt(world: World, memory: Path) -> None:
+    write = [call(at, "Write", {"file_path": f"{memory}/{name}", "content": "x"}) for at, name in
+             ((2, "1.md"), (6, "2.md"), (10, "3.md"), (15, "4.md"), (19, "5.md"))]  # fmt: skip
+    claude(
+        world,
+        said(1),
+        write[0],
+        call(4, "WebFetch", {"url": "https://user:pw@pkgs.example/a?q=1"}),
+        write[1],
+        call(8, "mcp__tickets__get", {}),
+        write[2],
+        [{**record, "parentUuid": "u11"} for record in said(14)],
+        write[3],
+        call(17, "Read", {"file_path": "/etc/hosts"}),
+        write[4],
+    )
+    world.read()
+    both = "web: pkgs.example, mcp: tickets"
+    taints = {path: taint for path, _, _, taint in world.uses()}
+    assert taints == {"1.md": "", "2.md": "web: pkgs.example", "3.md": both, "4.md": "", "5.md": "file: outside"}
+
+
+def test_a_use_counts_at_its_own_time_and_not_beside_memtui_s_own_door(world: World, memory: Path) -> None:
+    now = world.engine.touches.clock()
+    claude(world, said(1), call(2, "Read", {"file_path": f"{memory}/a.md"}))
+    address = Address(world.root.id, "a.md")
+    world.engine.pins.record_use(address, actor=Actor("mcp:claude"))
+    before = world.engine.rows.get(address)
+    world.read()
+    after = world.engine.rows.get(address)
+    assert after.uses == before.uses + 1
+    assert after.last_used_at == before.last_used_at
+    assert before.heat <= after.heat < before.heat + 1  # months ago it was
+    later = call(2, "Read", {"file_path": f"{memory}/a.md"})
+    later[0]["message"]["content"][0]["id"] = "later"
+    stamp = {"timestamp": "2999-01-01T00:00:00Z", "cwd": world.cwd}
+    file = made.write(world.home / ".claude/projects/-w/late.jsonl", [record | stamp for record in later])
+    os.utime(file, ((now - 1_000) / 1000,) * 2)
+    world.read()
+    assert world.used("a.md") == after.uses
+    assert max(one.ended for one in world.sessions()) <= now  # a time in the future is that of the file
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_kill_while_reading_loses_nothing_and_counts_nothing_twice(
+    seed: int, world: World, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "SLICE", 400)
+    monkeypatch.setattr(follow, "_CHUNK", 400)
+    chance = random.Random(seed)
+    for name in range(3):
+        parts = [call(at, "Read", {"file_path": f"{memory}/{chance.choice('abc')}.md"}) for at in range(2, 42, 2)]
+        for part in parts:
+            part[0]["message"]["content"][0]["id"] += f"-{name}"
+        claude(world, said(1), *parts, name=f"s{name}")
+    table = world.engine.touches.cursors
+    move = table.move
+
+    class KilledError(Exception):
+        pass
+
+    def dies(consumer: str, path: str, cursor: SessionCursor) -> None:
+        died = chance.random()
+        if died < 0.2:
+            raise KilledError
+        move(consumer, path, cursor)
+        if died < 0.4:
+            raise KilledError
+
+    monkeypatch.setattr(table, "move", dies)
+    kills, whole = 0, False
+    while not whole:
+        try:
+            world.read()
+            whole = True
+        except KilledError:
+            kills += 1
+    assert kills > 3
+    assert sum(calls for _, _, calls, _ in world.uses()) == 60
+    assert sum(world.used(f"{name}.md") for name in "abc") == 60
+
+
+def test_forgotten_is_forgotten_and_nothing_is_read_without_a_yes(
+    cli: Cli, config: Path, person: Callable[[str], None], home: Path, tmp_path: Path
+) -> None:
+    memory = home / ".claude" / "CLAUDE.md"
+    memory.parent.mkdir(parents=True, exist_ok=True)
+    memory.write_text("be brief\n")
+    records = [*said(1, "my secret plan"), *call(2, "Read", {"file_path": str(memory)})]
+    cwd = str((tmp_path / "work").resolve())
+    made.write(home / ".claude/projects/-w/s1.jsonl", [record | {"cwd": cwd} for record in records])
+    assert cli("sessions", "read", "--json").json["denied"] == "not_asked"
+    config.write_text('[transcripts]\nread = "all"\n')
+    assert cli("sessions", "read", "--json").json["touches"] == 1
+    (row,) = cli("sessions", "list", "--json").items
+    assert (row["agent"], row["session"], row["cwd"]) == ("claude-code", "s1", cwd)
+    address = str(row["uses"]).partition("'address': '")[2].partition("'")[0]
+    assert cli("sessions", "--address", address, "--json").json["memory"] == {"loaded": 0, "opened": 1, "sessions": 1}
+    assert cli("sessions", "list", "--agent", "codex", "--json").items == []
+    assert "Claude Code" in cli("sessions", "list").out
+    state = b"".join(one.read_bytes() for one in tmp_path.rglob("*.db*"))
+    assert b"secret plan" not in state
+    person("yes\n")
+    assert cli("sessions", "forget", "--json").json == {"forgotten": 1}
+    assert cli("sessions", "read", "--json").json["touches"] == 0
+    assert cli("sessions", "list", "--json").items == []
+
+
+@pytest.mark.parametrize(
+    ("path", "cwd", "found"),
+    [
+        ("~/a.md", "", "/home/ann/a.md"),
+        ("b.md", "", ""),
+        ("../b.md", "/x/y", "/x/b.md"),
+        ("b\0.md", "/x", ""),
+        ("", "/x", ""),
+        ("a" * 5_000, "/x", ""),
+    ],
+)
+def test_a_path_is_resolved_as_text(path: str, cwd: str, found: str) -> None:
+    assert resolved(path, cwd, "/home/ann") == found
