@@ -89,7 +89,7 @@ _MINE, _THEIRS = "(six minutes; ten in August)", "(four minutes, and never while
 
 
 def log_in_index(folder: str, now: int) -> None:
-    """Put a log in front of the lines of an index, as an agent does that takes it for a diary: they fall below the cut.
+    """Put a log behind the first line of an index, as an agent does that takes it for a diary: the others are cut off.
 
     Args:
         folder: where the index is.
@@ -97,11 +97,11 @@ def log_in_index(folder: str, now: int) -> None:
     """
     path = os.path.join(folder, "MEMORY.md")
     with open(path, encoding="utf-8") as file:
-        lines = file.read()
+        first, *lines = file.readlines()
     days = [datetime.fromtimestamp(now / 1000 - 86_400 * back, UTC) for back in range(DAYS, 0, -1)]
     log = [f"- {day:%Y-%m-%d}: {_LOGGED[number % len(_LOGGED)]}\n" for number, day in enumerate(days)]
     with open(path, "w", encoding="utf-8") as file:
-        file.write("".join(["# Log\n\n", *log, "\n# Memories\n\n", lines]))
+        file.write("".join([first, "\n# Log\n\n", *log, "\n# Memories\n\n", *lines]))
 
 
 def leave_conflict(engine: Engine) -> None:

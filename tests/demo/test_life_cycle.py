@@ -13,6 +13,7 @@ from memtui.engine import now_ms
 from memtui.engine.model import Actor
 from memtui.engine.task import COMPLETED, FAILED
 from memtui.features.health.survey import Looker
+from memtui.features.pins.fate import lifted
 from memtui.features.proposals import apply
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import Workspace, workspace_of
@@ -121,7 +122,14 @@ def test_an_index_is_cut_and_its_newest_lines_are_below(lane: tuple[Session, Wor
     reports = Looker().look(session.engine, session.roots, None)
     (index,) = [one for one in reports if one.address.root.startswith("claude-code:project:") and one.below]
     assert {finding.kind for finding in index.findings} >= {"cut", "dangling"}
-    assert "user_role.md" in {address.path for address in index.below}
+    assert "project_payments.md" in {address.path for address in index.below}
+
+
+def test_the_line_of_a_pin_below_the_cut_can_be_moved_up(lane: tuple[Session, Workspace]) -> None:
+    engine = lane[0].engine
+    pinned = [row.address for row in engine.rows.list().items if row.pinned]
+    (chosen,) = filter(None, (lifted(engine, address) for address in pinned))
+    assert chosen.findings[0].fix is not None, chosen.findings[0].why
 
 
 def test_some_memories_are_old_and_nobody_used_them(lane: tuple[Session, Workspace]) -> None:

@@ -50,7 +50,8 @@ def rebuild(engine: Engine, root: Root, by: str) -> tuple[Proposal | None, tuple
         The proposal, None when the indexes are so already; and what would change.
 
     Raises:
-        UsageError: the root has no such index, or one that holds more than lines that name memories.
+        UsageError: the root has no such index, or one that holds more than lines that name memories, or no file stands
+            in its place but something else.
         NotFoundError: there is no memory to name.
     """
     if root.policy.index_format != LINKS or not root.policy.index_file:
@@ -83,6 +84,12 @@ def rebuild(engine: Engine, root: Root, by: str) -> tuple[Proposal | None, tuple
 
 def _rebuilt(engine: Engine, root: Root, home: str, named: Sequence[Memory], rows: dict[str, Memory]) -> RebuiltIndex:
     address = Address(root.id, home)
+    if home not in rows and (there := engine.folders.kind(address)) not in ("", "file"):
+        what = {"folder": "a folder", "link": "a link"}.get(there, "no regular file")
+        raise UsageError(
+            f"{address} is {what}, so no index can be written there. Nothing was changed.",
+            hint="Move it away, then make the index anew.",
+        )
     before = engine.read_bytes(address) if home in rows else None
     head = _head(address, before or b"")
     memories = {row.address.path: row.description for row in rows.values()}

@@ -1,19 +1,21 @@
 """An agent's own memories: which of them it begins with anyway, and which pinned ones memtui's hook has to give it.
 
 Only the agent that a folder belongs to is given what is pinned in it, under the path by which it opens the file. What
-it loads whole by itself is not given twice.
+it loads whole by itself is not given twice. What Mux makes of its memories at a start is made here by the same rules.
 """
 
 import os
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from memtui.agents.agent import WHOLE, KnownAgent
+from memtui.agents.agent import CUT_OFF, WHOLE, KnownAgent
 from memtui.agents.session_start import LoadedFile, gather
 from memtui.agents.table import KNOWN, agent_of, canonical
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
-from memtui.engine.model import Memory, Root
+from memtui.engine.model import Address, Memory, Root
+from memtui.features.hot_set import index, texts
+from memtui.features.hot_set.model import Block, Budgets
 from memtui.given.reach import ScopeListing
 from memtui.pointers.cutline import end_of_index
 
@@ -22,11 +24,19 @@ class OwnMemories(NamedTuple):
     """What concerns one agent alone."""
 
     itself: tuple[LoadedFile, ...]
-    """What a session begins with without memtui, in the order of loading."""
+    """What a session begins with without memtui, in the order of loading; last what the agent makes itself."""
     pinned: tuple[ScopeListing, ...]
     """Its pinned memories that it does not load whole by itself, by root."""
     used: tuple[Memory, ...]
     """Those that are used, and neither pinned nor loaded."""
+
+
+class Made(NamedTuple):
+    """What an agent makes of its memories at a start."""
+
+    texts: tuple[LoadedFile, ...] = ()
+    given: frozenset[Address] = frozenset()
+    """The memories that stand in them whole."""
 
 
 def agent_of_client(client: str) -> KnownAgent | None:
@@ -46,14 +56,20 @@ def look(engine: Engine, around: Surroundings, agent: KnownAgent, roots: Iterabl
         roots: those in reach there.
     """
     reach = tuple(roots)
+    made = made_by(engine, agent.id, reach)
     itself = tuple(one for one in gather(agent, around, reach, end_of_index) if one.at_start)
     whole = {os.path.realpath(one.path) for one in itself if one.mark == WHOLE}
     pinned, used = [], []
     for shelf in _shelves(engine, agent, reach):
-        rest = [row for row in shelf.rows if os.path.realpath(os.path.join(shelf.place, row.address.path)) not in whole]
+        rest = [
+            row
+            for row in shelf.rows
+            if row.address not in made.given
+            and os.path.realpath(os.path.join(shelf.place, row.address.path)) not in whole
+        ]
         pinned.append(shelf._replace(rows=tuple(row for row in rest if row.pinned)))
         used += [row for row in rest if row.heat > 0 and not row.pinned]
-    return OwnMemories(itself, tuple(shelf for shelf in pinned if shelf.rows), tuple(used))
+    return OwnMemories((*itself, *made.texts), tuple(shelf for shelf in pinned if shelf.rows), tuple(used))
 
 
 def pinned(engine: Engine, around: Surroundings, client: str) -> tuple[ScopeListing, ...]:
@@ -62,6 +78,52 @@ def pinned(engine: Engine, around: Surroundings, client: str) -> tuple[ScopeList
     if agent is None or not any(row.pinned for shelf in _shelves(engine, agent, roots) for row in shelf.rows):
         return ()  # most have none, and their hook need not work out what the agent loads
     return look(engine, around, agent, roots).pinned
+
+
+def made_by(engine: Engine, agent: str, roots: Iterable[Root]) -> Made:
+    """Make what an agent makes of its memories at a start: of those that memtui knows, only Mux does.
+
+    Args:
+        engine: reads them; that is no use of them.
+        agent: its id.
+        roots: those in reach.
+    """
+    if agent != "mux":
+        return Made()
+    from memtui.agents.known.mux import ROOTS
+
+    wanted = [root for root in roots if not set(ROOTS).isdisjoint((root.id, *root.aliases))]
+    if not wanted:
+        return Made()
+    listing = engine.rows.list([root.id for root in wanted])
+    shelves = tuple(
+        ScopeListing(
+            f"/memories/{status.root.scope}",
+            status,
+            tuple(row for row in listing.items if row.address.root == status.root.id and not row.missing),
+        )
+        for status in listing.roots
+    )
+    listed, chosen = index.render(shelves, Budgets(), {}), texts.choose(engine, shelves, Budgets(), {})
+    if not listed.memories:
+        return Made()
+    made = as_loaded(listed.block, listed.memories - listed.listed, listed.memories, chosen.block, len(chosen.left_out))
+    return Made(made, frozenset(item.address for item in chosen.items if not item.truncated))
+
+
+def as_loaded(listed: Block, unlisted: int, memories: int, hot: Block, left_out: int) -> tuple[LoadedFile, ...]:
+    """Give an index and a hot set as what a session begins with, each with what it has no room for."""
+    said = f"There is no room for {unlisted:,} of {memories:,} memories." if unlisted else ""
+    made = [_as_loaded("memory index", listed, said)]
+    if hot.text:
+        why = f"{left_out:,} pinned or used memories do not fit." if left_out else ""
+        made.append(_as_loaded("hot set", hot, why))
+    return tuple(made)
+
+
+def _as_loaded(label: str, block: Block, why: str) -> LoadedFile:
+    data = block.text.encode()
+    return LoadedFile(label, label, CUT_OFF if why else WHOLE, why, len(data), data, made=True)
 
 
 def _shelves(engine: Engine, agent: KnownAgent, roots: Iterable[Root]) -> Iterator[ScopeListing]:

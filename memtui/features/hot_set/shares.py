@@ -7,6 +7,7 @@ agent its own pinned memories, through the server, or not at all. Nothing here c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.agent import LEVELS, Client
@@ -18,6 +19,7 @@ from memtui.features.hot_set import fit, own
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.fit import HOOK, hook_characters
 from memtui.features.hot_set.model import Budgets, Context, LeftOut
+from memtui.given.tokens import counter
 from memtui.wire.doors import OTHERS, door_access
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ class Given(NamedTuple):
     """What the agent begins with without memtui."""
     left_out: tuple[LeftOut, ...] = ()
     """What is pinned or used, memtui's and the agent's own, and not given."""
+    tokens: int = 0
+    """Of both blocks that memtui gives, once they are `counted`."""
 
     @property
     def budgets(self) -> Budgets:
@@ -158,6 +162,25 @@ def load(
     items = [engine.rows.get(item.address) for item in found.items]
     left = (*(_left(row, engine, reason) for row in items), *found.left_out)
     return Given(door, None, off, hidden, 0, mine.itself, _because(reason, (*left, *rest, *used)))
+
+
+def counted(given: Given) -> Given:
+    """Count the tokens of what memtui gives as the start cost does; budgets, and what is left of them, stay estimates.
+
+    The first count of a process loads a vocabulary, see `tokens.counter`.
+    """
+    found = given.context
+    if found is None:
+        return given
+    items = tuple(one._replace(tokens=_count(found.hot_block.text[one.start : one.end])) for one in found.items)
+    tokens = _count(found.index_block.text) + _count(found.hot_block.text)
+    return given._replace(context=found._replace(items=items), tokens=tokens)
+
+
+@lru_cache(maxsize=64)
+def _count(text: str) -> int:
+    """Count a text once: agents are given the same ones, and a change of one memory leaves the others."""
+    return counter().of(text)
 
 
 def _left(row: Memory, engine: Engine, reason: str) -> LeftOut:

@@ -16,7 +16,7 @@ from memtui.engine.model import Address
 from memtui.features.host import Host
 from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.model import Context
-from memtui.features.hot_set.shares import BY_HOOK, BY_SERVER, NOT_INSTALLED, Door, Given, doors, load
+from memtui.features.hot_set.shares import BY_HOOK, BY_SERVER, NOT_INSTALLED, Door, Given, counted, doors, load
 from memtui.features.hot_set.view_rows import (
     AGENT,
     ALL,
@@ -160,7 +160,7 @@ what it was given at its start."""
             found = []
             for door in doors(settings, around, roots):
                 through = door._replace(way=way) if way and (door.agent, door.client) == chosen else door
-                found.append(load(engine, settings, through, around, roots, stop))
+                found.append(counted(load(engine, settings, through, around, roots, stop)))
             return tuple(found)
 
         self.jobs.stream(job, self._loaded, what="work out what agents are given", group=GROUP, awaited=awaited)

@@ -106,20 +106,23 @@ def bar(part: float, cells: int) -> str:
 
 
 def budget_lines(found: Context, width: int, *, plain: bool = False) -> list[Line]:
-    """Two lines: text and tokens of the hot set, then its places and the index, each against its budget."""
+    """Two lines: text and tokens of the hot set, then its places and the index, each against its budget.
+
+    Budgets hold for tokens as they are estimated, which is more than a vocabulary counts.
+    """
     limits, block = found.budgets, found.hot_block
     cells = 4 if width < 76 else 10 if width < 100 else 20 if width < 160 else 32
     text = found.hot_text_bytes
     first = [
         *_meter("text", text, limits.hot_bytes, f"{kib(text)} of {kib(limits.hot_bytes)} KiB", cells),
         ("   ", "dim"),
-        *_meter("tokens", block.tokens, limits.hot_tokens, f"{block.tokens:,} of {limits.hot_tokens:,}", cells),
+        *_meter("est. tokens", block.tokens, limits.hot_tokens, f"{block.tokens:,} of {limits.hot_tokens:,}", cells),
     ]
     places, signs = len(found.items), min(cells, limits.hot_items) or 1
     index = found.index_block
     by_tokens = index.tokens * limits.index_bytes > index.bytes * limits.index_tokens
     used = (index.tokens, limits.index_tokens) if by_tokens else (index.bytes, limits.index_bytes)
-    word = "tokens" if width >= 100 else "tok"
+    word = "est. tokens" if width >= 100 else "est. tok"
     words = f"{used[0]:,} of {used[1]:,} {word}" if by_tokens else f"{kib(used[0])} of {kib(used[1])} KiB"
     second = [
         *_meter("memories", places, limits.hot_items, f"{places} of {limits.hot_items}", signs),
@@ -183,8 +186,7 @@ def _runs(row: Row, given: Given, width: int, look: Look) -> Sequence[Run]:
         notes = f"{count_words(found.listed, 'line')}, {size_words(found.index_block.bytes)}"
         return _named("Index", "scope", notes, width, plain=plain)
     size = found.index_block.bytes + found.hot_block.bytes
-    tokens = found.index_block.tokens + found.hot_block.tokens
-    notes = f"{size_words(size)} {tokens:,} tokens"
+    notes = f"{size_words(size)} {given.tokens:,} tokens"
     masked = f"{count_words(found.masked, 'secret')} masked  " if found.masked else ""
     return _named("Everything", "scope", masked + notes, width, plain=plain)
 
@@ -362,7 +364,8 @@ def _itself_page(files: Sequence[LoadedFile], width: int, look: Look) -> Page:
     said = []
     for one in files:
         path = f"~{one.path[len(look.home) :]}" if look.home and one.path.startswith(f"{look.home}/") else one.path
-        said.append(f"{size_words(one.size):>8}  {path}  {', '.join(filter(None, (one.label, one.mark)))}")
+        notes = one.mark if one.made else ", ".join(filter(None, (one.label, one.mark)))
+        said.append(f"{size_words(one.size):>8}  {path}  {notes}")
     head = words_page("It loads these by itself; 8 shows how much of each:", style="dim", width=width)
     return (*head, *words_page(*said, style="name", width=width))
 

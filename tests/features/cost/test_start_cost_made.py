@@ -7,10 +7,18 @@ import pytest
 
 from memtui.agents.agent import CUT_OFF
 from memtui.agents.session_start import LoadedFile
-from memtui.engine.model import Listing, Root
+from memtui.agents.table import agent_of
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Listing, Root
 from memtui.features.cost.start_cost import with_made
+from memtui.features.hot_set import own, shares
 from memtui.features.hot_set.assemble import build
+from memtui.given.tokens import counter
+from tests.agents import homes
+from tests.agents.machine import Machine
 from tests.given.world import World
+from tests.workbench.shown import DIRECTORIES
 
 
 def test_memtuis_own_are_what_agents_are_given(world: World) -> None:
@@ -21,6 +29,30 @@ def test_memtuis_own_are_what_agents_are_given(world: World) -> None:
         given = build(engine)
     assert (index.text.decode(), hot.text.decode()) == (given.index_block.text, given.hot_block.text)
     assert index.made
+
+
+def test_the_hot_set_shows_as_many_tokens_for_the_same_bytes(world: World) -> None:
+    address = world.write("global", "a.md", "Release notes go below docs, one page a version.\n" * 20)
+    with world.engine() as engine:
+        world.use(engine, address)
+        given = shares.counted(shares.load(engine, Settings(DIRECTORIES, "/home/ann"), shares.Door()))
+        costs = [counter().of(one.text.decode()) for one in with_made(engine, "memtui", ())]
+    assert given.context is not None
+    assert given.tokens == sum(costs) < given.context.index_block.tokens + given.context.hot_block.tokens
+    assert 0 < given.context.items[0].tokens < costs[1]
+
+
+def test_mux_is_said_to_begin_with_what_it_makes_itself(home: Path, tmp_path: Path) -> None:
+    """Its own hot set holds a memory, which is then not among those that are not given."""
+    machine = Machine(home, tmp_path)
+    homes.mux(home, machine.app)
+    roots, around = tuple(machine.roots().values()), machine.surroundings()
+    with Engine.open(roots, state_dir=str(tmp_path / "state")) as engine:
+        engine.pins.set([Address("mux:global", "preferences.md")], pinned=True, actor=Actor("tui"))
+        found = own.look(engine, around, agent_of("mux"), roots)
+    assert [one.path for one in found.itself if one.made] == ["memory index", "hot set"]
+    assert "Short." in found.itself[-1].text.decode()
+    assert found.pinned == found.used == ()
 
 
 def test_what_has_no_room_is_said(world: World) -> None:

@@ -65,3 +65,12 @@ def test_an_index_that_somebody_keeps_by_hand_is_left_alone(cli: Cli, folder: Pa
     refused = cli("health", ROOT, "--rebuild")
     assert (refused.status, "keeps it by hand" in refused.err) == (2, True)
     assert cli("health", "--rebuild").status == 2
+
+
+def test_a_folder_in_the_place_of_the_index_is_said(cli: Cli, folder: Path) -> None:
+    (folder / "MEMORY.md").unlink()
+    (folder / "MEMORY.md").mkdir()
+    done = cli("health", ROOT, "--rebuild")
+    assert done.status == 2
+    assert "MEMORY.md is a folder, so no index can be written there." in done.err
+    assert cli("review", "--json").items == []

@@ -74,14 +74,14 @@ def test_budgets_are_said_in_words() -> None:
     found = context(item(), hot_block=Block("h", 900, 5_120, 0))
     first, second = map(words, budget_lines(found, 120))
     assert "0.4 of 48 KiB" in first
-    assert "5,120 of 12,000" in first
+    assert "est. tokens [#########...........] 5,120 of 12,000" in first
     assert "memories [#.......] 1 of 8" in second
     assert "23.4 of 24 KiB" in second
     short = found._replace(listed=15, unlisted=(Unlisted("/memories/global", 5),))
     assert words(budget_lines(short, 120)[1]).endswith(", lists 15 of 20")
     assert words(budget_lines(short, 80)[1]).endswith(", lacks 5")
     by_tokens = short._replace(index_block=Block("i", 1_000, 7_900, 0))
-    assert "7,900 of 8,000 tokens" in words(budget_lines(by_tokens, 120)[1])
+    assert "7,900 of 8,000 est. tokens" in words(budget_lines(by_tokens, 120)[1])
 
 
 def test_reasons_are_said_with_their_numbers() -> None:
