@@ -16,8 +16,8 @@ LIMIT = 1_000
 PLACES = 1_000
 """So many places of one text are looked for, unless more are asked for."""
 
-_LIKE = 0.6
-"""How much of two names must be the same for one to be a slip for the other."""
+_LIKE, _LIKE_FROM_THE_FIRST = 0.8, 0.7
+"""How much of two names must be the same for one to be a slip for the other: of any, of those that begin alike."""
 EXACT, PREFIX, INFIX = range(3)
 """How a word is held: as a whole word, at the beginning of one, inside one."""
 
@@ -39,27 +39,35 @@ def holds_all(data: bytes, words: Iterable[str]) -> bool:
     return all(word in folded for word in words)
 
 
-def meant(wrong: str, names: Iterable[str]) -> str | None:
-    """The name that a wrong one is probably a slip for; None when it resembles none.
+def slips(wrong: str, names: Iterable[str], sign: str = "") -> list[str]:
+    """The names that a wrong one is probably a slip for, at most three, the nearest first; none that is only alike.
 
-    Of names made of parts, such as `memtui:global`, the parts that both begin with say nothing about that; and an
-    agent alone means the folder it has for the project.
+    Args:
+        wrong: what was written.
+        names: those there are.
+        sign: what divides them into parts, such as `:` in `memtui:global`. The parts that both begin with then say
+            nothing, and a name's last part stands for the name.
     """
     from difflib import SequenceMatcher
 
-    names = tuple(names)
-    of_project = f"{wrong.rstrip(':')}:project"
-    if of_project in names:
-        return of_project
-
     def likeness(name: str) -> float:
-        one, two = wrong.split(":"), name.split(":")
+        one, two = ([wrong], [name]) if not sign else (wrong.split(sign), name.split(sign))
         while len(one) > 1 and len(two) > 1 and one[0] == two[0]:
             del one[0], two[0]
-        return SequenceMatcher(None, ":".join(one), ":".join(two)).ratio()
+        ways = {sign.join(two), two[-1]}
+        mine = sign.join(one)
+        found = max((SequenceMatcher(None, mine, way).ratio(), mine[:1] == way[:1]) for way in ways)
+        return found[0] if found[0] >= (_LIKE_FROM_THE_FIRST if found[1] else _LIKE) else 0
 
-    near = max(names, key=likeness, default=None)
-    return near if near is not None and likeness(near) >= _LIKE else None
+    known = {name: likeness(name) for name in names}
+    return sorted(filter(known.get, known), key=lambda name: -known[name])[:3]
+
+
+def meant(wrong: str, names: Iterable[str]) -> str | None:
+    """The root that a wrong name is probably a slip for; an agent alone means the folder it has for the project."""
+    names = tuple(names)
+    of_project = f"{wrong.rstrip(':')}:project"
+    return of_project if of_project in names else next(iter(slips(wrong, names, ":")), None)
 
 
 class Term(NamedTuple):

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtui.errors import UsageError
-from memtui.matching import EXACT, INFIX, LIMIT, PREFIX, Literal, Term, fold, meant, parse, typed
+from memtui.matching import EXACT, INFIX, LIMIT, PREFIX, Literal, Term, fold, meant, parse, slips, typed
 from tests.growth import growth
 
 LETTERS = st.text('aAbBßẞİiıſsSσςΣéÉe\u0301ŉﬁ \n\t-"\u2028\xa0日𝒜\u0345', max_size=40)
@@ -176,6 +176,8 @@ def test_hostile_text_is_linear(query: str, unit: str) -> None:
     [
         ("memtui:projekt", "memtui:project"),
         ("memtu:global", "memtui:global"),
+        ("project", "memtui:project"),
+        ("node", None),
         ("memtui:nope", None),
         ("nots", "notes"),
         ("memtui", "memtui:project"),
@@ -186,3 +188,15 @@ def test_hostile_text_is_linear(query: str, unit: str) -> None:
 def test_a_slip_in_a_name_is_recognised_by_what_differs(wrong: str, near: str | None) -> None:
     assert meant(wrong, ["memtui:global", "memtui:project", "memtui:workspace", "notes"]) == near
     assert meant(wrong, []) is None
+
+
+@pytest.mark.parametrize(
+    ("wrong", "near"),
+    [
+        ("serch", ["search"]), ("lst", ["ls"]), ("opne", ["open"]), ("colour", []), ("recover", []), ("", []),
+        ("retain", []), ("versions", ["retention.versions"]), ("retention.version", ["retention.versions"]),
+    ],
+)  # fmt: skip
+def test_only_near_words_are_offered(wrong: str, near: list[str]) -> None:
+    """Half of a word in common is a word of its own, not a slip."""
+    assert slips(wrong, ["open", "ls", "search", "recall", "theme", "roots", "retention.versions"], ".") == near

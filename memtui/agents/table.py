@@ -302,13 +302,10 @@ def nearest(name: str, known: "Iterable[str]") -> list[str]:
 
 def meant(name: str) -> str | None:
     """Give the known client that a name is probably a slip for; None when it is one, or resembles none."""
-    from difflib import get_close_matches
+    from memtui.matching import slips
 
     plain = canonical(name)
-    if plain in CLIENTS:
-        return None
-    near = get_close_matches(plain, CLIENTS, 1, 0.85)
-    return near[0] if near else None
+    return None if plain in CLIENTS else next(iter(slips(plain, CLIENTS)), None)
 
 
 if TYPE_CHECKING:

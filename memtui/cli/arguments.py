@@ -168,12 +168,10 @@ def unknown_verb(word: str) -> Verb:
 
 
 def _meant(word: str, known: Sequence[str]) -> str:
-    """Ask for the words that it may be a slip for: nearly the same, or much of it from the first letter on."""
-    from difflib import get_close_matches
+    """Ask for the words that it may be a slip for."""
+    from memtui.matching import slips
 
-    close = get_close_matches(word, known, n=3, cutoff=0.8)
-    close += [one for one in get_close_matches(word, known, n=3, cutoff=0.7) if one[:1] == word[:1]]
-    close = list(dict.fromkeys(close))
+    close = slips(word, known)
     return f"Did you mean {_either(close)}?" if close else ""
 
 

@@ -452,13 +452,10 @@ def _root(file: _File, table: Mapping[str, object], number: int) -> RootEntry:
 
 def _suggest(word: str, known: Iterable[str]) -> str:
     """Say what was probably meant, else what there is."""
-    import difflib
+    from memtui.matching import slips
 
     names = list(known)
-    last = {name.rpartition(".")[2]: name for name in names}
-    near = difflib.get_close_matches(word, names, 1, 0.6) or [
-        last[name] for name in difflib.get_close_matches(word.rpartition(".")[2], last, 1, 0.6)
-    ]
+    near = slips(word, names, ".")
     return f"Did you mean {near[0]}?" if near else f"There are: {', '.join(names)}."
 
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from textual.theme import Theme
 
+from memtui.matching import slips
+
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
 
@@ -96,4 +98,5 @@ def choose(wanted: str, *, no_color: bool, known: frozenset[str], light: bool | 
         return LIGHT if light else DEFAULT, ""
     if wanted in known:
         return wanted, ""
-    return DEFAULT, f"There is no theme {wanted!r}; {DEFAULT} is used."
+    near = slips(wanted, sorted(known))
+    return DEFAULT, f"There is no theme {wanted!r}; {DEFAULT} is used.{f' Did you mean {near[0]}?' if near else ''}"

@@ -73,10 +73,10 @@ def _usable(
     id_: str, wanted: str | Iterable[str], table: Mapping[str, Action]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Check one line: what is wrong with it, and which keys are left."""
-    from difflib import get_close_matches
+    from memtui.matching import slips
 
     if id_ not in table:
-        near = get_close_matches(id_, table, n=1)
+        near = slips(id_, table)
         return (f"No action is called {id_!r}." + (f" Did you mean {near[0]!r}?" if near else ""),), ()
     given = [key.strip() for key in (wanted.split(",") if isinstance(wanted, str) else wanted) if key.strip()]
     told, keys = [], []
@@ -84,7 +84,7 @@ def _usable(
         parts = [SPELLED.get(part, part) for part in key.split()]
         wrong = next((part for part in parts if not _known(part)), "")
         if wrong or len(parts) > 2:
-            near = get_close_matches(wrong.replace("-", "+").lower(), _every_name(), n=1)
+            near = slips(wrong.replace("-", "+").lower(), _every_name())
             hint = f" Did you mean {near[0]!r}?" if wrong and near else ""
             told.append(f"{id_!r}: no key is called {(wrong or key)!r}.{hint}")
         elif any(part in SAME for part in parts):

@@ -117,11 +117,11 @@ def agent_named(name: str) -> KnownAgent:
     agent = next((one for one in known if wanted in (one.id, one.title.lower(), *one.also)), None)
     if agent is not None and agent.loads is not None:
         return agent
-    from memtui.matching import meant
+    from memtui.matching import slips
 
     names = [one.id for one in known if one.loads is not None]
-    near = meant(wanted, names)
-    hint = f"Did you mean {near}?" if near else f"The agents are {', '.join(names)}."
+    near = slips(wanted, names)
+    hint = f"Did you mean {near[0]}?" if near else f"The agents are {', '.join(names)}."
     if agent is not None:
         hint = f"What {agent.title} loads cannot be checked against its own source."
     raise NotFoundError(f"memtui does not know how {name!r} starts.", hint=hint)

@@ -52,7 +52,8 @@ def test_mux_is_said_to_begin_with_what_it_makes_itself(home: Path, tmp_path: Pa
         found = own.look(engine, around, agent_of("mux"), roots)
     assert [one.path for one in found.itself if one.made] == ["memory index", "hot set"]
     assert "Short." in found.itself[-1].text.decode()
-    assert found.pinned == found.used == ()
+    assert not found.pinned
+    assert not found.used
 
 
 def test_what_has_no_room_is_said(world: World) -> None:
