@@ -12,7 +12,7 @@ from rich.cells import chop_cells
 
 from memtui.diff.differences import ADDED, REMOVED, SAME, Span, word_edits, word_spans
 from memtui.diff.hunks import ByteHunk, byte_lines, hunks_of
-from memtui.safe_text import cell_width, visible
+from memtui.safe_text import visible
 from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, Page, PageLine
 from memtui.ui.draw.spans import Run
 
@@ -136,34 +136,32 @@ def fold_runs(pieces: Sequence[Run], width: int, *, plain: bool = False) -> list
         width: cells there are.
         plain: show hidden characters in ASCII.
     """
-    lines: list[list[Run]] = [[]]
-    used = 0
-    for text, style in pieces:
-        rest = visible(text, keep_tabs=True, ascii_tokens=plain).expandtabs(4)
-        while rest:
-            if cell_width(rest) <= width - used:
-                lines[-1].append((rest, style))
-                used += cell_width(rest)
-                break
-            head = _head(rest, width - used, first=used == 0)
-            if head:
-                lines[-1].append((head, style))
-                rest = rest[len(head) :]
-            if rest[:1] == " " and not head.endswith(" ") and lines[-1]:
-                rest = rest[1:]  # the break stands for it
-            lines.append([])
-            used = 0
-    return [tuple(line) for line in lines]
+    safe = [(visible(text, keep_tabs=True, ascii_tokens=plain).expandtabs(4), style) for text, style in pieces]
+    whole = "".join(text for text, _ in safe)
+    lines: list[tuple[Run, ...]] = []
+    at = 0
+    while True:
+        head = _head(whole[at : at + width + 2], width)
+        lines.append(tuple(_cut(safe, at, at + len(head))))
+        at += len(head)
+        if at >= len(whole):
+            return lines
+        if whole[at] == " " and not head.endswith(" "):
+            at += 1  # the break stands for it
 
 
-def _head(text: str, room: int, *, first: bool) -> str:
-    """As much of a text as fits, up to a blank where there is one; at least one character at the start of a line."""
-    if room <= 0:
-        return ""
+def _head(text: str, room: int) -> str:
+    """As much of a text as fits, up to a blank where there is one, whatever styles the word has; not nothing."""
     head = chop_cells(text[: room + 1], room)[0] if text else ""
     if text[len(head) : len(head) + 1] in ("", " "):
         return head
     cut = head.rfind(" ")
-    if cut > (len(head) // 3 if first else -1):
-        return head[: cut + 1]
-    return head if first else ""
+    return head[: cut + 1] if cut > len(head) // 3 else head
+
+
+def _cut(pieces: Sequence[Run], start: int, end: int) -> Iterator[Run]:
+    """The runs between two places of the text that all of them make."""
+    for text, style in pieces:
+        if part := text[max(start, 0) : max(end, 0)]:
+            yield part, style
+        start, end = start - len(text), end - len(text)

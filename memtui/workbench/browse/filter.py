@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 UNUSED_FOR = 30
 """Days after which what no agent used is shown by the filter for it, if the user says nothing else."""
+MOST_DAYS = 3_650
 DAY = 86_400_000
 KEPT = "kept memories"
 """What is kept under this name: addresses, and until when each is not asked about again."""
@@ -208,10 +209,11 @@ class FilterLine:
             return
 
         def entered(text: str) -> None:
-            if not text.strip().isdecimal():
-                self.refuse("Type a number of days, such as 30.")
+            typed = text.strip()
+            if not (typed.isdecimal() and len(typed) <= len(str(MOST_DAYS)) and 0 < int(typed) <= MOST_DAYS):
+                self.refuse(f"Type a number of days from 1 to {MOST_DAYS:,}, such as 30.")
                 return
-            self._days = int(text)
+            self._days = int(typed)
             self.close_prompt()
             self._screen.bridge.run(lambda engine: engine.places.load(KEPT).value, found, what="read what is kept")
 
@@ -247,7 +249,7 @@ class FilterLine:
         """Ask about these no more for as long again."""
         screen, now = self._screen, self._screen.now()
         self._kept = {name: until for name, until in self._kept.items() if until > now}
-        self._kept |= dict.fromkeys(map(str, addresses), now + max(self._days, 1) * DAY)
+        self._kept |= dict.fromkeys(map(str, addresses), now + self._days * DAY)
         kept = dict(self._kept)
         screen.bridge.run(lambda engine: engine.places.keep(KEPT, kept), what="note what is kept", lane="place")
         screen.memories.set_marks(set())

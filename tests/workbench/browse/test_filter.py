@@ -314,13 +314,14 @@ async def test_what_is_kept_is_remembered_and_asked_about_again_after_as_long() 
 
 async def test_days_are_a_number_and_escape_asks_nothing() -> None:
     async with shown(aged()) as screen:
-        await screen.press("f", "o")
-        await screen.type("soon")
-        await screen.press("enter")
-        await screen.until_text("Type a number of days, such as 30.")
-        await screen.press("escape")
-        assert not screen.browser.forest.filtered
-        assert screen.browser.prompt is None
+        for typed in ("soon", "0", "9" * 12):
+            await screen.press("f", "o")
+            await screen.type(typed)
+            await screen.press("enter")
+            await screen.until_text("Type a number of days from 1 to 3,650, such as 30.")
+            await screen.press("escape")
+            assert not screen.browser.forest.filtered
+            assert screen.browser.prompt is None
 
 
 @pytest.mark.parametrize(("first", "last"), [("f", "o unused   i instructions"), ("g", "p re-point  a review")])
