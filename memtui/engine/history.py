@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from hashlib import sha256
 
+from memtui.diff.hunks import byte_lines
 from memtui.engine.approval import Approver
 from memtui.engine.changes.rules import EnginePart
 from memtui.engine.disk import paths
 from memtui.engine.model import OUTSIDE, Actor, Address, AuditRecord, Operation, Version
 from memtui.engine.save.jobs import made_again
-from memtui.errors import NotFoundError, StorageError
+from memtui.errors import MemtuiError, NotFoundError, StorageError
 
 OPERATIONS = ("created", "modified", "deleted", "renamed", "restored")
 _NOTE = "imported"
+_VERSIONS = 50
+"""Versions of a memory that are looked at for when a line came."""
 
 
 class History(EnginePart):
@@ -42,6 +45,39 @@ class History(EnginePart):
         if data is None:
             raise NotFoundError(f"Version {sha256[:12]} of {address} is no longer stored.")
         return data
+
+    def line_times(self, address: Address, lines: Iterable[bytes]) -> dict[bytes, tuple[int, bool]]:
+        """Say when lines came into a memory.
+
+        Args:
+            address: the memory.
+            lines: with their line ends.
+
+        Returns:
+            For each line of the newest version a time in milliseconds, and whether it came then: a version without it
+            was kept, or the memory was made with it while memtui looked on. Else it was there by then.
+        """
+        wanted = set(lines)
+        found: dict[bytes, tuple[int, bool]] = {}
+        after = 0
+        for version in self.of(address)[:_VERSIONS]:
+            if version.note:
+                continue  # a text that was kept beside, and never under the name
+            try:
+                present = set(byte_lines(self.read(address, version.sha256)))
+            except MemtuiError:
+                break  # redacted, or not kept: what came before is not known
+            if after:
+                found.update(dict.fromkeys(wanted - present, (after, True)))
+            wanted &= present
+            after = version.at
+            found.update(dict.fromkeys(wanted, (after, False)))
+            if version.operation == "created":
+                made = self.audit(address=address)  # what was there at the first look has no record
+                if any(one.operation == "created" and one.after == version.sha256 for one in made):
+                    found.update(dict.fromkeys(wanted, (after, True)))
+                break
+        return found
 
     @made_again
     def keep(self, address: Address, versions: Iterable[tuple[Version, bytes]], *, actor: Actor) -> int:

@@ -60,6 +60,11 @@ class Feature(NamedTuple):
     begins: str = ""
     """What queues its tasks that begin by themselves, as `module:function`: takes a session and the settings as they
     are now; called every few minutes by whoever works lanes off."""
+    rules: str = ""
+    """What it adds to the rules of `memtui check`, as `module:function`: returns `Rule`s of `features/hygiene`."""
+    findings: str = ""
+    """What finds by those rules, as `module:function`: takes an engine, every memory of the roots that are looked at,
+    and the time in milliseconds; returns what takes a memory and its text and returns `Hazard`s."""
     schedulable: tuple[str, ...] = ()
     """Its verbs that a schedule may run."""
     chat: tuple[str, ...] = ()

@@ -25,6 +25,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "activity": ("log", "undo", "redo"),
     "health": ("health",),
     "hygiene": ("check", "rules"),
+    "claims": (),
     "entries": ("entries",),
     "edit": ("edit",),
     "remember": ("remember",),

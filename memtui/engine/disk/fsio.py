@@ -50,6 +50,7 @@ OPERATIONS = (
     "open_file",
     "create_file",
     "read_all",
+    "read_at",
     "write_all",
     "fsync",
     "fsync_dir",
@@ -149,6 +150,11 @@ def read_all(handle: int, size: int) -> bytes:
         pieces.append(piece)
         offset += len(piece)
     return b"".join(pieces)
+
+
+def read_at(handle: int, size: int, offset: int) -> bytes:
+    """Read at most `size` bytes at an offset of an open file; fewer at its end."""
+    return os.pread(handle, size, offset)
 
 
 def write_all(handle: int, data: bytes) -> None:

@@ -73,6 +73,25 @@ def repository_of(path: str) -> Repository | None:
         return None
 
 
+def folders_of(path: str) -> tuple[str, str, str] | None:
+    """Find a folder's checkout, the git folder of that checkout, and the common git folder, which holds the objects.
+
+    Returns:
+        None when it lies in no checkout, or a `.git` file there names what does not point back to it.
+    """
+    try:
+        checkout = checkout_of(path)
+        folder = _git_folder(path)
+        if checkout is None or folder is None or not fsio.is_dir(folder):
+            return None
+        if not fsio.is_there(os.path.join(folder, "commondir")):
+            return checkout, folder, folder
+        common = _common(os.path.join(checkout, ".git"), folder)
+        return None if common is None else (checkout, folder, common)
+    except OSError:
+        return None
+
+
 def _common(entry: str, git_folder: str) -> str | None:
     """The common git folder of a worktree, if its own folder there says that this is its `.git` file."""
     back = _pointer(os.path.join(git_folder, "gitdir"), git_folder)
@@ -149,12 +168,13 @@ _STATES = ("rebase-merge", "rebase-apply", "MERGE_HEAD", "CHERRY_PICK_HEAD", "RE
 _MOVING = ("HEAD", "index", "ORIG_HEAD")
 
 
-def at_work(path: str, now: int) -> bool:
+def at_work(path: str, now: int, *, moved_ms: int = MOVED_MS) -> bool:
     """Tell whether git is, or was a moment ago, changing the files of a checkout.
 
     Args:
         path: a folder in it.
         now: milliseconds since the epoch.
+        moved_ms: how long a moment is; 0: only what git says itself counts, such as a rebase that is not over.
     """
     folder = _git_folder(path)
     if folder is None:
@@ -164,7 +184,7 @@ def at_work(path: str, now: int) -> bool:
         return True
     if any(_changed_at(folder, name) is not None for name in _STATES):
         return True
-    return any((at := _changed_at(folder, name)) is not None and abs(now - at) < MOVED_MS for name in _MOVING)
+    return any((at := _changed_at(folder, name)) is not None and abs(now - at) < moved_ms for name in _MOVING)
 
 
 def _git_folder(path: str) -> str | None:

@@ -5,7 +5,7 @@ A text is edited at the lines that matter, in the version that was read: nothing
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.day_words import absolute
@@ -14,7 +14,7 @@ from memtui.engine.disk import paths
 from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.frontmatter.read import split
-from memtui.engine.model import Address, FieldEdit, Remove, Root, Step, Write
+from memtui.engine.model import FieldEdit, Remove, Root, Step, Write
 from memtui.engine.proposal import Evidence
 from memtui.errors import MemtuiError
 from memtui.features.dream.doubles import Doubles, ReadMemory, exact, near, union
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 _INDEX_RULES = {DANGLING: "dangling", UNNAMED: "unnamed", DUPLICATE: "pointer-twice"}
 AUTOMATIC = (*_INDEX_RULES.values(), "exact", "entry-twice")
 """Rules that `lifecycle.apply` may name: what they do loses no text."""
-_VERSIONS = 50
-"""Versions of a memory that are looked at for when a line came."""
 _DESCRIPTION = 150
 """Characters."""
 
@@ -206,44 +204,17 @@ def _dates(engine: Engine, one: ReadMemory) -> Iterator[Tidying]:
     relative = [number for number, line in enumerate(text) if absolute(line, one.row.modified_at) != line]
     if not relative:
         return
-    came = line_times(engine, one.row.address, [lines[number] for number in relative])
+    came = engine.history.line_times(one.row.address, [lines[number] for number in relative])
     evidence = []
     for number in relative:
-        at = came.get(lines[number])
-        if at is not None:
+        at, sure = came.get(lines[number], (0, False))
+        if sure:
             evidence.append(Evidence("memory", str(one.row.address), one.sha256, f"line {number + 1}", text[number]))
             lines[number] = absolute(text[number], at).encode()
     if evidence:
         step = Write(one.row.address, one.data[:start] + b"".join(lines), one.sha256)
         why = f"{one.row.address} names days by how far they were when it was written."
         yield Tidying("date", "replace", (step,), why, tuple(evidence[:3]), 0.8)
-
-
-def line_times(engine: Engine, address: Address, lines: Iterable[bytes]) -> dict[bytes, int]:
-    """Say when lines came into a memory, in milliseconds; one of which that is not known is left out.
-
-    It is known when a version without the line was kept, or the memory was made with it while memtui looked on.
-    """
-    wanted = set(lines)
-    found: dict[bytes, int] = {}
-    after = 0
-    for version in engine.history.of(address)[:_VERSIONS]:
-        if version.note:
-            continue  # a text that was kept beside, and never under the name
-        try:
-            present = set(byte_lines(engine.history.read(address, version.sha256)))
-        except MemtuiError:
-            break  # redacted, or not kept: what came before is not known
-        if after:
-            found.update(dict.fromkeys(wanted - present, after))
-        wanted &= present
-        after = version.at
-        if version.operation == "created":
-            made = engine.history.audit(address=address)  # what was there at the first look has no record
-            if any(one.operation == "created" and one.after == version.sha256 for one in made):
-                found.update(dict.fromkeys(wanted, version.at))
-            break
-    return found
 
 
 def _description(root: Root, one: ReadMemory) -> Iterator[Tidying]:

@@ -8,7 +8,7 @@ FEATURE = Feature(
         Verb(
             "check",
             "look",
-            "Find secrets, hidden text and orders to agents",
+            "Find secrets, hidden text, orders, outdated claims",
             (
                 Param("place", "only this root, folder or memory; `-` reads a text from standard input", "place"),
                 Param("--severity", "the least to list; W if not given", choices=("E", "W", "I")),

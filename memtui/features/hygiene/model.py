@@ -114,6 +114,8 @@ class Hazard(NamedTuple):
     """From 1."""
     text: str
     """What stands there, or what it says: masked, safe to draw, on one line."""
+    new: str | None = None
+    """Of the fix `set`: the words to put there; None: a person finds them."""
 
 
 def _code(text: str) -> Iterator[tuple[int, int]]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 
+from memtui.engine import now_ms
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import BROUGHT, Memory, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.hygiene.model import SEVERITIES, Hazard
-from memtui.features.hygiene.rules import RULES
+from memtui.features.hygiene.others import all_rules, finders
 from memtui.features.hygiene.scan import scan
 from memtui.wire import outcomes, places, values
 from memtui.wire.call import Call
@@ -50,7 +51,7 @@ def check(call: Call) -> int:
 
 def rules(call: Call) -> int:
     """List every rule."""
-    shown = [(rule.id, rule.severity, rule.fix, rule.what, rule.spares) for rule in RULES]
+    shown = [(rule.id, rule.severity, rule.fix, rule.what, rule.spares) for rule in all_rules()]
     if call.out.json:
         names = ("id", "severity", "fix", "what", "spares")
         call.out.document(values.listing(dict(zip(names, row, strict=True)) for row in shown))
@@ -59,7 +60,7 @@ def rules(call: Call) -> int:
             call.out.line_of(*row)
     else:
         styles = {"E": "bad", "W": "warn", "I": "dim"}
-        for rule in RULES:
+        for rule in all_rules():
             said = f"Spared: {rule.spares}. Mended by: {rule.fix}."
             call.out.entry(f"{rule.id} {rule.severity}", styles[rule.severity], rule.what, said)
     return outcomes.DONE
@@ -74,10 +75,12 @@ def _findings(call: Call, unread: list[Json]) -> Iterator[tuple[str, tuple[Hazar
     engine = call.engine
     wanted = places.EVERYWHERE if text is None else places.place(engine, text)
     engine.rows.lift_limits()
-    rows = [row for row in engine.rows.list(wanted.roots).items if wanted.holds(row)]
+    listed = engine.rows.list(wanted.roots).items
+    rows = [row for row in listed if wanted.holds(row)]
     if wanted.path and not rows:
         raise NotFoundError(f"There is nothing at {text}.", hint="`memtui ls` lists what there is.")
     known: dict[tuple[bytes, bool], tuple[Hazard, ...]] = {}
+    others = finders(engine, listed, now_ms())
     for row in rows:
         try:
             data = engine.read_bytes(row.address)
@@ -87,13 +90,18 @@ def _findings(call: Call, unread: list[Json]) -> Iterator[tuple[str, tuple[Hazar
         key = data, _instructs(engine.roots.find(row.address.root), row, data)
         if key not in known:
             known[key] = scan(data, instructs=key[1])
-        yield str(row.address), known[key]
+        more = (one for find in others for one in find(row, data))
+        yield str(row.address), tuple(sorted((*known[key], *more), key=_place))
 
 
 def _instructs(root: Root, row: Memory, data: bytes) -> bool:
     """Whether a text is rules of the user's own: a file of instructions, or feedback, that no repository brought."""
     own = root.kind != "memories" or split(data).type_at(row.address.path) == "feedback"
     return own and row.trust != BROUGHT
+
+
+def _place(one: Hazard) -> tuple[int, int, str]:
+    return one.start, one.end, one.rule.id
 
 
 def _finding_json(address: str, one: Hazard) -> Json:

@@ -8,7 +8,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address
 from memtui.engine.proposal import Proposal
-from memtui.features.dream.find import Tidying, find, line_times, read_all
+from memtui.features.dream.find import Tidying, find, read_all
 from memtui.features.dream.suggest import A_KIND, suggest
 from memtui.features.dream.work import suggested
 from memtui.features.proposals.apply import carry_out, decide
@@ -126,9 +126,9 @@ def test_a_day_becomes_absolute_by_the_version_in_which_its_line_came(tmp_path: 
             snapshot = engine.read(where)
             engine.save(where, snapshot.text + line, expected_sha256=snapshot.sha256, actor=ME)
         now[0] = FRIDAY + 90 * DAY
-        assert line_times(engine, where, [b"Old words.\n", b"The freeze begins next Friday.\n"]) == {
-            b"Old words.\n": FRIDAY,
-            b"The freeze begins next Friday.\n": FRIDAY + DAY,
+        assert engine.history.line_times(where, [b"Old words.\n", b"The freeze begins next Friday.\n"]) == {
+            b"Old words.\n": (FRIDAY, True),
+            b"The freeze begins next Friday.\n": (FRIDAY + DAY, True),
         }
         (one,) = find(engine, engine.roots.all())
         (step,) = one.steps
@@ -140,6 +140,10 @@ def test_a_day_of_a_line_that_was_there_before_memtui_looked_stays(agents: Agent
     agents.lay("memtui", {"a.md": "The freeze begins tomorrow.\n"})
     engine.watch.reconcile()
     assert found(engine) == {}
+    (at, sure) = engine.history.line_times(
+        Address("memtui:project", "a.md"), [b"The freeze begins tomorrow.\n"]
+    ).popitem()[1]
+    assert (at > 0, sure) == (True, False)
 
 
 def test_a_memory_without_a_description_gets_its_first_sentence(agents: Agents, engine: Engine) -> None:

@@ -1,6 +1,6 @@
 """The page of all rules, made of the table: `python -m tests.features.hygiene.page > docs/rules.md`."""
 
-from memtui.features.hygiene.rules import RULES
+from memtui.features.hygiene.others import all_rules
 
 _HEAD = """# What `memtui check` looks for
 
@@ -16,6 +16,7 @@ _FAMILIES = {
     "P": "Numbers of people",
     "H": "Hidden text",
     "I": "Orders to agents",
+    "T": "What is no longer so",
 }
 
 
@@ -23,7 +24,7 @@ def rules_page() -> str:
     """Write the page; raises KeyError for a rule of no family."""
     lines = [_HEAD]
     for family, title in _FAMILIES.items():
-        rows = [rule for rule in RULES if rule.id[0] == family]
+        rows = [rule for rule in all_rules() if rule.id[0] == family]
         if rows:
             lines += [
                 f"## {title}",

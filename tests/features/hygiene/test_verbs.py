@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.features.hygiene.rules import RULES
+from memtui.features.hygiene.others import all_rules
 from tests.cli.conftest import Cli
 
 KEY = "gh" + "p_" + "a1B2" * 9
@@ -66,8 +66,18 @@ def test_a_place_that_is_not_there(here: Cli, bad: Path) -> None:
     assert [row["code"] for row in here("check", "notes/large.md", "--json").json["unread"]] == ["E_TOO_BIG"]  # type: ignore[attr-defined]
 
 
+def test_what_other_features_find_is_listed_in_the_order_of_places(here: Cli, notes: Path) -> None:
+    (notes / "days.md").write_text(f"# Notes\n\nThe freeze holds until 2001-02-03.\ntoken {KEY}\nuntil 2001-02-03\n")
+    rows = here("check", "notes/days.md", "--severity", "I", "--json").items
+    assert [(row["rule"], row["line"], row["fix"]) for row in rows] == [
+        ("T07", 3, "cut"),
+        ("S04", 4, "mask"),
+        ("T07", 5, "cut"),
+    ]
+
+
 def test_every_rule_is_listed(cli: Cli) -> None:
-    assert [row["id"] for row in cli("rules", "--json").items] == [rule.id for rule in RULES]
+    assert [row["id"] for row in cli("rules", "--json").items] == [rule.id for rule in all_rules()]
     shown = cli("rules", terminal=True)
     assert shown.status == 0
     assert (

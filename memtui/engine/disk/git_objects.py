@@ -1,0 +1,340 @@
+"""Objects and branches of a git repository, read from git's own files as data: git is never run, nothing is fetched.
+
+It is apart from what tells repositories apart because that is asked at each start, and this only where somebody asks
+what a checkout once held. A library would bring its own configuration and programs; loose objects and packs (version
+2, SHA-1) are all that is needed, as `gitformat-pack` describes them. Whatever is missing, damaged or of another format
+is None: nobody may take that for an answer.
+"""
+
+import os
+import struct
+import zlib
+from contextlib import suppress
+from hashlib import sha1
+from typing import NamedTuple
+
+from memtui.engine.disk import fsio, git
+
+COMMIT, TREE, BLOB = 1, 2, 3
+"""Kinds of objects, by their number in packs."""
+_KINDS = {b"commit": COMMIT, b"tree": TREE, b"blob": BLOB}
+_WORDS = {number: word for word, number in _KINDS.items()}
+_OFFSET_DELTA, _NAMED_DELTA = 6, 7
+LARGEST = 4 * 1_048_576
+"""Bytes of an object that is read."""
+_KEPT = 32 * 1_048_576
+"""Bytes of objects that are kept, because others are stored as differences from them."""
+_PACKS = 500
+_REFS = 8 * 1_048_576
+"""Bytes of the file of all branches that is read."""
+_INDEX = b"\xfftOc\0\0\0\2"
+_DEFAULTS = ("main", "master", "trunk", "develop")
+
+
+class _Pack(NamedTuple):
+    """An open pack; `head` is the handle of its index."""
+
+    head: int
+    data: int
+    fanout: tuple[int, ...]
+
+
+class GitObjects:
+    """The objects of one repository; for one thread at a time."""
+
+    def __init__(self, common: str) -> None:
+        """Open the folder of objects.
+
+        Args:
+            common: the common git folder.
+
+        Raises:
+            OSError: it cannot be opened, or is reached by a link.
+        """
+        self._open: list[int] = []
+        with fsio.closing(fsio.open_root(common)) as folder:
+            self._folder = fsio.open_dir(folder, "objects")
+            self._open.append(self._folder)
+        self._packs: list[_Pack] | None = None
+        self._kept: dict[bytes | tuple[int, int], tuple[int, bytes]] = {}
+        self._size = 0
+
+    def __del__(self) -> None:
+        """Close every file, when nobody reads any more."""
+        for handle in self._open:
+            fsio.close(handle)
+
+    def read(self, sha: bytes) -> tuple[int, bytes] | None:
+        """Read an object.
+
+        Args:
+            sha: its 20 bytes.
+
+        Returns:
+            Its kind and content; None when it is not here whole, or larger than `LARGEST`.
+        """
+        known = self._kept.get(sha)
+        if known is None:
+            try:
+                known = self._loose(sha) or self._packed(sha, 0)
+            except (OSError, zlib.error, struct.error, IndexError, ValueError):
+                return None
+            if known is None or _named(known) != sha:
+                return None
+            self._keep(sha, known)
+        return known
+
+    def _keep(self, key: bytes | tuple[int, int], found: tuple[int, bytes]) -> None:
+        self._size += len(found[1])
+        if self._size > _KEPT:
+            self._kept.clear()
+            self._size = len(found[1])
+        self._kept[key] = found
+
+    def _loose(self, sha: bytes) -> tuple[int, bytes] | None:
+        name = sha.hex()
+        try:
+            with fsio.closing(fsio.open_dir(self._folder, name[:2])) as folder:
+                handle = fsio.open_file(folder, name[2:])
+        except FileNotFoundError:
+            return None
+        with fsio.closing(handle):
+            status = fsio.fstat(handle)
+            if not fsio.is_regular(status) or status.st_size > LARGEST:
+                return None
+            data = zlib.decompressobj().decompress(fsio.read_all(handle, status.st_size), LARGEST + 64)
+        head, _, body = data.partition(b"\0")
+        kind, _, size = head.partition(b" ")
+        return (_KINDS[kind], body) if kind in _KINDS and int(size) == len(body) else None
+
+    def _packed(self, sha: bytes, depth: int) -> tuple[int, bytes] | None:
+        if self._packs is None:
+            self._packs = self._open_packs()
+        for pack in self._packs:
+            offset = _offset(pack, sha)
+            if offset is not None:
+                return self._entry(pack, offset, depth)
+        return None
+
+    def _open_packs(self) -> list[_Pack]:
+        found: list[_Pack] = []
+        with fsio.closing(fsio.open_dir(self._folder, "pack")) as folder:
+            names = sorted(one.name for one in fsio.list_dir(folder) if one.name.endswith(".idx"))
+            for name in names[:_PACKS]:
+                with suppress(OSError):  # it was packed anew meanwhile: what is in it is not here for now
+                    index = self._opened(folder, name)
+                    data = self._opened(folder, name.removesuffix(".idx") + ".pack")
+                    head = fsio.read_at(index, 1_032, 0)
+                    if head.startswith(_INDEX) and len(head) == 1_032:
+                        found.append(_Pack(index, data, struct.unpack(">256I", head[8:])))
+        return found
+
+    def _opened(self, folder: int, name: str) -> int:
+        self._open.append(fsio.open_file(folder, name))
+        return self._open[-1]
+
+    def _entry(self, pack: _Pack, offset: int, depth: int) -> tuple[int, bytes] | None:
+        """Read what stands at an offset of a pack: a whole object, or the last of a chain of differences."""
+        deltas: list[bytes] = []
+        places: list[int] = []
+        base: tuple[int, bytes] | None = None
+        while base is None:
+            base = self._kept.get((pack.data, offset))
+            if base is not None:
+                break
+            kind, size, at, head = _head(pack.data, offset)
+            if size > LARGEST or depth > 5_000:
+                return None
+            if kind == _OFFSET_DELTA:
+                back, used = _distance(head)
+                deltas.append(_inflated(pack.data, at + used, size))
+                places.append(offset)
+                if not 0 < back < offset:
+                    return None
+                offset -= back
+            elif kind == _NAMED_DELTA:
+                deltas.append(_inflated(pack.data, at + 20, size))
+                places.append(offset)
+                base = self._packed(head[:20], depth + len(deltas)) or self._loose(head[:20])
+                if base is None:
+                    return None
+            else:
+                base = kind, _inflated(pack.data, at, size)
+                self._keep((pack.data, offset), base)
+            depth += 1
+        for delta, place in zip(reversed(deltas), reversed(places), strict=True):
+            base = base[0], _patched(base[1], delta)
+            self._keep((pack.data, place), base)
+        return base
+
+
+def _named(found: tuple[int, bytes]) -> bytes:
+    """The name of an object with this kind and content."""
+    head = b"%s %d\0" % (_WORDS.get(found[0], b""), len(found[1]))
+    return sha1(head + found[1], usedforsecurity=False).digest()
+
+
+def _offset(pack: _Pack, sha: bytes) -> int | None:
+    """Where an object begins in a pack."""
+    low = pack.fanout[sha[0] - 1] if sha[0] else 0
+    high, count = pack.fanout[sha[0]], pack.fanout[255]
+    while high - low > 1_000:
+        middle = (low + high) // 2
+        if fsio.read_at(pack.head, 20, 1_032 + 20 * middle) <= sha:
+            low = middle
+        else:
+            high = middle
+    block = fsio.read_at(pack.head, 20 * max(0, high - low), 1_032 + 20 * low)
+    for number in range(len(block) // 20):
+        if block.startswith(sha, 20 * number):
+            nth = low + number
+            (offset,) = struct.unpack(">I", fsio.read_at(pack.head, 4, 1_032 + 24 * count + 4 * nth))
+            if offset & 0x80000000:
+                place = 1_032 + 28 * count + 8 * (offset & 0x7FFFFFFF)
+                (offset,) = struct.unpack(">Q", fsio.read_at(pack.head, 8, place))
+            return int(offset)
+    return None
+
+
+def _head(handle: int, offset: int) -> tuple[int, int, int, bytes]:
+    """The kind and size of an entry, where what follows begins, and the next bytes."""
+    data = fsio.read_at(handle, 48, offset)
+    kind, size, shift, at = data[0] >> 4 & 7, data[0] & 15, 4, 1
+    while data[at - 1] & 0x80:
+        size |= (data[at] & 0x7F) << shift
+        shift, at = shift + 7, at + 1
+    return kind, size, offset + at, data[at:]
+
+
+def _distance(head: bytes) -> tuple[int, int]:
+    """How far before it the base of a difference is, and in how many bytes that is written."""
+    back, at = head[0] & 0x7F, 1
+    while head[at - 1] & 0x80:
+        back, at = (back + 1) << 7 | head[at] & 0x7F, at + 1
+    return back, at
+
+
+def _inflated(handle: int, offset: int, size: int) -> bytes:
+    inflater, pieces, length = zlib.decompressobj(), [], 0
+    step = 512 + size // 2
+    while not inflater.eof and length <= size:
+        piece = fsio.read_at(handle, step, offset)
+        if not piece:
+            break
+        offset += len(piece)
+        pieces.append(inflater.decompress(piece, size + 1 - length))
+        length += len(pieces[-1])
+    if length != size:
+        raise ValueError("an entry is not as long as it says")
+    return b"".join(pieces)
+
+
+def _patched(base: bytes, delta: bytes) -> bytes:
+    """Make a text of another one and its difference from it."""
+    at = 0
+
+    def number() -> int:
+        nonlocal at
+        value = shift = 0
+        while True:
+            byte = delta[at]
+            at += 1
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            if not byte & 0x80:
+                return value
+
+    size, length, pieces = number(), number(), []
+    while at < len(delta):
+        order = delta[at]
+        at += 1
+        if not order & 0x80:
+            pieces.append(delta[at : at + order])
+            at += order
+            continue
+        start = count = 0
+        for bit in range(7):
+            if order >> bit & 1:
+                if bit < 4:
+                    start |= delta[at] << 8 * bit
+                else:
+                    count |= delta[at] << 8 * (bit - 4)
+                at += 1
+        pieces.append(base[start : start + (count or 0x10000)])
+    found = b"".join(pieces)
+    if size != len(base) or length != len(found):
+        raise ValueError("a difference does not fit what it is a difference from")
+    return found
+
+
+def branches(folder: str, common: str) -> tuple[str, bytes | None, bytes | None]:
+    """Say where a checkout is and where the branch that others start from is.
+
+    Args:
+        folder: the git folder of the checkout.
+        common: the common one.
+
+    Returns:
+        The branch that is checked out (empty: none is), its commit, and the commit of the default branch: the one
+        `origin` names, else the first of main, master, trunk, develop. A commit is None when it is not known.
+    """
+    head = _text(folder, "HEAD")
+    branch = head.removeprefix("ref: ") if head.startswith("ref: refs/heads/") else ""
+    now = _commit(common, branch) if branch else _sha(head)
+    default = _text(common, "refs/remotes/origin/HEAD").removeprefix("ref: ")
+    if default.startswith("refs/remotes/origin/"):
+        if branch.removeprefix("refs/heads/") == default.removeprefix("refs/remotes/origin/"):
+            return branch, now, now
+        return branch, now, _commit(common, default)
+    for name in _DEFAULTS:
+        found = _commit(common, f"refs/heads/{name}")
+        if found is not None:
+            return branch, now, found
+    return branch, now, None
+
+
+def _commit(common: str, ref: str) -> bytes | None:
+    if not ref.startswith("refs/") or ".." in ref:
+        return None
+    found = _sha(_text(common, ref))
+    if found is None:
+        for line in _text(common, "packed-refs").splitlines():
+            if line.endswith(" " + ref):
+                return _sha(line.partition(" ")[0])
+    return found
+
+
+def _sha(text: str) -> bytes | None:
+    with suppress(ValueError):
+        return bytes.fromhex(text) if len(text) == 40 else None
+    return None
+
+
+def _text(folder: str, name: str) -> str:
+    """Read a small file of a git folder through no link; empty when there is none."""
+    *above, last = name.split("/")
+    try:
+        with fsio.closing(fsio.open_root(folder)) as top:
+            parent = fsio.open_beneath(top, tuple(above)) if above else os.dup(top)
+            with fsio.closing(parent), fsio.closing(fsio.open_file(parent, last)) as file:
+                status = fsio.fstat(file)
+                if not fsio.is_regular(status) or status.st_size > _REFS:
+                    return ""
+                return fsio.read_all(file, status.st_size).decode("utf-8", "replace").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def opened(path: str) -> "tuple[tuple[str, str, str], GitObjects] | None":
+    """Open the objects of the repository a folder lies in.
+
+    Returns:
+        What `git.folders_of` says, and the objects; None where there are none.
+    """
+    folders = git.folders_of(path)
+    if folders is None:
+        return None
+    try:
+        return folders, GitObjects(folders[2])
+    except OSError:
+        return None

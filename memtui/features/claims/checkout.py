@@ -1,0 +1,224 @@
+"""What a checkout has now and what its commits took out, for one claim at a time; nothing in it is run or followed.
+
+What only a folder on disk tells (a file that is not committed) may spare a claim, and never condemns one: git's own
+newest commit does, together with the default branch and the commit that removed it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.disk import fsio
+from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history
+from memtui.features.claims import manifests
+from memtui.features.claims.manifests import Manifest
+from memtui.features.claims.text import COMMAND, MENTION, PATH, Claim
+
+if TYPE_CHECKING:
+    from memtui.engine.disk.git_objects import GitObjects
+
+_MANIFESTS = 100
+"""Manifests that are read; a checkout with more is not asked about commands and dependencies."""
+_VERSIONS = 100
+"""Versions of manifests that are read, the newest."""
+_HOPS = 10
+
+
+class Gone(NamedTuple):
+    """A claim that was true and is not."""
+
+    at: int
+    """When the commit that ended it was made, in milliseconds."""
+    commit: str
+    now: str = ""
+    """What takes its place: the new path, the new version; empty: nothing is known to."""
+
+
+def look(path: str) -> Checkout | None:
+    """Look at the checkout a folder lies in; None when there is none, or its newest commit cannot be read."""
+    found = history(path)
+    return None if found is None else Checkout(*found)
+
+
+class Checkout:
+    """One checkout as its newest commits have it."""
+
+    def __init__(self, past: CheckoutHistory, objects: GitObjects) -> None:
+        """Take what was read of its history; they are closed when nobody holds this any more."""
+        self.past = past
+        self._objects = objects
+        self._now, self._default = _by_name(past.names), _by_name(past.default)
+        self._changed = _by_name(past.changes)
+        self._offers: dict[bytes, Manifest] = {}
+        self._now_offered: dict[tuple[str, ...], tuple[Manifest, ...]] = {}
+
+    def gone(self, claim: Claim) -> Gone | None:
+        """Say which commit ended a claim; None: it holds, never held here, or nobody knows."""
+        if claim.kind == PATH:
+            return self._path_gone(claim.name)
+        if claim.kind == COMMAND:
+            wanted = (claim.more, claim.name)
+            return self._lost(manifests.OF_COMMANDS[claim.more], lambda one: wanted in one.commands)
+        return self._dependency_gone(manifests.plain_name(claim.name), claim)
+
+    def _dependency_gone(self, name: str, claim: Claim) -> Gone | None:
+        files, number = manifests.OF_DEPENDENCIES, int(claim.more.partition(".")[0])
+        said = {one.versions[name] for one in self._offered(files) if name in one.versions}
+        majors = set(map(manifests.major, said))
+        # Where versions are open, nobody knows which is meant.
+        if number in majors or None in majors or (claim.kind == MENTION and not said):
+            return None
+        found = self._lost(files, lambda one: manifests.major(one.versions.get(name, "")) == number)
+        return found._replace(now=_plain_version(min(said))) if found is not None and said else found
+
+    # --- paths
+
+    def _path_gone(self, path: str) -> Gone | None:
+        if _matching(self._now, path) or _matching(self._default, path):
+            return None
+        ended = [self.past.changes[one][0] for one in _matching(self._changed, path)]
+        if not ended or any(one.new is not None for one in ended):
+            return None
+        last = max(ended, key=lambda one: one.at)
+        if any(self._on_disk(one.path) for one in ended):
+            return None
+        return Gone(last.at, last.commit, self._moved(last) or self._renamed(last))
+
+    def _moved(self, change: CommittedChange) -> str:
+        """Where a file is now that a commit moved as it was."""
+        path, commit = change.path, change.commit
+        for _ in range(_HOPS):
+            new = self.past.moved.get((path, commit))
+            if new is None:
+                return ""
+            if new in self.past.names:
+                return new
+            path, commit = new, self.past.changes[new][0].commit
+        return ""
+
+    def _renamed(self, gone: CommittedChange) -> str:
+        """The one file of its name, if the commit that removed it also put that there."""
+        found = self._now.get(gone.path.rpartition("/")[2], ())
+        if len(found) != 1 or found[0].endswith("/"):
+            return ""
+        made = any(one.commit == gone.commit and one.old is None for one in self.past.changes.get(found[0], ()))
+        return found[0] if made else ""
+
+    def _on_disk(self, path: str) -> bool:
+        with suppress(OSError), self._folder_of(path) as (folder, name):
+            fsio.stat_at(folder, name)
+            return True
+        return False
+
+    @contextmanager
+    def _folder_of(self, path: str) -> Iterator[tuple[int, str]]:
+        """The folder that a name of the checkout stands in, by handle and through no link; raises OSError."""
+        *above, name = path.rstrip("/").split("/")
+        with fsio.closing(fsio.open_root(self.past.checkout)) as top:
+            if not above:
+                yield top, name
+                return
+            with fsio.closing(fsio.open_beneath(top, tuple(above))) as folder:
+                yield folder, name
+
+    def _small(self, path: str) -> bytes | None:
+        """A small regular file of the checkout as it is on disk."""
+        with (
+            suppress(OSError),
+            self._folder_of(path) as (folder, name),
+            fsio.closing(fsio.open_file(folder, name)) as one,
+        ):
+            status = fsio.fstat(one)
+            if fsio.is_regular(status) and status.st_size < manifests.LARGEST:
+                return fsio.read_all(one, status.st_size)
+        return None
+
+    # --- manifests
+
+    def _lost(self, files: tuple[str, ...], holds: Callable[[Manifest], bool]) -> Gone | None:
+        """The commit since which no manifest has something; `files` are names of manifests."""
+        if any(one.open or holds(one) for one in self._offered(files)):
+            return None
+        changes = [change for path in _paths(self._changed, files) for change in self.past.changes[path]]
+        changes.sort(key=lambda one: -one.at)
+        for change in changes[:_VERSIONS]:
+            if holds(self._parsed(change.path, change.old)) and not holds(self._parsed(change.path, change.new)):
+                return Gone(change.at, change.commit)
+        return None
+
+    def _offered(self, files: tuple[str, ...]) -> tuple[Manifest, ...]:
+        """Manifests as they are committed, here and on the default branch, and as they are on disk."""
+        if files not in self._now_offered:
+            self._now_offered[files] = tuple(self._read(files))
+        return self._now_offered[files]
+
+    def _read(self, files: tuple[str, ...]) -> Iterator[Manifest]:
+        here, there = _paths(self._now, files), _paths(self._default, files)
+        if len(here) > _MANIFESTS:
+            yield Manifest(open=True)
+            return
+        known = {(path, self.past.names[path]) for path in here} | {(path, self.past.default[path]) for path in there}
+        for path, sha in known:
+            yield self._parsed(path, sha, missing=Manifest(open=True))
+        for path in here:
+            data = self._small(path)
+            if data is not None:
+                yield manifests.parse(path.rpartition("/")[2], data)
+
+    def _parsed(self, path: str, sha: bytes | None, *, missing: Manifest = Manifest()) -> Manifest:  # noqa: B008
+        """What a committed manifest has; `missing` where it cannot be read."""
+        if sha is None:
+            return missing
+        if sha not in self._offers:
+            data = blob(self._objects, sha)
+            if data is None:
+                return missing
+            self._offers[sha] = manifests.parse(path.rpartition("/")[2], data)
+        return self._offers[sha]
+
+    # --- lines
+
+    def line_came(self, path: str, line: bytes) -> tuple[int, bool] | None:
+        """When a line came into a file of the checkout, in milliseconds.
+
+        Args:
+            path: the file, below the checkout.
+            line: with its line end.
+
+        Returns:
+            The time, and whether it came then; else it was there by then, and nobody knows since when. None: it is not
+            in the newest commit.
+        """
+        text = blob(self._objects, self.past.names.get(path))
+        if text is None or line not in text.splitlines(keepends=True):
+            return None
+        for change in self.past.changes.get(path, ()):
+            before = blob(self._objects, change.old)
+            if before is None or line not in before.splitlines(keepends=True):
+                return change.at, True
+        return self.past.since, False
+
+
+def _by_name(paths: Iterable[str]) -> Mapping[str, list[str]]:
+    found: dict[str, list[str]] = defaultdict(list)
+    for path in paths:
+        found[path.rstrip("/").rpartition("/")[2]].append(path)
+    return dict(found)
+
+
+def _paths(known: Mapping[str, list[str]], files: Iterable[str]) -> list[str]:
+    return [path for name in files for path in known.get(name, ()) if not path.endswith("/")]
+
+
+def _matching(known: Mapping[str, list[str]], path: str) -> list[str]:
+    """Paths that are this one, or end in it."""
+    found = known.get(path.rpartition("/")[2], ())
+    return [one for one in found if one.rstrip("/") == path or one.rstrip("/").endswith("/" + path)]
+
+
+def _plain_version(version: str) -> str:
+    """A version without what says which others may do."""
+    return version.lstrip("^~=v> ").partition(",")[0].strip()

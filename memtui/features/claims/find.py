@@ -1,0 +1,208 @@
+"""What one memory says that is no longer so, as findings: puts claims, checkout and the times of lines together.
+
+Only what was once true is told: a commit ended it after the line was written, at the branch that is checked out and at
+the default one, a day ago or before the newest commit; while git is at a merge or a rebase nothing is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from memtui.day_words import day_words
+from memtui.diff.hunks import byte_lines
+from memtui.engine.disk import fsio, git
+from memtui.engine.model import Address, Memory
+from memtui.features.claims import checkout, text
+from memtui.features.claims.checkout import Checkout, Gone
+from memtui.features.claims.rules import COMMAND, DEPENDENCY, GONE, LINK, MOVED, PAST, RELATIVE
+from memtui.features.claims.text import Claim, TextLine
+from memtui.features.hygiene.model import Hazard, Rule
+from memtui.mask import mask
+from memtui.pointers import links, targets
+from memtui.safe_text import one_line
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.model import Root
+
+DAY_MS = 86_400_000
+SETTLED_MS = 3_600_000
+"""A line is let alone until it is so old."""
+RELATIVE_DAYS = 14
+_SHOWN = 100
+"""Cells of what a finding shows."""
+_UNTIL = re.compile(
+    r"(?i)\b(?:until|till|valid (?:to|through)|expires(?: on)?|bis(?: zum)?|jusqu['’]au|hasta(?: el)?)"
+    r" ((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\b"
+)
+_SINCE = re.compile(r"(?i)\b(?:since|from|between|seit|von|depuis|desde)\b")
+_RENAMES = 10
+
+
+def finder(engine: Engine, rows: Iterable[Memory], now: int) -> Callable[[Memory, bytes], tuple[Hazard, ...]]:
+    """Make what finds outdated claims; it keeps what it saw of checkouts, so make a new one for a new look.
+
+    Args:
+        engine: knows what memories were.
+        rows: every memory of the roots that are looked at.
+        now: milliseconds since the epoch.
+
+    Returns:
+        Takes a memory and its text, returns findings in the order of their places.
+    """
+    checkouts: dict[str, Checkout | None] = {}
+    known = frozenset(row.address for row in rows if not row.missing)
+
+    def checkout_of(root: Root) -> Checkout | None:
+        place = root.path if root.in_checkout else root.project
+        if place is None:
+            return None
+        if place not in checkouts:
+            resting = not git.at_work(place, now, moved_ms=0)
+            checkouts[place] = checkout.look(place) if resting else None
+        return checkouts[place]
+
+    def find(row: Memory, data: bytes) -> tuple[Hazard, ...]:
+        root = engine.roots.find(row.address.root)
+        page = _Page(engine, row, data, checkout_of(root), now)
+        found = [*_claims(page), *_days(page), *_links(page, known)]
+        return tuple(sorted(found, key=lambda one: (one.start, one.rule.id)))
+
+    return find
+
+
+class _Page:
+    """One memory, its lines, and when they came."""
+
+    def __init__(self, engine: Engine, row: Memory, data: bytes, around: Checkout | None, now: int) -> None:
+        self.engine, self.row, self.data, self.around, self.now = engine, row, data, around, now
+        self.text = data.decode("utf-8", "surrogateescape")
+        self.lines = byte_lines(data)
+        self._known: Mapping[bytes, tuple[int, bool]] | None = None
+
+    def came(self, number: int) -> tuple[int, bool]:
+        """When a line came (from 0), in milliseconds, and whether that is when; else it was there by then."""
+        line = self.lines[number]
+        if self._known is None:
+            self._known = self.engine.history.line_times(self.row.address, self.lines)
+        at, sure = self._known.get(line, (self.row.modified_at, False))
+        if self.around is not None and not sure:
+            root = self.engine.roots.find(self.row.address.root)
+            path = fsio.real_path(root.path) + "/" + self.row.address.path
+            inside = self.around.past.checkout + "/"
+            found = self.around.line_came(path[len(inside) :], line) if path.startswith(inside) else None
+            if found is not None and found[0] < at:
+                return found
+        return at, sure
+
+    def hazard(self, rule: Rule, start: int, end: int, line: int, said: str, new: str | None = None) -> Hazard:
+        """A finding, from a place in characters."""
+        before = len(self.text[:start].encode("utf-8", "surrogateescape"))
+        size = len(self.text[start:end].encode("utf-8", "surrogateescape"))
+        shown = one_line(mask(said).text, _SHOWN)
+        return Hazard(rule, rule.severity, before, before + size, line + 1, shown, new)
+
+
+def _claims(page: _Page) -> Iterator[Hazard]:
+    if page.around is None:
+        return
+    inside = page.around.past.checkout
+    for claim in text.claims(page.text, page.row.address.name, inside):
+        gone = page.around.gone(claim)
+        if gone is None:
+            continue
+        settled = page.now - gone.at >= DAY_MS or gone.commit != page.around.past.head
+        came, _ = page.came(claim.line)
+        if settled and came < gone.at and page.now - came >= SETTLED_MS:
+            rule = {text.PATH: MOVED if gone.now else GONE, text.COMMAND: COMMAND}.get(claim.kind, DEPENDENCY)
+            yield _told(page, claim, gone, rule)
+
+
+def _told(page: _Page, claim: Claim, gone: Gone, rule: Rule) -> Hazard:
+    written = page.text[claim.start : claim.end]
+    when = f"{gone.commit[:8]}, {_day(gone.at)}"
+    if not gone.now:
+        return page.hazard(rule, claim.start, claim.end, claim.line, f"{written} is gone since {when}")
+    new = gone.now
+    if rule is DEPENDENCY:
+        new = written[: len(written) - len(claim.more)] + gone.now
+    said = f"{written} is {gone.now} since {when}"
+    return page.hazard(rule, claim.start, claim.end, claim.line, said, new)
+
+
+def _day(at: int) -> str:
+    return datetime.fromtimestamp(at / 1_000, UTC).strftime("%Y-%m-%d")
+
+
+def _days(page: _Page) -> Iterator[Hazard]:
+    today = _day(page.now)
+    for line in text.lines(page.text, page.row.address.name):
+        for until in _UNTIL.finditer(line.text):
+            spared = text.in_quotes(line, until.start()) or _SINCE.search(line.text[: until.start()])
+            if until[1] < today and not spared:
+                end = line.start + len(line.text)
+                yield page.hazard(PAST, line.start, end, line.number, f"{until[0]} is past")
+        yield from _relative(page, line)
+
+
+def _relative(page: _Page, line: TextLine) -> Iterator[Hazard]:
+    if line.code or not day_words(line.text, page.now):
+        return
+    came, sure = page.came(line.number)
+    if page.now - came < RELATIVE_DAYS * DAY_MS:
+        return
+    for found in day_words(line.text, came):
+        if not text.in_quotes(line, found.start):
+            start, end = line.start + found.start, line.start + found.end
+            written = page.text[start:end]
+            said = f"{written} is {found.day}" if sure else f"{written}, written on {_day(came)} or before"
+            yield page.hazard(RELATIVE, start, end, line.number, said, found.day if sure else None)
+
+
+def _links(page: _Page, known: Container[Address]) -> Iterator[Hazard]:
+    if not links.may_link(page.data):
+        return
+    here = page.row.address
+    for link in links.parse(page.data, here.path):
+        if link.path is None or link.kind == links.IMPORT:
+            continue
+        means = targets.name_readings(link.target, here.path) if link.kind == links.NAME else (link.path,)
+        if any(path is not None and Address(here.root, path) in known for path in means):
+            continue
+        now = _followed(page.engine, Address(here.root, link.path))
+        if now is None:
+            continue
+        start = len(page.data[: link.at].decode("utf-8", "surrogateescape"))
+        line = page.data.count(b"\n", 0, link.at)
+        new = _as_written(now, here.path, link) if Address(here.root, now) in known else None
+        said = f"{link.target} is {now} now" if new is not None else f"{link.target} was deleted"
+        yield page.hazard(LINK, start, start + len(link.target), line, said, new)
+
+
+def _followed(engine: Engine, address: Address) -> str | None:
+    """Where a memory is now that once had this address, below its root; its own path when it was deleted.
+
+    None: no memory ever had it, as far as memtui knows.
+    """
+    at = address
+    for _ in range(_RENAMES):
+        records = engine.history.audit(address=at, limit=20)
+        if not records and at == address:
+            return None
+        moved = next((one for one in records if one.operation == "renamed" and one.address == at), None)
+        if moved is None or moved.new_address is None or moved.new_address.root != at.root:
+            break
+        at = moved.new_address
+    return at.path
+
+
+def _as_written(path: str, here: str, link: links.Link) -> str | None:
+    """A link's target for another path, in the manner of the old one."""
+    if link.kind == links.LINK:
+        return targets.written(path, here, link.target, angled=link.angled)
+    bare = targets.relative(path, here) if link.kind == links.NAME else path
+    new = bare if link.target.endswith(targets.MARKDOWN) else targets.without_ending(bare)
+    return new if link.kind == links.MEM or targets.resolve_name(new, here) == path else None

@@ -1,0 +1,26 @@
+"""The rules of claims (family T), as `memtui check` and its page list them: one table, whatever finds them.
+
+Apart from what finds them so that `memtui rules` loads no reader of repositories.
+"""
+
+from memtui.features.hygiene.model import Rule
+
+_PASSED = "what the checkout never had, what its default branch still has, lines that say so themselves, logs by date"
+_QUOTED = "quotations, code, logs by date"
+
+GONE, MOVED, COMMAND, DEPENDENCY, RELATIVE, PAST, LINK = (
+    Rule("T01", "a path that a commit removed", "W", _PASSED, "open"),
+    Rule("T02", "a path that a commit moved", "W", _PASSED, "set"),
+    Rule("T04", "a command that a commit took out", "W", _PASSED, "open"),
+    Rule("T05", "a dependency that went, or has another major version now", "W", _PASSED, "set"),
+    Rule(
+        "T06", "a day told from the day of writing, 14 days ago or more", "I", "quotations, code, logs by date", "set"
+    ),
+    Rule("T07", "until a day that is past", "I", f"a span with its beginning, {_QUOTED}", "cut"),
+    Rule("T08", "a link to a memory that was deleted or renamed", "W", "names that never had a memory", "set"),
+)
+
+
+def rules() -> tuple[Rule, ...]:
+    """Give all of them."""
+    return GONE, MOVED, COMMAND, DEPENDENCY, RELATIVE, PAST, LINK

@@ -1,0 +1,170 @@
+"""What a text claims about a checkout: paths, commands, dependencies with their versions. Text in, values out.
+
+What is taken for a claim may overdo, because only what was once true is ever told; what a line itself calls removed or
+planned is no claim. Apart from looking, so that it is tested on texts alone.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+PATH, COMMAND, DEPENDENCY, MENTION = "path", "command", "dependency", "mention"
+"""A mention is a name with a number behind it, which may be anything; it counts where such a dependency is known."""
+
+_MOST = 5_000
+"""Claims of one text that are looked at."""
+_LONGEST = 20_000
+"""Characters of a line that is looked at."""
+_PASSED = re.compile(
+    r"(?i)\b(?:remov(?:ed?|es|ing|al)|renam\w+|formerly|deprecat\w+|no longer|instead of|will|todo|was|were"
+    r"|plan(?:s|ned|ning)?|used to|moved?|previous(?:ly)?|delet\w+|replac\w+|legacy|dropped|gone|obsolete|old|not yet"
+    r"|entfernt|gelöscht|früher|umbenannt|supprimée?s?|renommée?s?|eliminad[oa]s?)\b|删除|移除|以前|改名|廃止"
+)
+"""A line that says itself that something is not so now."""
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(.*)")
+_ASIDE = re.compile(
+    r"(?i)\b(?:examples?|history|removed|changelog|archived?|deprecated|legacy|plans?|planned|roadmap|future|todo"
+    r"|migrat\w+|renam\w+|done|log|obsolete|beispiele?|exemples?|ejemplos?)\b"
+)
+"""Headings over what is not said of now."""
+_DATED = re.compile(r"\W*(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])\b")
+_DATED_NAME = re.compile(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:[0-3]\d)")
+_FENCE = re.compile(r"[ \t>]{0,12}(`{3,}|~{3,})")
+_CODE = re.compile(r"`([^`\n]+)`")
+_QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»")
+_TOKEN = re.compile(r"[^\s\"'`|()\[\]“”«»]+")
+_MAYBE = re.compile(r"[/.]\w|\w/|file$")
+_NO_PATH = re.compile(r"[<>*?{}$~\\=%#^!&,;]|://|\.\.\.|…")
+_PLACE = re.compile(r"(?::\d[\d:,-]*|#L\d[\dL-]*)$")
+_SUFFIX = re.compile(
+    r"[\w@+-][\w.@+-]*\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|ex|exs|scala|sql"
+    r"|sh|bash|md|mdx|rst|txt|toml|ya?ml|json|jsonc|ini|cfg|conf|lock|css|scss|html|vue|svelte|proto|graphql|tf|xml)"
+)
+_BARE = frozenset(("Makefile", "Dockerfile", "Justfile", "justfile", "Procfile", "Gemfile", "Rakefile"))
+_RUN = re.compile(r"\b(?:(npm|pnpm|yarn|bun) run(?:-script)?|(make|just)) ((?!-)[\w][\w:./-]*)")
+_VERSION = re.compile(
+    r"(?<![\w@/.-])(@?[A-Za-z][\w.-]*(?:/[\w.-]+)?)(@|==|>=|~=| )[v^~]?(\d{1,5}(?:\.\d+){0,3})(?![\w%])"
+)
+
+
+class Claim(NamedTuple):
+    """One thing a text says of the checkout."""
+
+    kind: str
+    """`path`, `command`, `dependency` or `mention`."""
+    start: int
+    end: int
+    """Where it stands, in characters; `end` is behind the last one."""
+    line: int
+    """From 0."""
+    name: str
+    """The path, without `./` before and `/` behind; the script or target; the dependency, in lower case."""
+    more: str = ""
+    """Of a command what runs it: `npm`, `make` or `just`. Of a dependency its version."""
+
+
+class TextLine(NamedTuple):
+    """One line that speaks of now."""
+
+    number: int
+    """From 0."""
+    start: int
+    """Where it begins, in characters."""
+    text: str
+    code: bool
+    """It stands in a fence."""
+
+
+def lines(text: str, name: str) -> Iterator[TextLine]:
+    """Give the lines of a text that speak of now.
+
+    Left out: front matter, what stands below headings such as Example or History, lines that begin with a day and all
+    below a heading that does, and everything where the day is in the name.
+
+    Args:
+        text: a memory.
+        name: its file name.
+    """
+    if _DATED_NAME.search(name):
+        return
+    fence, aside, at = "", 0, 0
+    front = text.startswith("---\n")
+    for number, line in enumerate(text.split("\n")):
+        start, at = at, at + len(line) + 1
+        if front:
+            front = number == 0 or line.rstrip() not in ("---", "...")
+            continue
+        mark = _FENCE.match(line)
+        if mark and (not fence or mark[1].startswith(fence)):
+            fence = "" if fence else mark[1]
+            continue
+        heading = None if fence else _HEADING.match(line)
+        if heading:
+            level = len(heading[1])
+            if not aside or level <= aside:
+                aside = level if _ASIDE.search(heading[2]) or _DATED.match(heading[2]) else 0
+        if not aside and not _DATED.match(line) and len(line) <= _LONGEST:
+            yield TextLine(number, start, line, bool(fence))
+
+
+def in_quotes(line: TextLine, place: int) -> bool:
+    """Whether a character of a line is quoted or code."""
+    if line.code or line.text.lstrip().startswith(">"):
+        return True
+    return any(one.start() <= place < one.end() for one in _QUOTED.finditer(line.text))
+
+
+def says_so(line: str) -> bool:
+    """Whether a line says itself that something is no longer, or not yet so."""
+    return _PASSED.search(line) is not None
+
+
+def claims(text: str, name: str, checkout: str) -> tuple[Claim, ...]:
+    """Find what a text claims about a checkout, in order.
+
+    Args:
+        text: a memory.
+        name: its file name.
+        checkout: where the checkout is; absolute paths elsewhere are none of its.
+    """
+    found: list[Claim] = []
+    for line in lines(text, name):
+        if not says_so(line.text) and len(found) < _MOST:
+            found += sorted(_in_line(line, checkout), key=lambda one: one.start)
+    return tuple(found)
+
+
+def _in_line(line: TextLine, checkout: str) -> Iterator[Claim]:
+    for token in _TOKEN.finditer(line.text):
+        if not _MAYBE.search(token[0]):
+            continue
+        path = _path(token[0], checkout)
+        if path:
+            written = token[0].rstrip(".,;:!?*_")
+            start = line.start + token.start()
+            yield Claim(PATH, start, start + len(_PLACE.sub("", written)), line.number, path)
+    shell = [(0, line.text)] if line.code or line.text.lstrip().startswith("$ ") else ()
+    for at, code in shell or [(one.start(1), one[1]) for one in _CODE.finditer(line.text)]:
+        for run in _RUN.finditer(code):
+            name = run[3].rstrip(".,:;")
+            start = line.start + at + run.start()
+            yield Claim(COMMAND, start, start + len(run[0]), line.number, name, "npm" if run[1] else run[2])
+    for one in _VERSION.finditer(line.text):
+        kind = MENTION if one[2] == " " else DEPENDENCY
+        yield Claim(kind, line.start + one.start(), line.start + one.end(), line.number, one[1].lower(), one[3])
+
+
+def _path(token: str, checkout: str) -> str:
+    """The path below the checkout that a word names; empty when it names none."""
+    path = _PLACE.sub("", token.rstrip(".,;:!?*_").lstrip("*_"))
+    if path.startswith(checkout + "/"):
+        path = path[len(checkout) + 1 :]
+    path = path.removeprefix("@").removeprefix("./").removesuffix("/")
+    if not path or len(path) > 400 or path.startswith(("/", "-")) or _NO_PATH.search(path) or ":" in path:
+        return ""
+    parts = path.split("/")
+    if any(part in ("", ".", "..") for part in parts) or not path.isprintable():
+        return ""
+    if len(parts) > 1 or _SUFFIX.fullmatch(path) or path in _BARE:
+        return path
+    return path if token.endswith("/") and len(path) > 2 else ""
