@@ -271,7 +271,7 @@ class Together(EnginePart):
             self._rules.check_room(site, root)
             result = files.create(site, address, step.data, job._replace(operation="created"), mode=mode(root))
         else:
-            # EnginePart of many: made by a rule from the text that was there, which nobody may have looked at.
+            # Part of many: made by a rule from the text that was there, which nobody may have looked at.
             brought = self._roots.brought(site.handle.root, step.expected_sha256)
             news = is_person(job.actor.name) and self._has_news(site, step)
             note = CARRIED if brought else NEWS_STAYS if news else job.note

@@ -117,7 +117,7 @@ def _refuse(path: str, reason: str, code: str = "E_NAME") -> RefusedError:
 
 _CODES: dict[int, tuple[type[MemtuiError], str, str]] = {
     errno.ENOENT: (NotFoundError, "E_NOT_FOUND", "Check the address with `memtui ls`."),
-    errno.ENOTDIR: (NotFoundError, "E_NOT_FOUND", "EnginePart of the path is a file, not a folder."),
+    errno.ENOTDIR: (NotFoundError, "E_NOT_FOUND", "Part of the path is a file, not a folder."),
     errno.EEXIST: (ConflictError, "E_EXISTS", "Choose another name, or save over it with the version you saw."),
     errno.ENOTEMPTY: (ConflictError, "E_EXISTS", "Choose another name."),
     errno.EISDIR: (RefusedError, "E_NOT_REGULAR", "Only regular files are memories."),

@@ -16,7 +16,7 @@ from memtui.diff.hunks import ByteHunk, byte_lines, hunks
 from memtui.diff.merge import merged_alone
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Remove, Rename, Step, Write
 from memtui.engine.proposal import NEVER, WAITING, Proposal
-from memtui.errors import ConflictError, MemtuiError, NotFoundError
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.proposals import staged
 from memtui.features.proposals.value import PASSING, bounded, main_target, only_expects, refused, text_of
 
@@ -341,11 +341,15 @@ def _fit(engine: Engine, one: Proposal, texts: _Texts, *, merge: bool) -> tuple[
     views = []
     for number, step in enumerate(one.steps):
         base = own.get(step.expected_sha256 or "") or text_of(engine, step.address, step.expected_sha256)
+        barred = ""
         for address in (step.address, step.new) if isinstance(step, Rename) else (step.address,):
             if address not in known:
-                known[address] = _text(engine, address)
+                known[address], why = _text(engine, address)
+                barred = barred or why
         out = frozenset(hunk for at, hunk in rejected if at == number)
         view = _view(step, base, known, out, merge=merge)
+        if barred:
+            view = view._replace(result=None, problem=barred)
         views.append(view)
         if view.problem:
             continue
@@ -363,11 +367,14 @@ def _fit(engine: Engine, one: Proposal, texts: _Texts, *, merge: bool) -> tuple[
     return tuple(views), known
 
 
-def _text(engine: Engine, address: Address) -> bytes | None:
+def _text(engine: Engine, address: Address) -> tuple[bytes | None, str]:
+    """What a memory holds now, None where it is not there; and why the engine does not open what is there."""
     try:
-        return engine.read(address).bytes
+        return engine.read(address).bytes, ""
     except NotFoundError:
-        return None
+        return None, ""
+    except RefusedError as error:
+        return None, f"{address}: {error.message}"
 
 
 def _view(step: Step, base: bytes | None, texts: _Texts, rejected: frozenset[int], *, merge: bool) -> StepView:

@@ -125,18 +125,27 @@ def accept(call: Call) -> int:
     call.approve("accept", f"Accept {chosen.words}?", "in the workbench in Review by the key a")
     txn, left = "", tuple[Proposal, ...]()
     if chosen.proposals:
-        apply.decide(call.engine, chosen.proposals, "accepted", actor=call.actor)
-        with call.out.progress(call.engine.pace.now):
-            done = apply.carry_out(call.engine, chosen.proposals, actor=call.actor)
+        txn = _carry_out(call, chosen.proposals)
         found = [apply.find(call.engine, number) for number in chosen.proposals]
         left = tuple(one for one in found if one.state != "applied")
-        txn = done.txn
     if chosen.changes:
         versions = [(one.address, one.after) for one in chosen.changes if one.after is not None]
         call.engine.history.review(versions, actor=call.actor)
         call.engine.changes.mark_shown(chosen.changes)
     applied = [number for number in chosen.proposals if number not in {one.id for one in left}]
     return _answer(call, {"applied": applied, "reviewed": [name(one) for one in chosen.changes]}, left, txn)
+
+
+def _carry_out(call: Call, ids: tuple[str, ...]) -> str:
+    """Accept proposals and do them at once; those that the engine does not do are open again. Returns the step."""
+    engine = call.engine
+    apply.decide(engine, ids, "accepted", actor=call.actor)
+    try:
+        with call.out.progress(engine.pace.now):
+            return apply.carry_out(engine, ids, actor=call.actor).txn
+    finally:
+        left = [number for number in ids if engine.proposals.get(number).state == "accepted"]
+        apply.decide(engine, left, "open", actor=call.actor)
 
 
 def reject(call: Call) -> int:

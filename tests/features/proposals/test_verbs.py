@@ -1,5 +1,6 @@
 """review, accept, reject: what waits is listed, and only a person at a terminal decides."""
 
+import errno
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from memtui.features.table import entry
 from memtui.wire.session import Session
 from tests.cli.conftest import Cli, Person
 from tests.faults.world import sha
+from tests.workbench.memories import failing
 
 Suggest = Callable[..., str]
 
@@ -104,6 +106,26 @@ def test_what_cannot_be_merged_is_left_out_and_said(here: Cli, notes: Path, sugg
     assert answer.status == 3
     assert f"Proposal {one} is stale: notes/plain.md was changed in the same place." in answer.err
     assert "Use neither" in (notes / "plain.md").read_text()
+
+
+@pytest.mark.parametrize("state", ["stale", "open"])
+def test_what_the_engine_refuses_is_not_left_accepted(
+    state: str, here: Cli, notes: Path, suggest: Suggest, person: Person
+) -> None:
+    one = suggest(write(notes, "plain.md", "Use tabs", "Use spaces"))
+    other = suggest(Remove(Address("notes", "bare.md"), sha(b"No front matter.\n")), kind="remove")
+    if state == "stale":
+        (notes / "plain.md").unlink()
+        (notes / "plain.md").mkdir()
+    person("yes\n")
+    with failing(errno.EACCES, *(("create_file", "link", "exchange", "rename") if state == "open" else ())):
+        answer = here("accept", one, other)
+    rows = {str(row["id"]): row["state"] for row in here("review", "--json").items if row["group"] == "proposed"}
+    assert rows.get(one) == state
+    assert rows.get(other) == (None if state == "stale" else "open"), "one that can be done is done"
+    assert (notes / "bare.md").exists() is (state == "open")
+    assert answer.status == (3 if state == "stale" else 5)
+    assert here("review", one).status == 0
 
 
 def test_what_is_rejected_stays_away_and_a_change_is_taken_back(
