@@ -17,6 +17,8 @@ DECIDED = ("applied", "rejected", "superseded")
 """States in which nobody has anything to decide any more."""
 NEVER = "never"
 """A decision: it is rejected, and so is what the same proposer suggests of this kind about the same folders."""
+AS_PROPOSED = "proposed"
+"""The kind of evidence that holds, whole, the text that a person edited to another one."""
 STATES = (*WAITING, "accepted", "applying", *DECIDED)
 
 
@@ -24,7 +26,7 @@ class Evidence(NamedTuple):
     """What shows that a proposal is right."""
 
     kind: str
-    """`memory`, `turn` of a session, `file`, `request`."""
+    """`memory`, `turn` of a session, `file`, `request`; `AS_PROPOSED`."""
     name: str
     """An address, a session, a path."""
     sha: str = ""
@@ -32,7 +34,7 @@ class Evidence(NamedTuple):
     place: str = ""
     """Where in it: a line, a turn."""
     quote: str = ""
-    """At most 200 characters of it, secrets masked."""
+    """At most 200 characters of it, secrets masked; all of what was `AS_PROPOSED`."""
 
 
 class MarkChange(NamedTuple):

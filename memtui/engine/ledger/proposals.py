@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from memtui.engine.disk import fsio
 from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.versions import VersionTable
-from memtui.engine.model import Retention, Step
-from memtui.engine.proposal import DECIDED, NEVER, STATES, WAITING, Evidence, MarkChange, Proposal
+from memtui.engine.model import Retention, Step, Write
+from memtui.engine.proposal import DECIDED, NEVER, AS_PROPOSED, STATES, WAITING, Evidence, MarkChange, Proposal
 from memtui.engine.task import steps_from, steps_json
 from memtui.errors import ConflictError, NotFoundError
 
@@ -189,7 +189,10 @@ class ProposalTable:
             db.execute("UPDATE proposals SET hunks = ? WHERE id = ?", (json.dumps(sorted(kept)), int(number)))
 
     def revise(self, number: str, steps: Iterable[Step]) -> Proposal:
-        """Give a proposal that waits other steps, as a person edited it; what was decided of its hunks is void."""
+        """Give a proposal that waits other steps, as a person edited it; what was decided of its hunks is void.
+
+        The texts as they were first proposed stay as evidence.
+        """
         with self._database.transaction() as db:
             known = self.get(number)
             if known.state not in ("open", "later", "stale"):
@@ -202,6 +205,16 @@ class ProposalTable:
             bases = known._replace(steps=chosen).bases
             values = [(int(number), bytes.fromhex(sha)) for sha in bases]
             db.executemany("INSERT OR IGNORE INTO proposal_bases VALUES (?, ?)", values)
+            texts = {(step.address, step.data) for step in chosen if isinstance(step, Write)}
+            kept = [one.name for one in known.evidence if one.kind == AS_PROPOSED]
+            for step in known.steps:
+                if isinstance(step, Write) and (step.address, step.data) not in texts and str(step.address) not in kept:
+                    text = step.data.decode("utf-8", "replace")
+                    db.execute(
+                        "INSERT INTO evidence SELECT ?1, 1 + max(nth), ?2, ?3, '', '', ?4 FROM evidence"
+                        " WHERE proposal = ?1",
+                        (int(number), AS_PROPOSED, str(step.address), text),
+                    )
             return self.get(number)
 
     # --- what is carried out

@@ -154,9 +154,9 @@ you rejected, and r opens it again."""
 
     @property
     def place_in_proposal(self) -> tuple[str, int, int] | None:
-        """While the cursor is in the text of a proposal: its id, the step and the hunk that keys are at."""
+        """While the cursor is in the text of a proposal of several hunks: its id, the step and the hunk keys are at."""
         found = self.proposed
-        if not self.in_page or found is None or not found.places:
+        if not self.in_page or found is None or len(found.places) < 2:
             return None
         return (found.view.proposal.id, *found.places[self.hunk])
 

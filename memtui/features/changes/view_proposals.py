@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, Change, Rename, Write
-from memtui.engine.proposal import NEVER, Evidence, Proposal
+from memtui.engine.proposal import NEVER, AS_PROPOSED, Evidence, Proposal
+from memtui.errors import ConflictError
 from memtui.features.actors import who_words
 from memtui.features.changes.view_rows import NO_SIGN, SIGNS, UNDECIDED, draft_for_conflict
 from memtui.features.host import WRITE
@@ -96,6 +97,8 @@ def show(engine: Engine, number: str, now: int, look: Look) -> ShownProposal:
     for text in dict.fromkeys(filter(None, (state, one.note, view.problem))):
         page += words_page(look.named(text), style="problem", width=look.width)
     for shown in one.evidence:
+        if shown.kind == AS_PROPOSED:
+            continue
         quote = "" if shown.quote in one.why else f": {shown.quote}"
         page += words_page(f"from {_place(shown, look)}{quote}", style="name", width=look.width)
     starts: list[int] = []
@@ -106,6 +109,10 @@ def show(engine: Engine, number: str, now: int, look: Look) -> ShownProposal:
         starts += [begin + len(page) for begin in begins]
         places += [(number_, hunk) for hunk in range(len(begins))]
         page += drawn
+    for shown in one.evidence:
+        if shown.kind == AS_PROPOSED:
+            page += [PageLine(()), *words_page(look.named(f"{shown.name} as it was proposed:"), style="heading")]
+            page += text_page(shown.quote.encode(), look.width, plain=look.plain)
     return ShownProposal(view, tuple(page), tuple(starts), tuple(places))
 
 
@@ -284,7 +291,7 @@ class Decisions:
     def undo(self) -> bool:
         """Take the last decision away; False where none waits to be carried out."""
         if self._before:
-            self._keep(self._before.pop(), "The decision is taken away.", go_on=False)
+            self._keep((), self._before.pop(), go_on=False)
             return True
         return False
 
@@ -295,36 +302,35 @@ class Decisions:
         before = [(one, one.state) for one in proposals] + [(one, rows.decision(one)) for one in changes]
         if all(each == state for _, each in before):
             state = "open"
-        self._before.append(before)
         rows.rejected.update(one.id for one in proposals if state in ("rejected", NEVER))
-        said = {
-            "accepted": "Accepted",
-            "rejected": "Rejected",
-            NEVER: "Rejected for good",
-            "later": "Put off",
-            "open": "Open again:",
-        }[state]
-        back = f"{BACK[0].upper()}{BACK[1:]}:" if state in ("rejected", NEVER) else said
-        counts = ((said, len(proposals), "proposal"), (back, len(changes), "change"))
-        parts = [f"{word} {count_words(count, what)}." for word, count, what in counts if count]
-        if state in ("accepted", "rejected", NEVER):
-            parts.append("ctrl+s carries it out.")
-        self._keep([(one, state) for one, _ in before], " ".join(parts), go_on=state != "open", why=why)
+        self._keep(before, [(one, state) for one, _ in before], go_on=state != "open", why=why)
 
-    def _keep(self, decided: _Decided, words: str, *, go_on: bool, why: str = "") -> None:
+    def _keep(self, before: _Decided, decided: _Decided, *, go_on: bool, why: str = "") -> None:
+        """Keep decisions; a proposal that cannot come into its state stays, which is said, and the others do."""
         view, actor = self._view, self._view.jobs.actor
 
-        def job(engine: Engine) -> None:
-            for state in dict.fromkeys(state for _, state in decided):
-                chosen = [one for one, each in decided if each == state]
-                ids = [one.id for one in chosen if isinstance(one, Proposal)]
+        def job(engine: Engine) -> dict[str, str]:
+            left: dict[str, str] = {}
+            for one, state in decided:
                 known = "open" if state in ("blocked", "stale") else state
-                if ids:
-                    apply.decide(engine, ids, known, actor=actor, note=why, tidy=False)
-                engine.changes.choose([one for one in chosen if isinstance(one, Change)], state)
+                if isinstance(one, Change):
+                    engine.changes.choose([one], state)
+                    continue
+                try:
+                    apply.decide(engine, [one.id], known, actor=actor, note=why, tidy=False)
+                except ConflictError as error:
+                    left[one.id] = error.message
+            return left
 
-        def done(_: None) -> None:
-            view.say(words, "good")
+        def done(left: dict[str, str]) -> None:
+            kept = [pair for pair in decided if getattr(pair[0], "id", "") not in left]
+            words = _said(kept) if before else "The decision is taken away."
+            if before and kept:
+                self._before.append([pair for pair in before if getattr(pair[0], "id", "") not in left])
+            if left:
+                reason = next(iter(left.values()))
+                words = f"{words} {len(left)} of {len(decided)} left: {reason}" if kept else reason
+            view.host.say(words, "warning" if left else "good")
             view.rows.marks.clear()
             view.read_again_after(go_on=go_on)
 
@@ -337,9 +343,15 @@ class Decisions:
         if place is None:
             return False
         number, step, hunk = place
+
+        def done(_: None) -> None:
+            what = "is rejected; a takes it in again" if rejected else "is a part of the proposal"
+            view.host.say(f"This hunk {what}. tab, then a accepts the proposal.", "good")
+            view.read_again_after(go_on=False)
+
         view.jobs.run(
             lambda engine: apply.decide_hunk(engine, number, step, hunk, rejected=rejected),
-            lambda _: view.read_again_after(go_on=False),
+            done,
             what=f"decide about a hunk of proposal {number}",
             lane=WRITE,
         )
@@ -393,9 +405,9 @@ class Decisions:
             view.rows.marks.clear()
             view.rows.let_go(one.address for one in (*seen, *back))
             if left:
-                view.say(f"Carried out, but for {len(left)}: {left[0]}", "warning")
+                view.host.say(f"Carried out, but for {len(left)}: {left[0]}", "warning")
             else:
-                view.say(f"Carried out: {what}. u takes it back.", "good")
+                view.host.say(f"Carried out: {what}. u takes it back.", "good")
             view.load_and_read()
 
         view.jobs.run(job, done, what=f"carry out {what}", lane=WRITE)
@@ -428,6 +440,9 @@ class Decisions:
             return
 
         def edited(data: bytes) -> None:
+            if not data.strip():
+                view.host.say("Nothing is left of the text, so it stays as it was; r rejects the proposal.", "warning")
+                return
             old, new = (sha256(text).hexdigest() for text in (getattr(at.step, "data", b""), data))
             later = (step._replace(expected_sha256=new) if step.expected_sha256 == old else step for step in one.steps)
             steps = [
@@ -435,7 +450,7 @@ class Decisions:
             ]
 
             def done(_: Proposal) -> None:
-                view.say(f"The text of proposal {one.id} is as you edited it: a accepts it.", "good")
+                view.host.say(f"The text of proposal {one.id} is as you edited it: a accepts it.", "good")
                 view.load_and_read()
 
             view.jobs.run(
@@ -456,7 +471,7 @@ class Decisions:
                 return
             view.jobs.refresh_drafts()
             view.host.say("Once you saved what you decided, r takes the proposal off the list.")
-            view.host.places.edit(address, then="compare")
+            view.host.places.edit(address, then="compare the proposal")
 
         view.jobs.run(
             lambda engine: draft_for_conflict(engine, change, wanted, base, now),
@@ -497,6 +512,23 @@ class Decisions:
         found = next((index for index in rows if view.rows.undecided(shown[index])), None)
         if found is not None:
             view.list.go(found)
+
+
+def _said(decided: _Decided) -> str:
+    """Say what was decided about what: `Accepted 2 proposals. ctrl+s carries it out.`"""
+    state = decided[0][1] if decided else "open"
+    said = {
+        "accepted": "Accepted",
+        "rejected": "Rejected",
+        NEVER: "Rejected for good",
+        "later": "Put off",
+        "open": "Open again:",
+    }[state]
+    back = f"{BACK[0].upper()}{BACK[1:]}:" if state in ("rejected", NEVER) else said
+    changes = sum(isinstance(one, Change) for one, _ in decided)
+    counts = ((said, len(decided) - changes, "proposal"), (back, changes, "change"))
+    parts = [f"{word} {count_words(count, what)}." for word, count, what in counts if count]
+    return " ".join([*parts, "ctrl+s carries it out."] if state in ("accepted", "rejected", NEVER) else parts)
 
 
 def words(states: Sequence[str], rejected: str = "rejected") -> str:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memtui.diff.differences import unified
 from memtui.engine import Engine
 from memtui.engine.model import Change, Rename, Write
-from memtui.engine.proposal import NEVER, WAITING, Proposal
+from memtui.engine.proposal import NEVER, AS_PROPOSED, WAITING, Proposal
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.actors import who_cell
 from memtui.features.proposals import apply
@@ -99,7 +99,7 @@ def _show(call: Call, wanted: str) -> int:
     call.out.line(f"{one.id} {one.kind} {_where(one)}  {one.state}  {one.by} {one.confidence:.2f}")
     for text in filter(None, (one.why, one.note, view.problem)):
         call.out.line(f"  {text}")
-    for shown in one.evidence:
+    for shown in (one for one in one.evidence if one.kind != AS_PROPOSED):
         call.out.line(f"  from {' '.join(filter(None, (shown.kind, shown.name, shown.place)))}: {shown.quote}")
     if any(step.merged for step in view.steps):
         call.out.line("  merged onto what was written since")

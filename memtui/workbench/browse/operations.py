@@ -124,7 +124,7 @@ class MemoryOperations:
             elif isinstance(result, Done):
                 self._screen.projects.touched(result.addresses)
                 self._screen.bridge.refresh_drafts()  # a merge that is taken back is a draft again
-                self._report_step(result, verb)
+                self._screen.say(*step_words(result, verb))
             else:
                 self.seeing.report(result, undone=verb == "Undid")
 
@@ -405,23 +405,22 @@ class MemoryOperations:
         self._told = (past, before + count, now) if not failed else ("", 0, now)
         return before
 
-    def _report_step(self, done: Done, verb: str) -> None:
-        failed = [outcome for outcome in done.outcomes if not outcome.ok]
-        label = done.label.removeprefix("undo ").removeprefix("redo ") or done.operation
-        if failed:
-            why = failed[0].error.message if failed[0].error is not None else "it changed since"
-            past, every = "undone" if verb == "Undid" else "done again", len(done.outcomes)
-            words = f"{len(failed)} of {every} not {past}: {failed[0].address}: {why} {done.left}".rstrip()
-            if count := stopped_at(done):
-                key = "u" if verb == "Undid" else "U"
-                words = f"Stopped: {verb.lower()} {count} of {label}; {key} goes on with it."
-            self._screen.say(words, "warning")
-            return
-        other = "U does it again" if verb == "Undid" else "u takes it back"
-        words = " ".join(
-            sentence for sentence in (f"{verb}: {label}.", done.also, done.left or f"{other}.") if sentence
-        )
-        self._screen.say(words, "warning" if done.left else "good")
+
+def step_words(done: Done, verb: str) -> tuple[str, str]:
+    """Say how an undo or redo went, and how loudly; `verb` is `Undid` or `Did again`."""
+    failed = [outcome for outcome in done.outcomes if not outcome.ok]
+    label = done.label.removeprefix("undo ").removeprefix("redo ") or done.operation
+    if count := stopped_at(done):
+        key = "u" if verb == "Undid" else "U"
+        return f"Stopped: {verb.lower()} {count} of {label}; {key} goes on with it.", "warning"
+    if failed:
+        error, past = failed[0].error, "undone" if verb == "Undid" else "done again"
+        why = error.message if error is not None else "it changed since."
+        words = f"{len(failed)} of {len(done.outcomes)} not {past}: {failed[0].address}: {why} {done.left}"
+        return words.rstrip(), "warning"
+    other = "U does it again" if verb == "Undid" else "u takes it back"
+    words = " ".join(filter(None, (f"{verb}: {label}.", done.also, done.left or f"{other}.")))
+    return words, "warning" if done.left else "good"
 
 
 def _also(done: Done) -> str:

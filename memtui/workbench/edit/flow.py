@@ -149,9 +149,9 @@ class Editing:
 
         Args:
             address: which.
-            then: what to go on with: both sides (`compare`), the form of the front matter (`describe`) or the user's
-                own editor (`outside`), its draft brought back first; a place in the text (`line 12`, `line 12:5`, or
-                with what was searched for behind it); or nothing.
+            then: what to go on with: both sides (`compare`, or `compare the proposal` where the draft is that), the
+                form of the front matter (`describe`) or the user's own editor (`outside`), its draft brought back
+                first; a place in the text (`line 12`, `line 12:5`, or with what was searched for behind it); or nothing.
         """
         self._then = then
         if address == self.address:
@@ -219,8 +219,8 @@ class Editing:
     def _go_on(self) -> None:
         """Do what the memory was opened for."""
         then, self._then = self._then, ""
-        if then == "compare":
-            self.compare_screen(alone=True)
+        if then.startswith("compare"):
+            self.compare_screen(alone=True, whose=then.removeprefix("compare").strip())
         elif then == "describe":
             self.describe(alone=True)
         elif then == "outside":
@@ -550,8 +550,8 @@ class Editing:
         self.editor.text_area.focus()
         self.editor.say(words)
 
-    def compare_screen(self, *, alone: bool = False) -> None:
-        """Show both sides and let the user decide, and leave with them where the memory was opened for that `alone`."""
+    def compare_screen(self, *, alone: bool = False, whose: str = "") -> None:
+        """Show both sides and let the user decide; for `alone` and `whose` see `ConflictFlow`."""
         if self.editor.state is FileState.MOVED and self.editor.moved_to is not None:
             from memtui.workbench.edit.merge.flow import ask_about_name
 
@@ -559,7 +559,7 @@ class Editing:
             return
         from memtui.workbench.edit.merge.flow import start
 
-        start(self, alone=alone)
+        start(self, alone=alone, whose=whose)
 
     def describe(self, *, alone: bool = False) -> None:
         """f9: show the front matter of the text as a form; `alone`: the memory was opened for it alone."""

@@ -187,6 +187,7 @@ async def test_one_hunk_is_rejected_in_the_text_and_the_rest_is_done() -> None:
         await screen.until(lambda: top.proposed is not None)
         await screen.press("tab", "]", "r")
         await screen.until_text("1 hunk rejected")
+        await screen.until_text("This hunk is rejected; a takes it in again.")
         await screen.press("tab", "a")
         await screen.until_text("1 accepted")
         await screen.press("ctrl+s", "enter")
@@ -292,6 +293,31 @@ async def test_the_first_proposal_has_the_cursor_until_somebody_moves_it() -> No
         assert top.item.change == here.change
 
 
+async def test_one_that_cannot_be_decided_leaves_the_others_decided() -> None:
+    async with shown() as screen:
+        engine = screen.engine.engine
+        _, first, second = await both(screen)
+        await screen.press("r", "enter")
+        await screen.until_text("1 to decide, 1 rejected")
+        await screen.press("*", "a")
+        said = f"Accepted 1 proposal. ctrl+s carries it out. 1 of 2 left: Proposal {first.id} is rejected"
+        await screen.until_text(said)
+        assert [apply.find(engine, one.id).state for one in (first, second)] == ["rejected", "accepted"]
+        await screen.press("u")
+        await screen.until(lambda: apply.find(engine, second.id).state == "open")
+        assert apply.find(engine, first.id).state == "rejected"
+        await screen.press("M")
+        await screen.until_text(said[:50])
+
+
+async def test_the_text_of_one_hunk_stands_for_the_proposal() -> None:
+    async with shown() as screen:
+        _, first, _ = await both(screen)
+        await screen.press("tab", "a")
+        await screen.until_text("Accepted 1 proposal")
+        assert apply.find(screen.engine.engine, first.id).state == "accepted"
+
+
 async def test_rejected_ones_are_shown_by_the_filter_and_opened_again() -> None:
     async with shown() as screen:
         engine = screen.engine.engine
@@ -320,6 +346,11 @@ async def test_the_text_of_a_proposal_is_edited_and_that_is_what_is_carried_out(
         assert b"three" in engine.read(RETRY).bytes
         assert apply.find(engine, one.id).steps[0].expected_sha256 == engine.read(RETRY).sha256
         await screen.until_text("{five}")
+        await screen.until_text("decisions/retry.md as it was proposed:")
+        assert apply.find(engine, one.id).evidence[-1].quote == engine.read(RETRY).text.replace("three", "four")
+        script.write_text('echo > "$2"\n')
+        await screen.press("e")
+        await screen.until_text("Nothing is left of the text, so it stays as it was")
         await screen.press("a")
         await screen.until_text("1 accepted, ctrl+s")
         await screen.press("e")
@@ -340,9 +371,13 @@ async def test_what_collides_is_decided_on_the_conflict_screen() -> None:
         top = await opened(screen)
         await screen.until(lambda: top.proposed is not None)
         await screen.until_text("e shows it beside what is there now")
-        await screen.press("e")
-        for words in ("BASE", "YOURS", "three", "four", "six"):
-            await screen.until_text(words)
+        for keys, drafts in (((), 0), (("y",), 1)):
+            await screen.press("e")
+            for words in ("BASE", "YOURS the proposal", "three", "four", "six"):
+                await screen.until_text(words)
+            await screen.press(*keys, "escape")
+            await screen.until(lambda: screen.browser.views.current == "changes")
+            await screen.until(lambda left=drafts: len(engine.drafts.all()) == left)  # type: ignore[misc]
         assert b"six" in engine.read(RETRY).bytes
 
 

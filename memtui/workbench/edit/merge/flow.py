@@ -55,8 +55,8 @@ class Prepared(NamedTuple):
     """Why nothing is there, when it is not that the memory was deleted."""
 
 
-def start(editing: Editing, *, alone: bool = False) -> None:
-    """Show both sides of the open memory, or say why there is nothing to decide; `alone` is that of `ConflictFlow`."""
+def start(editing: Editing, *, alone: bool = False, whose: str = "") -> None:
+    """Show both sides of the open memory, or say why there is nothing to decide; the rest is that of `ConflictFlow`."""
     editor = editing.editor
     subject = editor.subject
     if subject is None or editing.conflict is not None:
@@ -74,15 +74,25 @@ def start(editing: Editing, *, alone: bool = False) -> None:
     elif not editor.dirty and subject.disk_sha256 is not None:
         editor.say("You changed nothing: what you see is what is on disk.")
         return
-    ConflictFlow(editing, subject.address, texts, alone=alone).open()
+    ConflictFlow(editing, subject.address, texts, alone=alone, whose=whose).open()
 
 
 class ConflictFlow:
     """One conflict, from the first screen to the last answer."""
 
-    def __init__(self, editing: Editing, address: Address, texts: Texts, *, alone: bool = False) -> None:
-        """Take the open memory with its three texts; `alone`: it was opened for this, and closes with the conflict."""
-        self._alone = alone
+    def __init__(
+        self, editing: Editing, address: Address, texts: Texts, *, alone: bool = False, whose: str = ""
+    ) -> None:
+        """Take the open memory with its three texts.
+
+        Args:
+            editing: the flow of editing.
+            address: which memory.
+            texts: its texts.
+            alone: it was opened for this, and closes with the conflict.
+            whose: what YOURS is, where it is a copy of what is kept elsewhere; empty: the user's unsaved draft.
+        """
+        self._alone, self._whose = alone, whose
         self.editing = editing
         self.address = address
         self.texts = texts
@@ -179,7 +189,7 @@ class ConflictFlow:
         return Parties(
             address=str(self.address),
             base="none: both created it" if created else f"{OPENED}{when(self.editing.opened_at)}",
-            yours="your unsaved draft",
+            yours=self._whose or "your unsaved draft",
             who=self.who,
             at=when(self._at) if self._at else "",
             shown=self.editing.wishes.named(str(self.address)),
@@ -386,7 +396,13 @@ class ConflictFlow:
         kept.keep_elsewhere(self.editing, self.address, self.texts.yours, path, self._end, refused)
 
     def leave(self) -> None:
-        """Come back later: decisions and draft are kept, also over a restart."""
+        """Come back later: decisions and draft are kept, also over a restart; a copy nobody decided about is not."""
+        screen, yours = self._screen, self.texts.yours.decode(errors="replace")
+        if self._whose and not (isinstance(screen, ConflictScreen) and not screen.reading and screen.session.undo_steps):
+            self._end()
+            self.editing.drafts.drop(self.address, saved=yours)
+            self.editing.abandon("")
+            return
         self._keeping.now_in_thread()
         self._end()
         if self._alone:

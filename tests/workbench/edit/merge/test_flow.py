@@ -13,6 +13,7 @@ from memtui.engine import Engine
 from memtui.engine.model import OpenConflict
 from memtui.ui.widgets.lines_view import LinesView
 from memtui.workbench.bridge import DRAFTS
+from memtui.workbench.browse.operations import step_words
 from memtui.workbench.edit.merge.remember import Spot, read_again
 from memtui.workbench.edit.merge.screen import ConflictScreen
 from memtui.workbench.edit.merge.session import MergeSession
@@ -475,7 +476,8 @@ async def test_undo_of_a_merge_somebody_wrote_over_becomes_a_merge_itself(tmp_pa
         bench.flow.put_away()
         later = disk(bench).replace(b"one by me", b"one by a third")
         bench.path("a.md").write_bytes(later)
-        assert "c merges it" in bench.engine.undo.undo(actor=ACTOR).left
+        words, _ = step_words(bench.engine.undo.undo(actor=ACTOR), "Undid")
+        assert words == f"1 of 1 not undone: {address()}: it changed since. The undo waits as a draft: c merges it."
         assert disk(bench) == later
         bench.flow.open(address(), then="compare")
         screen = await shown(bench, pilot)
