@@ -18,7 +18,7 @@ from memtui.engine.disk import fsio
 from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention, Step, Write
-from memtui.engine.proposal import DECIDED, NEVER, AS_PROPOSED, STATES, WAITING, Evidence, MarkChange, Proposal
+from memtui.engine.proposal import AS_PROPOSED, DECIDED, NEVER, STATES, WAITING, Evidence, MarkChange, Proposal
 from memtui.engine.task import steps_from, steps_json
 from memtui.errors import ConflictError, NotFoundError
 

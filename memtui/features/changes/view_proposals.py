@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, Change, Rename, Write
-from memtui.engine.proposal import NEVER, AS_PROPOSED, Evidence, Proposal
+from memtui.engine.proposal import AS_PROPOSED, NEVER, Evidence, Proposal
 from memtui.errors import ConflictError
 from memtui.features.actors import who_words
 from memtui.features.changes.view_rows import NO_SIGN, SIGNS, UNDECIDED, draft_for_conflict

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from memtui.diff.differences import unified
 from memtui.engine import Engine
 from memtui.engine.model import Change, Rename, Write
-from memtui.engine.proposal import NEVER, AS_PROPOSED, WAITING, Proposal
+from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Proposal
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.actors import who_cell
 from memtui.features.proposals import apply

@@ -149,9 +149,9 @@ class Editing:
 
         Args:
             address: which.
-            then: what to go on with: both sides (`compare`, or `compare the proposal` where the draft is that), the
+            then: what to go on with: both sides (`compare`, or `compare the proposal` where the draft is one), the
                 form of the front matter (`describe`) or the user's own editor (`outside`), its draft brought back
-                first; a place in the text (`line 12`, `line 12:5`, or with what was searched for behind it); or nothing.
+                first; a place in the text (`line 12`, `line 12:5`, or what was searched for behind it); or nothing.
         """
         self._then = then
         if address == self.address:

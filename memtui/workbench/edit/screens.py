@@ -33,6 +33,12 @@ class DecidingScreen(KeyedScreen[None]):
     hint: Line | None = None
     """Which keys may follow, while a first key waits for its second."""
 
+    def on_mount(self) -> None:
+        """Have keys know that the question is there, also when no key brought it up: the next one answers it."""
+        fence = fence_of(self.app)
+        if fence is not None:
+            self.app.call_later(fence.go_on)
+
     def asks_by_itself(self, after: str) -> bool:
         """After a save it comes up while the user may still be typing."""
         return any(after in action.keys for action in self.table if action.id == "save")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import threading
+from time import monotonic
 
 import apsw
 import pytest
@@ -12,11 +13,13 @@ from textual import events
 from textual.widgets import Input
 
 from memtui.engine.model import Address, Draft
+from memtui.errors import StorageError
 from memtui.features.history.view import HistoryView
 from memtui.features.search.view import SearchView
 from memtui.ui.keys import fence
 from memtui.ui.keys.palette import Palette
 from memtui.workbench.edit.form import FormScreen
+from memtui.workbench.edit.merge.cases import CaseScreen, not_saved
 from tests.workbench.memories import failing, stalled
 from tests.workbench.shown import Shown, shown
 
@@ -191,6 +194,21 @@ async def test_a_question_about_a_draft_is_not_answered_by_keys_typed_before_it(
         await screen.until(lambda: screen.app.screen is screen.browser)
         await screen.press("r")
         await screen.until(lambda: editor_text(screen) == "typed in another life\n")
+
+
+async def test_the_first_key_answers_a_question_that_no_key_brought_up() -> None:
+    async with shown() as screen:
+        answered: list[str] = []
+        question = not_saved(
+            NAME, StorageError("It is full."), "", again=lambda: answered.append("again"), save_as=answered.append,
+            copy=lambda: None, later=lambda: None,
+        )  # fmt: skip
+        asked, keys = CaseScreen(question), screen.app.fence
+        screen.app.push_screen(asked)
+        await screen.until_text("NOT SAVED")
+        await screen.until(lambda: keys._ready is asked and monotonic() > keys._quiet_until, seconds=5)
+        await screen.press("r")
+        await screen.until(lambda: answered == ["again"], seconds=5)
 
 
 async def test_what_fails_takes_the_keys_typed_for_it() -> None:

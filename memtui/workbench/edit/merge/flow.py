@@ -397,10 +397,11 @@ class ConflictFlow:
 
     def leave(self) -> None:
         """Come back later: decisions and draft are kept, also over a restart; a copy nobody decided about is not."""
-        screen, yours = self._screen, self.texts.yours.decode(errors="replace")
-        if self._whose and not (isinstance(screen, ConflictScreen) and not screen.reading and screen.session.undo_steps):
+        screen = self._screen
+        decided = isinstance(screen, ConflictScreen) and not screen.reading and bool(screen.session.undo_steps)
+        if self._whose and not decided:
             self._end()
-            self.editing.drafts.drop(self.address, saved=yours)
+            self.editing.drafts.drop(self.address, saved=self.texts.yours.decode(errors="replace"))
             self.editing.abandon("")
             return
         self._keeping.now_in_thread()
