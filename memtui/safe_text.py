@@ -1,7 +1,8 @@
-"""The one border for hostile text: whatever is drawn, printed, logged or notified goes through here first.
+"""The one border for hostile and secret text: whatever is drawn, printed, logged or notified goes through here first.
 
 Memories, names and error texts can hold terminal controls, bidirectional overrides and invisible instructions. None is
 removed, because a curator must see the attack: each such character becomes a visible token (`␛`, `⟨U+202E⟩`, `\\xff`).
+Secrets are masked here too, before anything is cut, unless a caller says that they may be seen.
 It exists so that no front invents a second, weaker filter. Markup is no concern here: draw the result as plain text.
 """
 
@@ -12,6 +13,10 @@ _PRINTABLE_LINES = b"\n\t" + _PRINTABLE
 _PLAIN, _HIDDEN, _JOINS, _MARK = range(4)
 _MARK_RUN = 12
 """Combining marks on one character; real scripts need fewer, and a pile of a thousand buries the rows around it."""
+
+_SHORTEST_SECRET = 8
+_BEYOND = 4_096
+"""Characters behind what can be shown that are looked at for secrets."""
 
 _ZWJ, _TEXT_STYLE, _EMOJI_STYLE, _KEYCAP = "\u200d", "\ufe0e", "\ufe0f", "\u20e3"
 _UNSTEADY = {_EMOJI_STYLE, *map(chr, range(0x1F3FB, 0x1F400))}
@@ -42,7 +47,14 @@ _plain: set[str] = set()
 """What has been looked up before, so that a text costs one set operation instead of a look-up per character."""
 
 
-def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False, ascii_tokens: bool = False) -> str:
+def visible(
+    text: str,
+    *,
+    keep_newlines: bool = False,
+    keep_tabs: bool = False,
+    ascii_tokens: bool = False,
+    secrets: bool = False,
+) -> str:
     """Make text safe to draw: every control, format and invisible character becomes a visible token.
 
     Args:
@@ -50,10 +62,13 @@ def visible(text: str, *, keep_newlines: bool = False, keep_tabs: bool = False, 
         keep_newlines: leave line feeds alone; a CRLF then counts as one line feed. Else both become tokens.
         keep_tabs: leave tabs alone.
         ascii_tokens: write tokens in ASCII (`\\x1b`, `<U+202E>`), for terminals without Unicode.
+        secrets: leave secrets as they are; else each is a mask. Half a secret is none, so give a text before it is cut.
 
     Returns:
         The text itself when there is nothing to show.
     """
+    if not secrets:
+        text = _without_secrets(text)
     if text.isascii() and text.isprintable():
         return text
     cut = _cut(text, keep_newlines=keep_newlines, keep_tabs=keep_tabs, ascii_tokens=ascii_tokens)
@@ -85,11 +100,14 @@ def has_hidden(text: str) -> bool:
     return cut is not None and any(is_token for _, is_token in cut)
 
 
-def one_line(text: str, limit: int, *, ascii_tokens: bool = False) -> str:
+def one_line(text: str, limit: int, *, ascii_tokens: bool = False, secrets: bool = False) -> str:
     """Make text safe and at most `limit` terminal cells wide, on one line; what does not fit ends in `…`.
 
-    Tokens and emoji are kept whole or left out. Only as much of a long text is looked at as can be shown.
+    Tokens and emoji are kept whole or left out, and secrets are masked. Only as much of a long text is looked at as can
+    be shown, and as far behind it as a secret reaches.
     """
+    if not secrets:
+        text = _without_secrets(text[: limit * 16 + _BEYOND])
     if len(text) <= limit and text.isascii() and text.isprintable():
         return text
     if limit <= 0:
@@ -133,6 +151,14 @@ def steady(text: str) -> str:
         plain = "".join(one for one in cluster if one not in _UNSTEADY) or cluster
         parts.append(plain + " " * (width - cell_width(plain)))
     return "".join(parts)
+
+
+def _without_secrets(text: str) -> str:
+    if len(text) < _SHORTEST_SECRET:
+        return text
+    from memtui.mask import shown  # with its patterns it is not loaded before there is something to draw
+
+    return shown(text)
 
 
 def _cut(text: str, *, keep_newlines: bool, keep_tabs: bool, ascii_tokens: bool) -> list[tuple[str, bool]] | None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui import mask as module
-from memtui.mask import BEGIN, Secret, mask, secrets
+from memtui.mask import BEGIN, Secret, around, mask, secrets, shown, shown_bytes, with_secrets
 from tests import planted
 from tests.growth import growth
 
@@ -77,6 +77,31 @@ def test_no_text_around_a_secret_saves_it(before: str, after: str, secret: str) 
     pieces = [text[start:end] for start, end in zip(ends[::2], ends[1::2], strict=True)]
     marks = [f"{BEGIN}{one.kind}]" for one in masked.secrets]
     assert masked.text == "".join(piece + mark for piece, mark in zip(pieces, [*marks, ""], strict=True))
+
+
+@given(st.lists(st.sampled_from(["deploy", "\n", " ", GITHUB, KEY, "the password is `hunter2!`", "é"]), max_size=12))
+def test_a_part_is_masked_as_in_the_whole_and_places_move_with_it(parts: list[str]) -> None:
+    text = "".join(parts)
+    kept, whole = mask(text, lines=True), mask(text)
+    assert kept.text == shown(text) == shown_bytes(text.encode()).decode()
+    assert kept.text.count("\n") == text.count("\n")
+    assert mask(whole.text) == (whole.text, ())
+    at = 0
+    for line in text.split("\n"):
+        part = around(text, at, at + len(line))
+        assert not [part for value in (GITHUB, *KEY.split("\n")) if value in part.text]
+        at += len(line) + 1
+    for one in whole.secrets:
+        assert whole.text[slice(*whole.moved(one.start + 1, one.end - 1))] == f"{BEGIN}{one.kind}]"
+    first = text.find("deploy", text.rfind("`"))
+    assert first < 0 or whole.text[slice(*whole.moved(first, first + 6))] == "deploy"
+
+
+def test_many_texts_are_masked_as_each_of_them_is() -> None:
+    texts = [text for seed in range(2) for _, _, text in planted.secrets(seed)] + list(planted.innocents(0))
+    found = with_secrets(texts)
+    assert found == {text: mask(text) for text in texts if secrets(text)}
+    assert with_secrets(list(planted.innocents(0))) == {}
 
 
 UNITS = (

@@ -59,6 +59,7 @@ def _carry_out(parsed: Parsed, out: Output) -> int:
         return answer(verb, parsed.arguments.text("verb"), out)
     from memtui.wire.call import Call
 
+    out.secrets = options.flag("show_secrets")
     call = Call(parsed.arguments, options, out)
     if (verb is None or verb.name not in _NO_SETTINGS) and not parsed.arguments.flag("hook"):
         terminal = call.settings.terminal

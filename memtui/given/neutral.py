@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
+from memtui import mask
 from memtui.safe_text import visible
 
 INDEX_TAG, HOT_TAG, FILE_TAG = "memory_index", "hot_memories", "memory_file"
@@ -57,24 +58,31 @@ _TURNS = ("human", "assistant")
 
 
 def line(text: str) -> str:
-    """Make a name or a description inert on one line: entities for markup, tokens for what is hidden, no live link."""
+    """Make a name or a description inert on one line: entities for markup, tokens for what is hidden, no live link.
+
+    Secrets are masked, where its caller did not already.
+    """
+    text = mask.shown(text)
     if text.isascii() and text.isprintable() and _NEEDS_CARE.isdisjoint(text):
         return text
     text = _defused(text, known="<&")
     for sign, entity in _ESCAPED.items():
         text = text.replace(sign, entity)
-    return visible(text).replace("](", "] (").replace("][", "] [")
+    return visible(text, secrets=True).replace("](", "] (").replace("][", "] [")
 
 
 def body(text: str) -> str:
-    """Make a memory's text inert between tags; line ends become line feeds, tabs stay, a byte-order mark goes."""
+    """Make a memory's text inert between tags; line ends become line feeds, tabs stay, a byte-order mark goes.
+
+    Its callers mask the text before, to count what was masked.
+    """
     text = _defused(text.removeprefix("\ufeff"))
     if ":" in text:
         text = _without_turns(text)
     start = text.rfind("<!--")
     if start >= 0 and text.find("-->", start) < 0:  # a comment without end would hide what follows
         text = f"{text[:start]}&lt;{text[start + 1 :]}"
-    return visible(text, keep_newlines=True, keep_tabs=True)
+    return visible(text, keep_newlines=True, keep_tabs=True, secrets=True)
 
 
 def _defused(text: str, known: str = "") -> str:

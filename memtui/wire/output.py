@@ -1,7 +1,7 @@
 """The only place that writes to the terminal: data to stdout, narration to stderr, each safe for what is behind it.
 
 A memory, a name or an error may hold terminal commands. They leave this module as visible signs, as JSON escapes, or,
-only through `raw`, as the bytes they are.
+only through `raw`, as the bytes they are. Secrets are masked on the same way, so that no verb has to.
 """
 
 from __future__ import annotations
@@ -56,7 +56,14 @@ class Output:
     """Where a command's answer goes."""
 
     def __init__(
-        self, *, json: bool = False, ascii_only: bool = False, color: bool = True, stdout: TextIO, stderr: TextIO
+        self,
+        *,
+        json: bool = False,
+        ascii_only: bool = False,
+        color: bool = True,
+        secrets: bool = False,
+        stdout: TextIO,
+        stderr: TextIO,
     ) -> None:
         """Bind the streams.
 
@@ -64,8 +71,10 @@ class Output:
             json: answers are JSON documents.
             ascii_only: draw with ASCII only.
             color: colours may be used where stdout is a terminal.
+            secrets: show them in text.
         """
         self.json = json
+        self.secrets = secrets
         self.answered = False
         self.terminal = stdout.isatty()
         self._stdout = stdout
@@ -95,17 +104,24 @@ class Output:
         """Whether a person can be asked: input and output are a terminal."""
         return self.terminal and sys.stdin is not None and sys.stdin.isatty()
 
-    def document(self, answer: Json) -> None:
-        """Print one JSON document."""
+    def document(self, answer: Json, *, exact: bool = False) -> None:
+        """Print one JSON document, secrets masked and counted in `masked`.
+
+        Args:
+            answer: what to print.
+            exact: print every text as it is; for `view`, whose answer is a memory's own bytes.
+        """
         import json
 
         self.answered = True
+        answer = answer if exact else without_secrets(answer)
         self._write(self._stdout, json.dumps(answer, indent=2 if self.terminal else None) + "\n")
 
-    def json_line(self, answer: Json) -> None:
-        """Print one JSON document on one line, and let it go at once."""
+    def json_line(self, answer: Json, *, exact: bool = False) -> None:
+        """Print one JSON document on one line, and let it go at once; see `document`."""
         import json
 
+        answer = answer if exact else without_secrets(answer)
         self._write(self._stdout, json.dumps(answer) + "\n")
         self.flush()
 
@@ -121,9 +137,16 @@ class Output:
         self._write(self._stdout, self._styled(self._safe(text), style) + "\n")
 
     def diff(self, lines: Sequence[str]) -> None:
-        """Print a unified diff, its two heading lines first."""
+        """Print a unified diff, its two heading lines first; piped it is exact, secrets too."""
+        exact = self.secrets or not self.terminal
+        if not exact:
+            from memtui import mask
+
+            lines = mask.shown("\n".join(lines)).split("\n") if lines else lines
         for number, line in enumerate(lines):
-            self.line(line, "head" if number < 2 else _DIFF.get(line[:1], ""))
+            style = "head" if number < 2 else _DIFF.get(line[:1], "")
+            safe = visible(line, ascii_tokens=self.ascii_only, secrets=exact)
+            self._write(self._stdout, self._styled(safe, style) + "\n")
 
     def entry(self, mark: str, style: str, *paragraphs: str) -> None:
         """Print paragraphs beside a coloured word, each broken between words."""
@@ -140,7 +163,9 @@ class Output:
 
     def text(self, text: str) -> None:
         """Print text of several lines."""
-        self._write(self._stdout, visible(text, keep_newlines=True, keep_tabs=True, ascii_tokens=self.ascii_only))
+        plain = self.ascii_only
+        safe = visible(text, keep_newlines=True, keep_tabs=True, ascii_tokens=plain, secrets=self.secrets)
+        self._write(self._stdout, safe)
 
     def raw(self, data: bytes) -> None:
         """Print bytes as they are."""
@@ -236,7 +261,7 @@ class Output:
 
     def _safe(self, text: str) -> str:
         """Make a text safe on one line."""
-        return visible(text, ascii_tokens=self.ascii_only)
+        return visible(text, ascii_tokens=self.ascii_only, secrets=self.secrets)
 
     def _styled(self, safe: str, style: str) -> str:
         """Colour a text that is safe already, where colour is wanted."""
@@ -274,7 +299,7 @@ class Output:
         parts = []
         for column, text, cells in zip(columns, line, widths, strict=True):
             if cells:
-                cut = one_line(text, cells, ascii_tokens=self.ascii_only)
+                cut = one_line(text, cells, ascii_tokens=self.ascii_only, secrets=self.secrets)
                 filling = " " * (cells - cell_width(cut))
                 parts.append(filling + cut if column.kind in ("number", "count", "size", "age") else cut + filling)
         return "  ".join(parts).rstrip()
@@ -329,6 +354,45 @@ class Output:
         null = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null, self._stdout.fileno())
         os.close(null)
+
+
+def without_secrets(answer: Json) -> Json:
+    """Mask the secrets in every text of a JSON object.
+
+    Returns:
+        The object, with `masked`: how many there were, where there was one and it has no such field of its own.
+    """
+    from memtui import mask
+
+    texts = dict.fromkeys(_texts(answer))
+    found = mask.with_secrets([text for text in texts if len(text) >= mask.SHORTEST])
+    if not found:
+        return answer
+    counted = [0]
+
+    def masked(value: object) -> object:
+        if isinstance(value, str) and value in found:
+            counted[0] += len(found[value].secrets)
+            return found[value].text
+        if isinstance(value, dict):
+            return {masked(key): masked(each) for key, each in value.items()}
+        return [masked(each) for each in value] if isinstance(value, list | tuple) else value
+
+    shown: Json = {str(masked(key)): masked(value) for key, value in answer.items()}
+    return {"masked": counted[0], **shown}
+
+
+def _texts(value: object) -> Iterator[str]:
+    """Every text in a JSON value, names of fields too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, each in value.items():
+            yield str(key)
+            yield from _texts(each)
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from _texts(each)
 
 
 def standard(*, json: bool) -> Output:

@@ -36,6 +36,7 @@ GLOBALS = (
         "--actor", "who the changes are recorded for (default: cli, or the agent that runs the command)", metavar="NAME"
     ),
     Param("--ascii", "draw with ASCII only", "flag"),
+    Param("--show-secrets", "print secrets on a terminal as they are, not masked", "flag"),
     Param("--calm", "no animation, few repaints (for slow links)", "flag"),
     Param("--fresh", "open the workbench as if for the first time", "flag"),
     Param("--no-mouse", "leave the mouse to the terminal, as for selecting text", "flag"),

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from memtui.errors import RefusedError
 from memtui.safe_text import cell_width
-from memtui.wire.output import Column, Output, age, count, size, wrapped
+from memtui.wire.output import Column, Output, age, count, size, without_secrets, wrapped
 from tests.cli.conftest import Piped, Tty
+from tests.test_mask import GITHUB, KEY
 
 HOSTILE = "\x1b]52;c;aGk=\x07 \x9b2J \u202e \U000e0041 \udcff a\nb\tc"
 COLUMNS = (Column("NAME"), Column("TEXT", flexible=True), Column("SIZE", "size", optional=True), Column("AGE", "age"))
@@ -169,3 +170,35 @@ def test_paragraphs_are_broken_between_words_by_cells() -> None:
     assert wrapped("語語 語語", 5) == ["語語", "語語"]
     assert wrapped("a-very-long-word b", 4) == ["a-very-long-word", "b"]
     assert wrapped("  ", 4) == []
+
+
+@pytest.mark.parametrize(("terminal", "secrets"), [(True, False), (True, True), (False, False)])
+def test_secrets_leave_only_where_they_are_wanted_and_in_a_piped_diff(terminal: bool, secrets: bool) -> None:
+    streams = Streams(terminal=terminal, secrets=secrets)
+    out = streams.output
+    for text in (f"a {GITHUB} b", KEY.replace("\n", " ")):
+        out.line(text)
+        out.line_of("a", text)
+        out.entry("a", "good", text)
+        out.table(COLUMNS, [(text, text, 12, 0)])
+        out.say(text)
+        out.error(RefusedError(text, hint=text))
+        assert (GITHUB in streams.out + streams.err) == secrets
+    out.text(KEY)
+    out.document({"items": [{GITHUB: [KEY, "as it is"]}], "error": {"message": GITHUB}})
+    out.json_line({"items": GITHUB})
+    assert (KEY.split("\n")[2] in streams.out) == secrets
+    out.diff(["--- a", "+++ b", *(f"+{line}" for line in KEY.split("\n")), f" {GITHUB}"])
+    assert (KEY.split("\n")[2] in streams.out) == (secrets or not terminal)
+    assert (GITHUB in streams.out) == (secrets or not terminal)
+
+
+def test_a_document_says_how_many_secrets_are_masked_in_it_and_an_exact_one_has_them() -> None:
+    streams = Streams(terminal=False, json=True)
+    answer = {"items": [{"path": f"{GITHUB}.md", "text": KEY, "bytes": 3}], "truncated": False}
+    streams.output.document(answer)
+    masked = {"path": "[masked: GitHub token].md", "text": "[masked: private key]", "bytes": 3}
+    assert json.loads(streams.out) == {"masked": 2, "items": [masked], "truncated": False}
+    streams.output.document(answer, exact=True)
+    assert json.loads(streams.out.split("\n")[1]) == answer
+    assert without_secrets({"items": []}) == {"items": []}

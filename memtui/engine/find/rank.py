@@ -7,6 +7,7 @@ It is apart so that an order is tried on texts alone.
 
 from typing import NamedTuple
 
+from memtui import mask
 from memtui.engine.model import Hit, Memory, Version
 from memtui.matching import INFIX, Query, Span, Term, fold
 
@@ -17,6 +18,8 @@ NAME, DESCRIPTION, BODY = range(3)
 _FIELDS = ("name", "description", "body")
 _STEP = 2 * (INFIX + 1)
 """Grades of one field; a name has twice as many, for what is only in its folders."""
+_MASKED = 1_024
+"""Characters behind the place shown that are looked at for secrets; far more than a snippet has."""
 _CONSIDERED = 200
 """Places of a body among which the line to show is chosen."""
 
@@ -32,7 +35,7 @@ class Match(NamedTuple):
     column: int | None
     """From 1, in characters, for `body`."""
     snippet: str
-    """One line around the match, at most 160 characters and an ellipsis at each end; may hold hostile text."""
+    """One line around the match, secrets masked, at most 160 characters and an ellipsis at each end; may be hostile."""
     marks: tuple[Span, ...]
     """Where the snippet holds what was looked for."""
     places: int
@@ -117,8 +120,7 @@ def match(query: Query, name: str, description: str, body: str) -> Match | None:
         snippet, marks = _one_line(query, (name, description)[field])
         return Match(good, _FIELDS[field], None, None, snippet, marks, len(places))
     start, line, column = _line(query, body, places)
-    end = body.find("\n", start)
-    snippet, marks = _shown(body[start : end if end >= 0 else len(body)], start, places, column)
+    snippet, marks = _shown(body, start, places, column)
     return Match(good, _FIELDS[field], line, column + 1, snippet, marks, len(places))
 
 
@@ -144,8 +146,7 @@ def _in_body(query: Query, hit: Hit, text: str) -> Hit:
     """The same hit, shown where the text holds it: an old version is about its text, whatever its name is."""
     places = query.spans(text)
     start, line, column = _line(query, text, places)
-    end = text.find("\n", start)
-    snippet, marks = _shown(text[start : end if end >= 0 else len(text)], start, places, column)
+    snippet, marks = _shown(text, start, places, column)
     return hit._replace(field="body", line=line, column=column + 1, snippet=snippet, marks=marks)
 
 
@@ -178,15 +179,22 @@ def _one_line(query: Query, text: str) -> tuple[str, tuple[Span, ...]]:
     return _shown(text, 0, places, places[0][0] if places else 0)
 
 
-def _shown(line: str, start: int, places: list[Span], column: int) -> tuple[str, tuple[Span, ...]]:
-    """What to show of a line, and where it holds what was looked for.
+def _shown(text: str, start: int, places: list[Span], column: int) -> tuple[str, tuple[Span, ...]]:
+    """What to show of a line, secrets masked, and where it holds what was looked for.
 
     Args:
-        line: the line.
-        start: where it begins in its text.
-        places: the places in that text.
-        column: what must be seen.
+        text: all of it.
+        start: where the line begins.
+        places: the places in the text.
+        column: what must be seen of the line.
     """
+    end = text.find("\n", start)
+    end = end if end >= 0 else len(text)
+    masked = mask.around(text, start, min(end, start + column + _MASKED))
+    line = masked.text + text[start + column + _MASKED : end]
+    if masked.secrets:
+        places = [masked.moved(one - start, other - start) for one, other in places if start <= one < end]
+        column, start = masked.moved(column, column + 1)[0], 0
     first = max(0, min(column - SNIPPET // 4, len(line) - SNIPPET))
     blank = line.rfind(" ", first, column)
     if first and blank >= 0 and column - blank > SNIPPET // 8:  # Begin with a whole word.

@@ -239,7 +239,7 @@ def view(call: Call) -> int:
     if call.options.actor.name.startswith(_AGENTS):
         call.engine.pins.record_use(snapshot.address, actor=call.options.actor)
     if call.out.json:
-        call.out.document(values.content(snapshot))
+        call.out.document(values.content(snapshot), exact=True)
         return outcomes.DONE
     return _show(call, snapshot.bytes, {})
 
@@ -252,7 +252,7 @@ def _named(call: Call, text: str) -> bool:
 
 def _show(call: Call, data: bytes, fields: dict[str, object]) -> int:
     if call.out.json:
-        call.out.document(fields | values.text_or_base64(data))
+        call.out.document(fields | values.text_or_base64(data), exact=True)
     elif call.out.terminal:
         text = data.decode("utf-8", "surrogateescape")
         call.out.text(text if text.endswith("\n") or not text else text + "\n")

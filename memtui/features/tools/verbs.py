@@ -137,7 +137,7 @@ def serve(
             continue
         with ending.call():
             result = answer(_read(line, longest))
-            call.out.json_line({"ok": result.ok, ("output" if result.ok else "error"): result.text})
+            call.out.json_line({"ok": result.ok, ("output" if result.ok else "error"): result.text}, exact=True)
 
 
 def _line(source: "BinaryIO", longest: int) -> bytes | None:
