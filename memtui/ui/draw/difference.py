@@ -1,6 +1,7 @@
 """How two texts differ, as drawn lines: place by place, the words marked.
 
-Pure, and meant to be called in a thread; every line that is drawn was made safe.
+Pure, and meant to be called in a thread; every line that is drawn was made safe. What differs is found in the texts as
+they are, and drawn with their secrets masked.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from typing import NamedTuple
 
 from rich.cells import chop_cells
 
+from memtui import mask
 from memtui.diff.differences import ADDED, REMOVED, SAME, Span, word_edits, word_spans
 from memtui.diff.hunks import ByteHunk, byte_lines, hunks_of
 from memtui.safe_text import visible
-from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, Page, PageLine
+from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, Page, PageLine, with_bare
 from memtui.ui.draw.spans import Run
 
 
@@ -38,8 +40,8 @@ def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[ByteHunk, ..
     Returns:
         The places; the lines that show them; and at which of these lines each begins.
     """
-    old, new = byte_lines(before), byte_lines(after)
-    found = hunks_of(old, new)
+    old, new = _both(before), _both(after)
+    found = hunks_of([bare for _, bare in old], [bare for _, bare in new])
     page: list[PageLine] = []
     starts = []
     for index, hunk in enumerate(found):
@@ -52,8 +54,17 @@ def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[ByteHunk, ..
     return found, tuple(page), tuple(starts)
 
 
+_Both = tuple[bytes, bytes]
+"""A line with its secrets masked, and as it is."""
+
+
+def _both(data: bytes) -> list[_Both]:
+    bare, shown = byte_lines(data), byte_lines(mask.shown_bytes(data))
+    return list(zip([*shown, *[b""] * (len(bare) - len(shown))], bare, strict=True))
+
+
 def _hunk_lines(
-    old: Sequence[bytes], new: Sequence[bytes], found: Sequence[ByteHunk], index: int, look: Look
+    old: Sequence[_Both], new: Sequence[_Both], found: Sequence[ByteHunk], index: int, look: Look
 ) -> Iterator[PageLine]:
     """One place with a little around it, which two neighbours share."""
     hunk = found[index]
@@ -62,10 +73,13 @@ def _hunk_lines(
     start, end = hunk.after
     for at in range(max(first, start - CONTEXT), start):
         yield from _line(new[at], at + 1, " ", "description", (), look)
-    gone = [_text(line) for line in old[slice(*hunk.before)]]
-    come = [_text(line) for line in new[start:end]]
+    gone, bare_gone = ([_text(line[bare]) for line in old[slice(*hunk.before)]] for bare in (0, 1))
+    come, bare_come = ([_text(line[bare]) for line in new[start:end]] for bare in (0, 1))
     if look.words and gone and come:
-        yield from _word_lines("\n".join(gone), "\n".join(come), start + 1, look)
+        words = _word_lines("\n".join(gone), "\n".join(come), start + 1, look)
+        same = gone == bare_gone and come == bare_come
+        bare = () if same else _word_lines("\n".join(bare_gone), "\n".join(bare_come), start + 1, look)
+        yield from words if same else with_bare(words, bare)
     else:
         spans = _pairs(gone, come)
         for at, line in enumerate(old[slice(*hunk.before)]):
@@ -93,7 +107,13 @@ def _pairs(gone: Sequence[str], come: Sequence[str]) -> tuple[list[Sequence[Span
     return none
 
 
-def _line(data: bytes, number: int, sign: str, style: str, spans: Sequence[Span], look: Look) -> Iterator[PageLine]:
+def _line(both: _Both, number: int, sign: str, style: str, spans: Sequence[Span], look: Look) -> Iterator[PageLine]:
+    shown, bare = both
+    rows = _rows(shown, number, sign, style, spans, look)
+    yield from rows if shown == bare else with_bare(rows, _rows(bare, number, sign, style, (), look))
+
+
+def _rows(data: bytes, number: int, sign: str, style: str, spans: Sequence[Span], look: Look) -> Iterator[PageLine]:
     text = _text(data)
     pieces: list[Run] = []
     at = 0
@@ -107,7 +127,7 @@ def _line(data: bytes, number: int, sign: str, style: str, spans: Sequence[Span]
     if not data.endswith(b"\n"):
         pieces.append(("  (no line end)", "dim"))
     lead, rest = f"{number:>4} {sign} ", f"     {sign} "
-    for index, runs in enumerate(fold_runs(pieces, max(look.width - 7, 8), plain=look.plain)):
+    for index, runs in enumerate(fold_runs(pieces, max(look.width - 7, 8), plain=look.plain, secrets=True)):
         head = (lead if index == 0 else rest, style if sign != " " else "number")
         yield PageLine((head, *runs), number)
 
@@ -124,19 +144,25 @@ def _word_lines(old: str, new: str, number: int, look: Look) -> Iterator[PageLin
             if part:
                 lines[-1].append((opens + part[:LINE_CHARACTERS] + closes, style))
     for pieces in lines:
-        for index, runs in enumerate(fold_runs(pieces, max(look.width - 7, 8), plain=look.plain)):
+        for index, runs in enumerate(fold_runs(pieces, max(look.width - 7, 8), plain=look.plain, secrets=True)):
             yield PageLine((("   ~   " if index == 0 else "       ", "number"), *runs), number)
 
 
-def fold_runs(pieces: Sequence[Run], width: int, *, plain: bool = False) -> list[tuple[Run, ...]]:
+def fold_runs(
+    pieces: Sequence[Run], width: int, *, plain: bool = False, secrets: bool = False
+) -> list[tuple[Run, ...]]:
     """Break runs of raw text into lines of at most so many cells, made safe; at least one line.
 
     Args:
         pieces: raw text with styles, of one line.
         width: cells there are.
         plain: show hidden characters in ASCII.
+        secrets: leave secrets as they are, because they are masked already or are to be seen.
     """
-    safe = [(visible(text, keep_tabs=True, ascii_tokens=plain).expandtabs(4), style) for text, style in pieces]
+    safe = [
+        (visible(text, keep_tabs=True, ascii_tokens=plain, secrets=secrets).expandtabs(4), style)
+        for text, style in pieces
+    ]
     whole = "".join(text for text, _ in safe)
     lines: list[tuple[Run, ...]] = []
     at = 0

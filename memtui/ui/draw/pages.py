@@ -1,7 +1,8 @@
 """Texts as drawn lines: a memory with line numbers, a diff, what is known about a memory.
 
 Pure, and meant to be called in a thread: folding a large memory here keeps the event loop free, and every line that
-reaches the screen was made safe, however long or hostile it is.
+reaches the screen was made safe, however long or hostile it is. Secrets are masked in the whole text, before it is cut;
+a line that had one has beside it what it shows when somebody asks for that.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from memtui import mask
 from memtui.matching import Span
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw.highlight import marked
@@ -34,9 +36,28 @@ class PageLine(NamedTuple):
     runs: tuple[Run, ...]
     source: int | None = None
     """The line of the text it shows, from 1; None for anything else."""
+    bare: tuple[PageLine, ...] | None = None
+    """What stands here when secrets are revealed; None: the same."""
 
 
 Page = tuple[PageLine, ...]
+
+
+def with_bare(lines: Iterable[PageLine], bare: Iterable[PageLine]) -> Iterator[PageLine]:
+    """Give the lines that show something masked, at least one, what they show when it is revealed."""
+    first, *rest = lines
+    yield first._replace(bare=tuple(bare))
+    yield from (line._replace(bare=()) for line in rest)
+
+
+def revealed(page: Page, starts: Sequence[int] = ()) -> tuple[Page, tuple[int, ...]]:
+    """Give a page as it is without masks, and at which of its lines the same places begin."""
+    found: list[PageLine] = []
+    at = []
+    for line in page:
+        at.append(len(found))
+        found += (line,) if line.bare is None else line.bare
+    return tuple(found), tuple(at[start] for start in starts)
 
 
 def words_page(*lines: str, style: str = "description", width: int = 80) -> Page:
@@ -70,18 +91,35 @@ def text_page(
         return words_page(
             f"Not UTF-8: byte {error.start} cannot be read as text.", "f4 opens it in $EDITOR.", width=width
         )
-    lines = text.removeprefix("\ufeff").split("\n")
+    text = text.removeprefix("\ufeff")
+    lines = text.split("\n")
     if lines[-1] == "":
         lines.pop()
     if not lines:
         return words_page("(empty)", style="dim", width=width)
+    shown = mask.shown(text)
+    if shown is not text:
+        places = _masked_places(text, shown, places)
     gutter = max(len(str(len(lines))), 3)
     room = max(width - gutter - 3, 8)
-    return tuple(_text_lines(lines, room, gutter, frozenset(changed), plain, places))
+    return tuple(_text_lines(lines, shown.split("\n"), room, gutter, frozenset(changed), plain, places))
+
+
+def _masked_places(text: str, shown: str, places: Mapping[int, Sequence[Span]]) -> Mapping[int, Sequence[Span]]:
+    """Where places of lines are in the masked ones."""
+    found = dict(places)
+    start = 0
+    for number, (line, drawn) in enumerate(zip(text.split("\n"), shown.split("\n"), strict=True), 1):
+        if number in places and line != drawn:
+            masked = mask.around(text, start, start + len(line))
+            found[number] = [masked.moved(*span) for span in places[number]]
+        start += len(line) + 1
+    return found
 
 
 def _text_lines(
     lines: Sequence[str],
+    masked: Sequence[str],
     room: int,
     gutter: int,
     changed: frozenset[int],
@@ -90,9 +128,8 @@ def _text_lines(
 ) -> Iterator[PageLine]:
     front = lines[0].rstrip() == "---"
     fence = False
-    for number, line in enumerate(lines, 1):
-        more = len(line) - LINE_CHARACTERS
-        shown = visible(line[:LINE_CHARACTERS].removesuffix("\r"), keep_tabs=True, ascii_tokens=plain).expandtabs(4)
+    for number, line in enumerate(masked[: len(lines)], 1):
+        shown = _drawn(line, plain=plain)
         style = "name"
         if front:
             style = "dim"
@@ -102,14 +139,34 @@ def _text_lines(
         elif not fence and shown.startswith("#"):
             style = "heading"
         sign: Run = ("A", "agent") if number in changed else (" ", "dim")
+        lead = (sign, (f"{number:>{gutter}}  ", "number"))
         parts = [[(part, style)] for part in fold(shown, room)]
         if number in places:
             parts = _marked_parts(parts, shown, _drawn_at(line, places[number], shown, plain))
-        if more > 0:
-            parts.append([(f"... and {more:,} more characters in this line", style)])
-        yield PageLine((sign, (f"{number:>{gutter}}  ", "number"), *parts[0]), number)
-        for part in parts[1:]:
-            yield PageLine(((" " * (gutter + 3), "number"), *part), number)
+        rows = _rows(lead, parts, line, style, gutter, number)
+        bare = lines[number - 1]
+        if bare == line:
+            yield from rows
+        else:
+            parts = [[(part, style)] for part in fold(_drawn(bare, plain=plain), room)]
+            yield from with_bare(rows, _rows(lead, parts, bare, style, gutter, number))
+
+
+def _drawn(line: str, *, plain: bool) -> str:
+    """A line as it is drawn, as far as it is shown."""
+    cut = line[:LINE_CHARACTERS].removesuffix("\r")
+    return visible(cut, keep_tabs=True, ascii_tokens=plain, secrets=True).expandtabs(4)
+
+
+def _rows(
+    lead: tuple[Run, ...], parts: list[list[Run]], line: str, style: str, gutter: int, number: int
+) -> Iterator[PageLine]:
+    more = len(line) - LINE_CHARACTERS
+    if more > 0:
+        parts.append([(f"... and {more:,} more characters in this line", style)])
+    yield PageLine((*lead, *parts[0]), number)
+    for part in parts[1:]:
+        yield PageLine(((" " * (gutter + 3), "number"), *part), number)
 
 
 def _drawn_at(line: str, spans: Sequence[Span], shown: str, plain: bool) -> list[Span]:
@@ -117,7 +174,7 @@ def _drawn_at(line: str, spans: Sequence[Span], shown: str, plain: bool) -> list
     if shown == line[:LINE_CHARACTERS]:
         return [(start, end) for start, end in spans if start < LINE_CHARACTERS]
     lengths = {
-        at: len(visible(line[:at], keep_tabs=True, ascii_tokens=plain).expandtabs(4))
+        at: len(visible(line[:at], keep_tabs=True, ascii_tokens=plain, secrets=True).expandtabs(4))
         for span in spans
         for at in span
         if span[0] < LINE_CHARACTERS
@@ -220,6 +277,9 @@ def diff_page(before: bytes | None, after: bytes | None, width: int, *, plain: b
         return words_page("Only the line end at the end of the file differs.", style="dim", width=width)
     from difflib import SequenceMatcher
 
+    olds, news = (
+        _shown_lines(mask.shown_bytes(data), lines) for data, lines in ((before or b"", old), (after or b"", new))
+    )
     page: list[PageLine] = []
     groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT)
     for index, group in enumerate(groups):
@@ -227,27 +287,34 @@ def diff_page(before: bytes | None, after: bytes | None, width: int, *, plain: b
             page.append(PageLine((("   ...", "dim"),)))
         for tag, a, b, c, d in group:
             if tag == "equal":
-                page += _diff_lines(new[c:d], c, " ", "description", width, plain)
+                page += _diff_lines(news[c:d], new[c:d], c, (" ", "description"), width, plain)
                 continue
-            page += _diff_lines(old[a:b], a, "-", "del", width, plain)
-            page += _diff_lines(new[c:d], c, "+", "add", width, plain)
+            page += _diff_lines(olds[a:b], old[a:b], a, ("-", "del"), width, plain)
+            page += _diff_lines(news[c:d], new[c:d], c, ("+", "add"), width, plain)
     return tuple(page)
 
 
-def _shown_lines(data: bytes | None) -> list[str]:
+def _shown_lines(data: bytes | None, like: Sequence[str] = ()) -> list[str]:
+    """The lines of a text; as many as `like` has, where a mask at its end stands for some of them."""
     if not data:
         return []
     lines = _lines(data)
-    return lines[:-1] if lines[-1] == "" else lines
+    lines = lines[:-1] if lines[-1] == "" else lines
+    return lines + [""] * (len(like) - len(lines))
 
 
-def _diff_lines(lines: Iterable[str], start: int, sign: str, style: str, width: int, plain: bool) -> Iterator[PageLine]:
+def _diff_lines(
+    lines: Sequence[str], bare: Sequence[str], start: int, sign: Run, width: int, plain: bool
+) -> Iterator[PageLine]:
     room = max(width - 7, 8)
-    for number, line in enumerate(lines, start + 1):
-        shown = visible(line[:LINE_CHARACTERS], keep_tabs=True, ascii_tokens=plain).expandtabs(4)
-        for index, part in enumerate(fold(shown, room)):
-            lead = f"{number:>4} {sign} " if index == 0 else f"     {sign} "
-            yield PageLine(((lead, style if sign != " " else "number"), (part, style)), number)
+
+    def rows(line: str, number: int) -> Iterator[PageLine]:
+        for index, part in enumerate(fold(_drawn(line, plain=plain), room)):
+            lead = f"{number:>4} {sign[0]} " if index == 0 else f"     {sign[0]} "
+            yield PageLine(((lead, sign[1] if sign[0] != " " else "number"), (part, sign[1])), number)
+
+    for number, (line, one) in enumerate(zip(lines, bare, strict=True), start + 1):
+        yield from rows(line, number) if line == one else with_bare(rows(line, number), rows(one, number))
 
 
 def diff_counts(before: bytes | None, after: bytes | None) -> tuple[int, int]:

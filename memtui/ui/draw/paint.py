@@ -1,6 +1,7 @@
 """Names of styles to colours: made once per theme and shared, because component classes cost a start-up its speed.
 
-The last border before the terminal: every run is made safe here again, so that no caller can let a control through.
+The last border before the terminal: every run is made safe here again, so that no caller can let a control or a secret
+through.
 """
 
 from __future__ import annotations
@@ -62,8 +63,8 @@ class Paint:
             self._made[name, ground] = found
         return found
 
-    def strip(self, runs: Iterable[Run], width: int, ground: str = "") -> Strip:
-        """Draw runs on a ground, exactly `width` cells wide."""
+    def strip(self, runs: Iterable[Run], width: int, ground: str = "", *, secrets: bool = False) -> Strip:
+        """Draw runs on a ground, exactly `width` cells wide; `secrets` are drawn only where somebody revealed them."""
         segments: list[Segment] = []
         text, style = "", self.style("name", ground)
         for part, name in runs:
@@ -72,7 +73,8 @@ class Paint:
                 if text:
                     segments.append(Segment(text, style))
                 text, style = "", wanted
-            text += in_ascii(visible(part)) if self._plain else steady(visible(part))
+            safe = visible(part, secrets=secrets)
+            text += in_ascii(safe) if self._plain else steady(safe)
         segments.append(Segment(text, style))
         return Strip(segments).adjust_cell_length(width, self.style("name", ground))
 

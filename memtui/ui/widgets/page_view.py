@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from textual.message import Message
 
-from memtui.ui.draw.pages import Page
+from memtui.ui.draw.pages import Page, revealed
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.scroller import Scroller, Token
@@ -25,6 +25,7 @@ last looked. Enter opens the editor."""
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._page: Page = ()
+        self._masked: tuple[Page, tuple[int, ...]] = (), ()
         self.starts: tuple[int, ...] = ()
         """The lines at which the places of the text begin."""
 
@@ -56,10 +57,33 @@ last looked. Enter opens the editor."""
         return max(self.room, 20)
 
     def show(self, page: Page, starts: tuple[int, ...] = (), *, keep_place: bool = False) -> None:
-        """Show another page, from its start unless the place is to be kept; `starts` are the lines of its places."""
-        self._page, self.starts = page, starts
+        """Show another page, from its start unless the place is to be kept; `starts` are the lines of its places.
+
+        What is revealed stays so only where the place is kept, which means that it is the same text.
+        """
+        self._masked = page, starts
+        self._page, self.starts = revealed(page, starts) if self.exact and keep_place else (page, starts)
+        if not keep_place:
+            self._set_exact(exact=False)
         self._top = max(0, min(self._top, len(page) - self.size.height)) if keep_place else 0
         self.repaint()
+
+    @property
+    def hides(self) -> bool:
+        """Whether something in the page is masked, revealed or not."""
+        return any(line.bare is not None for line in self._masked[0])
+
+    def reveal(self, *, bare: bool) -> None:
+        """Show what is masked in the page, or mask it again."""
+        if bare != self.exact:
+            self._set_exact(exact=bare)
+            self._page, self.starts = revealed(*self._masked) if bare else self._masked
+            self.repaint()
+
+    def _set_exact(self, *, exact: bool) -> None:
+        if exact != self.exact:
+            self.exact = exact
+            self._strips.clear()
 
     def places(self) -> Line:
         """How many places the text has, for its title."""

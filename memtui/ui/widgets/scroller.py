@@ -60,6 +60,8 @@ class Scroller(Painted, can_focus=True):
         self._top = 0
         self._drawn: dict[int, Token] = {}
         self._strips: dict[tuple[Token, int], Strip] = {}
+        self.exact = False
+        """Whether secrets are drawn as they are."""
 
     # For subclasses
 
@@ -118,9 +120,10 @@ class Scroller(Painted, can_focus=True):
                 self._strips.clear()
             *runs, thumb = token[0]
             if thumb[0] == " ":
-                strip = self.paint.strip(runs, room + 1, token[1])
+                strip = self.paint.strip(runs, room + 1, token[1], secrets=self.exact)
             else:
-                strip = Strip.join([self.paint.strip(runs, room, token[1]), self.paint.strip([thumb], 1)])
+                drawn = self.paint.strip(runs, room, token[1], secrets=self.exact)
+                strip = Strip.join([drawn, self.paint.strip([thumb], 1)])
             self._strips[token, room] = strip
         return strip
 
