@@ -28,7 +28,7 @@ class Action(NamedTuple):
 MOVES = ("down", "up", "top", "bottom", "half_down", "half_up", "page_down", "page_up")
 """Ids of the actions that move in a list or a text."""
 
-PANES = ("next_pane", "previous_pane", "preview_down", "preview_up")
+PANES = ("next_pane", "previous_pane", "preview_down", "preview_up", "reveal")
 """Ids of the actions of every list with a text beside it."""
 
 

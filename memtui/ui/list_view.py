@@ -136,6 +136,7 @@ class ListView(ViewScreen, Generic[T]):
             "previous_pane": self.other_pane,
             "preview_down": lambda: self.page.scroll_rows(3),
             "preview_up": lambda: self.page.scroll_rows(-3),
+            "reveal": self._reveal,
         }
         """What keys do; a view adds its own."""
         common: dict[str, Callable[[], object]] = {
@@ -259,6 +260,14 @@ class ListView(ViewScreen, Generic[T]):
                 return
             self.due.stop()
         self.due = self.set_timer(min(self.QUIET, left), self.load)
+
+    def on_screen_suspend(self) -> None:
+        """Mask what was revealed when something else is shown."""
+        self.page.reveal(bare=False)
+
+    def _reveal(self) -> None:
+        if said := self.page.turn_masks():
+            self.say(said)
 
     def on_screen_resume(self) -> None:
         """Show what happened meanwhile, where news are not taken in while nobody looks."""

@@ -268,6 +268,7 @@ MAIN: tuple[Action, ...] = (
     action("page_previous", "shift+f3  f15", "previous place", "Go to the place before it.", "view"),
     action("preview_down", "J", "text down", "Scroll the text beside the tree down.", "view", moves=True),
     action("preview_up", "K", "text up", "Scroll the text beside the tree up.", "view", moves=True),
+    action("reveal", "V", "reveal", "Show what is masked in the text until the cursor leaves, or mask it.", "view"),
     action("zoom", "z", "zoom", "Give this pane the whole screen, or take it back.", "view", footer=11),
 )
 """What works everywhere, in the tree, on a memory, and in the panes beside it."""

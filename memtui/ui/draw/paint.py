@@ -64,7 +64,12 @@ class Paint:
         return found
 
     def strip(self, runs: Iterable[Run], width: int, ground: str = "", *, secrets: bool = False) -> Strip:
-        """Draw runs on a ground, exactly `width` cells wide; `secrets` are drawn only where somebody revealed them."""
+        """Draw runs on a ground, exactly `width` cells wide.
+
+        Secrets are drawn as they are where somebody revealed them (`secrets`), and while one types them.
+        """
+        runs = tuple(runs)
+        secrets = secrets or any(name == "caret" for _, name in runs)
         segments: list[Segment] = []
         text, style = "", self.style("name", ground)
         for part, name in runs:

@@ -68,10 +68,14 @@ last looked. Enter opens the editor."""
         self._top = max(0, min(self._top, len(page) - self.size.height)) if keep_place else 0
         self.repaint()
 
-    @property
-    def hides(self) -> bool:
-        """Whether something in the page is masked, revealed or not."""
-        return any(line.bare is not None for line in self._masked[0])
+    def turn_masks(self) -> str:
+        """Show what is masked, or mask it again; gives a sentence for the user."""
+        if self.app.is_web:
+            return "A browser shows no secrets: reveal them in a terminal."
+        if all(line.bare is None for line in self._masked[0]):
+            return "Nothing is masked here."
+        self.reveal(bare=not self.exact)
+        return "Shown as it is until the cursor leaves; V masks it." if self.exact else "Masked again."
 
     def reveal(self, *, bare: bool) -> None:
         """Show what is masked in the page, or mask it again."""

@@ -164,7 +164,8 @@ class Prompt:
             del drawn[at:]  # a suffix alone is no name, and must not look like one
         before = end_of("".join(drawn[:at]), room - 1)
         under = drawn[at] if at < len(drawn) else " "
-        after = one_line("".join(drawn[at + 1 :]), max(room - cell_width(before) - 1, 0), ascii_tokens=plain)
+        left_over = max(room - cell_width(before) - 1, 0)
+        after = one_line("".join(drawn[at + 1 :]), left_over, ascii_tokens=plain, secrets=True)  # typed just now
         ink = "caret" if self._chosen else "strong"
         left: Line = [(label, "key"), (before, ink), (under, "caret"), (after, ink), (" ", "dim")]
         used = sum(cell_width(text) for text, _ in left)

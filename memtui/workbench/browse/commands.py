@@ -115,6 +115,7 @@ class Commands:
             "page_previous": lambda: screen.side.finding.step(-1),
             "preview_down": lambda: screen.page_view.scroll_rows(3),
             "preview_up": lambda: screen.page_view.scroll_rows(-3),
+            "reveal": lambda: screen.say(screen.page_view.turn_masks()),
             "zoom": self._zoom,
             "themes": lambda: self.open_palette(self.theme_commands(), beside=f"Theme: {screen.app.theme}"),
         }

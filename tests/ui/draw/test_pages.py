@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.safe_text import cell_width
+from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import (
     LINE_CHARACTERS,
     SHOWN_BYTES,
@@ -15,8 +16,10 @@ from memtui.ui.draw.pages import (
     diff_page,
     fields_page,
     fold,
+    revealed,
     text_page,
 )
+from tests.test_mask import GITHUB, KEY
 
 WIDTH = 40
 
@@ -126,3 +129,37 @@ def test_fields_are_aligned_and_folded() -> None:
     page = fields_page([("path", "a.md"), ("Problems", ""), ("code", "word " * 12)], WIDTH)
     assert lines(page)[:3] == ["path       a.md", "Problems", "code       " + "word " * 5 + "word"]
     assert lines(page)[3].startswith(" " * 11)
+
+
+SECRET = f"# Keys\n{KEY}\nfirst\ntoken {GITHUB} and deploy\n{'x' * 3990} {GITHUB}\n"
+
+
+def test_secrets_are_masked_whole_before_anything_is_cut_and_revealed_line_by_line() -> None:
+    values = [GITHUB[:12], *KEY.split("\n")[1:3]]
+    later = SECRET.replace("first", "second")
+    pages = [
+        text_page(SECRET.encode(), WIDTH, places={7: [(0, 5), (6, 46), (51, 57)]}),
+        diff_page(None, SECRET.encode(), WIDTH),
+        diff_page(SECRET.encode(), None, WIDTH),
+        compare(b"", SECRET.encode(), Look(WIDTH))[1],
+        compare(f"{KEY}\nx\ny\nz".encode(), KEY.encode(), Look(WIDTH))[1],
+        compare(b"first\n", SECRET.encode(), Look(WIDTH, words=True))[1],
+        compare(SECRET.encode(), later.encode(), Look(WIDTH))[1],
+    ]
+    for page in pages:
+        text = "\n".join(lines(page))
+        assert not [value for value in values if value in text.replace("\n", "")]
+        bare = "".join(text.strip() for line in revealed(page)[0] for text, _ in line.runs[-1:])
+        assert [line.bare for line in page if line.bare is not None]
+        assert KEY.split("\n")[2] in bare
+        assert {line.source for line in revealed(page)[0]} >= {line.source for line in page}
+    marks = [text for line in pages[0] for text, style in line.runs if style == "match"]
+    assert "".join(marks) == "token[masked: GitHub token]deploy"
+    assert "".join(lines(revealed(text_page(SECRET.encode(), WIDTH))[0])).count(GITHUB[:9]) == 2
+
+
+def test_the_places_of_a_page_are_found_in_it_without_masks() -> None:
+    page = text_page(f"{GITHUB + 'c3D4' * 40}\nplace\n".encode(), WIDTH)
+    bare, (start,) = revealed(page, [len(page) - 1])
+    assert "place" in lines(bare)[start]
+    assert start > len(page) - 1
