@@ -30,7 +30,9 @@ class Measure(NamedTuple):
     lost_lines: int = 0
     """Lines with text from there on."""
     lost_bytes: int = 0
-    """Bytes from there on, as they stand in the file, without blank lines at the end."""
+    """Bytes from there on, as they stand in the file, without blank lines at the end and without `part`."""
+    part: int = 0
+    """Bytes of the line of the cut that are loaded all the same: of a first line that is longer than the limit."""
 
 
 def measure(data: bytes, policy: Policy) -> Measure:
@@ -41,7 +43,8 @@ def measure(data: bytes, policy: Policy) -> Measure:
         policy: its `index_lines`, `index_bytes`, `index_units` and `index_uncounted` count.
 
     Returns:
-        What counts, and where the agent stops; a line that fits only in part is not loaded.
+        What counts, and where the agent stops. A line that fits only in part is not loaded, but of a first line as many
+        units as fit (Claude Code and Qwen Code, run by `python -m tests.agents`).
     """
     kept = data.rstrip()
     texts = kept.split(b"\n") if kept else []
@@ -65,7 +68,11 @@ def measure(data: bytes, policy: Policy) -> Measure:
     if cut is None:
         return Measure(lines, size, units)
     begin = sum(map(len, texts[:cut])) + cut
-    return Measure(lines, size, units, cut, by, lines_with_text(texts[cut:]), end_of_text(data) - begin)
+    part = 0
+    if by == "units" and not any(text and text.strip() for text in counted[:cut]):
+        fits = texts[cut].decode("utf-8", "replace").encode("utf-16-le")[: 2 * (policy.index_units or 0)]
+        part = len(fits.decode("utf-16-le", "ignore").encode())
+    return Measure(lines, size, units, cut, by, lines_with_text(texts[cut:]), end_of_text(data) - begin - part, part)
 
 
 def lines_with_text(lines: Iterable[bytes]) -> int:
@@ -80,13 +87,13 @@ def end_of_text(data: bytes) -> int:
 
 def end_of_index(data: bytes, policy: Policy) -> tuple[int | None, int]:
     """Find the byte at which an agent stops loading an index (None: it loads all of it), and the end of its text."""
-    line, end = measure(data, policy).cut, end_of_text(data)
-    if line is None:
+    found, end = measure(data, policy), end_of_text(data)
+    if found.cut is None:
         return None, end
     at = 0
-    for _ in range(line):
+    for _ in range(found.cut):
         at = data.find(b"\n", at) + 1
-    return at, end
+    return at + found.part, end
 
 
 def _over(lines: int, size: int, units: int, policy: Policy) -> str:

@@ -5,6 +5,7 @@ import json
 from tests.agents.measured import Fixture
 
 _LONG = "- [a{}](a.md): so long that what the warning about the cut quotes of it ends before here %\n"
+_FIRST = "- a first line longer than all that is loaded " + "of words and words %" * 3_000 + "\n- second %\n"
 MEMORY = "~/.claude/projects/@S@/memory/MEMORY.md"
 
 
@@ -48,6 +49,7 @@ CLAUDE_CODE = (
     Fixture("claude-code", "an index in Japanese", {MEMORY: _index("- [" + "日本語" * 45 + "{}](a.md) %\n", 100)}),
     Fixture("claude-code", "an index with dashes", {MEMORY: _index("- [a](a.md) — " + "— word " * 18 + "%\n", 199)}),
     Fixture("claude-code", "an index of 205 lines", {MEMORY: _index(_LONG, 205, "---\nx: y\n---\n")}),
+    Fixture("claude-code", "a first line that is too long", {MEMORY: _FIRST}),
     Fixture(
         "claude-code",
         "links of the user's own",
@@ -212,6 +214,7 @@ QWEN_CODE = (
         },
         start="sub",
     ),
+    Fixture("qwen-code", "a first line that is too long", {"~/.qwen/projects/@S@/memory/MEMORY.md": _FIRST}),
     Fixture(
         "qwen-code", "no checkout", _plain("^/h/QWEN.md", "~/QWEN.md", "~/p/QWEN.md"), start="~/p", is_checkout=False
     ),

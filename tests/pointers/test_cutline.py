@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine.model import Policy
-from memtui.pointers.cutline import end_of_text, measure
+from memtui.pointers.cutline import end_of_index, end_of_text, measure
 
 LINES = Policy(index_lines=3)
 BYTES = Policy(index_bytes=20)
@@ -54,6 +54,16 @@ def test_bytes_are_counted_without_the_last_line_end(data: bytes, cut: int | Non
 def test_a_line_that_fits_only_in_part_is_not_loaded() -> None:
     found = measure(b"- line 0\n- a line that is too long\n", BYTES)
     assert (found.cut, found.by, found.lost_bytes) == (1, "bytes", 26)
+
+
+@pytest.mark.parametrize("head", [b"", b"\n\n", b"---\nx: y\n---\n\n", b"<!-- x -->\n"])
+def test_of_a_first_line_that_is_too_long_what_fits_is_loaded(head: bytes) -> None:
+    data = head + "- a😀😀\n- b\n".encode()
+    policy = UNITS._replace(index_uncounted=BOTH, index_units=6)
+    found = measure(data, policy)
+    assert (found.cut, found.part) == (head.count(b"\n"), len("- a😀".encode()))
+    assert found.lost_bytes == len("😀\n- b\n".encode())
+    assert end_of_index(data, policy)[0] == len(data) - found.lost_bytes
 
 
 def test_characters_beyond_the_basic_plane_are_two_units() -> None:

@@ -342,8 +342,9 @@ class _Checking:
             return
         policy = index.policy
         most = {"lines": policy.index_lines, "bytes": policy.index_bytes, "units": policy.index_units}[found.by]
+        behind = f" behind its first {most:,} {LIMITS[found.by]}" if found.part else ""
         text = (
-            f"over {most:,} {LIMITS[found.by]}: line {found.cut + 1:,} and what follows "
+            f"over {most:,} {LIMITS[found.by]}: line {found.cut + 1:,}{behind} and what follows "
             f"({_count(found.lost_lines, 'line')}, {_memories(len(self.below))}) is not loaded"
         )
         fix, why = self._split()
