@@ -44,6 +44,10 @@ BY_PATH, BY_NAME, BY_FOLDER = "path", "name", "folder"
 """What `Excluded.pattern` is: a shell pattern of absolute paths (`patterns.Matching`); one of the names that the agent
 is given, in which `*` goes across folders; the path of a folder."""
 
+FOLLOWED, PASSED_OVER = "followed", "passed over"
+"""What becomes of links among the files of a source: those to folders are entered; none is loaded. Otherwise those to
+files are loaded and those to folders are not entered."""
+
 ON_TOP = "Its own system prompt, tools and MCP servers come on top."
 """What most agents load besides, as `Loads.note`."""
 
@@ -149,6 +153,8 @@ class ImportRule(NamedTuple):
     """Signs that are no part of a path where they end it."""
     after: str = ""
     """Signs that may stand before an import, besides blanks."""
+    behind: bool = False
+    """Of a file behind a link, paths count from where the file is, not from where the link is."""
 
 
 class RuleVerdict(NamedTuple):
@@ -207,6 +213,8 @@ class LoadSource(NamedTuple):
     """Of `SYSTEM`: folders there, of which the first that exists is meant."""
     except_for: tuple[str, ...] = ()
     """Names (last part) that belong to another source."""
+    links: str = ""
+    """`FOLLOWED` or `PASSED_OVER`."""
     excludable: bool = True
     """Whether settings can leave single files of it out."""
     named_below: str = ""

@@ -5,6 +5,7 @@ allowed" alike: discovery shows what is there and never fails because of what is
 to the user the same way and differs only in names; files further down, and files these import, are not looked for.
 """
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ SLUG_LENGTH = 200
 """Agents cut longer slugs and add a hash of their own making."""
 BOOKKEEPING = (".DS_Store", ".git", "*.lock")
 """Names that are no memories in anybody's layout."""
+MOST_LINKS = 40
+"""So many links are followed on the way to one place."""
 ABOVE = "These files lie above the project and hold for everything below them."
 
 
@@ -57,61 +60,85 @@ def short_path(path: str, home: str | None) -> str:
     return path
 
 
-def own_file(surroundings: Surroundings, path: str, folder: str) -> str | None:
+def own_place(surroundings: Surroundings, path: str, by: str = "") -> str | None:
     """Find what a link of the user's own leads to, or what they import, when that is theirs as well.
 
     Args:
         surroundings: where the user stands.
-        path: what is a link, or is imported.
-        folder: that of the agent which says so; nothing in a checkout is the user's own.
+        path: what is a link, or is imported; absolute.
+        by: the file that imports it, without links; what a file in a checkout imports stays in that checkout.
 
     Returns:
-        The path without links of a file of the user's, below the home folder and in no checkout; None when it is
-        anything else.
+        The path without links of a file or folder of the user's below the home folder; None when it is anything else.
+        The user's own link may lead into a checkout, as to dotfiles kept in git; one that lies in it may not lead out.
     """
-    real = os.path.realpath(path)
-    home = os.path.realpath(surroundings.home or os.sep)
-    if surroundings.home is None or not is_within(real, (home,)):
-        return None
-    if find_checkout(os.path.dirname(real)) is not None or find_checkout(folder) is not None:
-        return None
     try:
-        found = os.stat(real)
+        real, bounds = _led(path)
+        found = os.stat(real, follow_symlinks=False)
     except OSError:
         return None
-    return real if stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() else None
+    home = os.path.realpath(surroundings.home) if surroundings.home else ""
+    checkout = find_checkout(os.path.dirname(by)) if by else None
+    bounds += (home, checkout or os.sep)
+    is_there = stat.S_ISREG(found.st_mode) or stat.S_ISDIR(found.st_mode)
+    is_mine = home not in ("", real) and found.st_uid == os.geteuid()
+    return real if is_there and is_mine and all(is_within(real, (bound,)) for bound in bounds) else None
+
+
+def _led(path: str) -> tuple[str, tuple[str, ...]]:
+    """Follow links one by one: where they lead, and the checkouts that some of them lie in.
+
+    Raises:
+        OSError: one is gone, or they go in circles.
+    """
+    at = os.sep
+    bounds: list[str] = []
+    ahead = path.split(os.sep)[::-1]
+    while ahead:
+        name = ahead.pop()
+        step = os.path.dirname(at) if name == ".." else os.path.join(at, name) if name not in ("", ".") else at
+        if step == at or name == ".." or not os.path.islink(step):
+            at = step
+            continue
+        if len(bounds) >= MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), path)
+        target = os.readlink(step)
+        bounds.append(find_checkout(at) or os.sep)
+        ahead += target.split(os.sep)[::-1]
+        at = os.sep if target.startswith(os.sep) else at
+    return at, tuple(bounds)
 
 
 def linked(surroundings: Surroundings, root: Root, names: tuple[str, ...]) -> Iterator[Root]:
-    """Give a root of the user's own instructions, and one for each of its files that is a link to another folder.
+    """Give a root of the user's own instructions, and one for each part of it that is a link to another folder.
 
     Args:
         surroundings: where the user stands.
         root: the agent's own folder.
-        names: files below it that may be links.
+        names: files and folders below it that may be links.
 
     Yields:
-        First the root itself without these files; each of the others has one file, read only: whoever wants to change
-        it names its folder by hand.
+        First the root itself without these; each of the others has one file, or what is in one folder, and is read
+        only: whoever wants to change it names its folder by hand.
     """
     found = {
-        name: own_file(surroundings, path, root.path)
-        for name in names
-        if os.path.islink(path := os.path.join(root.path, name))
+        name: own_place(surroundings, path) for name in names if os.path.islink(path := os.path.join(root.path, name))
     }
-    outside = {
-        name: real for name, real in found.items() if real and not is_within(real, (os.path.realpath(root.path),))
-    }
-    yield root._replace(policy=root.policy._replace(elsewhere=(*root.policy.elsewhere, *outside)))
+    inside = (os.path.realpath(root.path),) if found else ()
+    outside = {name: real for name, real in found.items() if real and not is_within(real, inside)}
+    elsewhere = (*root.policy.elsewhere, *outside, *(f"{name}/" for name in outside))
+    yield root._replace(policy=root.policy._replace(elsewhere=elsewhere)) if outside else root
     for name, real in outside.items():
-        folder, base = os.path.split(real)
+        folder, base = (real, "") if os.path.isdir(real) else os.path.split(real)
         link = short_path(os.path.join(root.path, name), surroundings.home)
+        include = (base,) if base else None
         yield root._replace(
             id=f"{root.agent}:global:link-{id_part(name.replace('/', '-'))}",
             path=folder,
             label=f"{root.label}, {link}",
-            policy=root.policy._replace(include=(base,), whole=(base,) if name in root.policy.whole else ()),
+            policy=root.policy._replace(include=include, whole=(base,) if name in root.policy.whole else ()),
             read_only=True,
+            in_checkout=find_checkout(folder) is not None,
             note=f"{root.note} {link} is a link to it, so it is read only: to change it, add its folder to [[roots]].",
         )
 

@@ -20,10 +20,12 @@ from memtui.agents.agent import (
     CHAIN,
     CUT_OFF,
     FOLDER,
+    FOLLOWED,
     HOME,
     MISSING,
     NAMED,
     NAMES_ONLY,
+    PASSED_OVER,
     PLACES,
     PROJECT,
     SKIPPED,
@@ -38,7 +40,7 @@ from memtui.agents.agent import (
     LoadSource,
     RuleVerdict,
 )
-from memtui.agents.layout import own_file, start_folder
+from memtui.agents.layout import own_place, start_folder
 from memtui.agents.loaded_text import (
     CUT,
     DROPPED,
@@ -73,6 +75,7 @@ _WHY = {
     reader.REFUSED: "The system refuses to read it.",
 }
 _UNREAD = "It leads out of the agent's folders and the project. The agent loads it; it is not read here, only counted."
+_UNJUDGED = "It leads out of the agent's folders and is not read here, so it is counted as if nothing in it said when."
 
 
 class LoadedFile(NamedTuple):
@@ -274,11 +277,12 @@ class _Gathering:
                 return
         for name in source.names:
             found = False
+            entered = {os.path.realpath(os.path.join(place.folder, name.partition("*")[0]))}
             for path in reader.matches(place.folder, name, bounds, tally=tally):
                 if os.path.basename(path) in source.except_for:
                     continue
                 if os.path.isdir(path):
-                    yield path
+                    yield from self._behind(place, name, path, tally, entered) if source.links == FOLLOWED else (path,)
                     continue
                 if source.first and not source.blank and self._is_blank(path, place):
                     continue
@@ -286,6 +290,23 @@ class _Gathering:
                 yield path
             if found and source.first:
                 return
+
+    def _behind(self, place: _Place, name: str, link: str, tally: Tally, entered: set[str]) -> Iterator[str]:
+        """Give the files behind a link to a folder that the agent enters, each folder once; else the link."""
+        ahead = [link]
+        while ahead:
+            path = ahead.pop()
+            real = os.path.realpath(path)
+            is_own = place.brought is None and own_place(self._around, path) is not None
+            if not (is_own or is_within(real, place.bounds)):
+                yield path
+            elif real not in entered:
+                entered.add(real)
+                for found in reader.matches(path, f"**/{os.path.basename(name)}", tally=tally):
+                    if os.path.isdir(found):
+                        ahead.append(found)
+                    else:
+                        yield found
 
     def _is_blank(self, path: str, place: _Place) -> bool:
         head = self._reader.head(path, place.bounds, limit=4_096)
@@ -316,9 +337,11 @@ class _Gathering:
         if is_folder:
             inside = is_within(real, place.bounds)
             why = f"It is a link to a folder, not followed{'' if inside else ': it leads out'}."
-            yield LoadedFile(
-                source.label, path, SKIPPED if inside else APPROVAL, f"{why} The agent may load what is in it."
-            )
+            mark = SKIPPED if inside or place.brought is None else APPROVAL
+            yield LoadedFile(source.label, path, mark, f"{why} The agent may load what is in it.")
+            return
+        if source.links == PASSED_OVER and os.path.islink(path):
+            yield LoadedFile(source.label, path, SKIPPED, "It is a link: the agent passes it over.")
             return
         if source.mark == NAMES_ONLY:
             given = name.encode("utf-8", "replace") + b"\n"
@@ -334,8 +357,8 @@ class _Gathering:
         if source.imports is not None and found.raw:  # what a rule imports is loaded before the rule is
             yield from self._imported(source, source.imports, place, found, (real,))
 
-    def _read(self, source: LoadSource, place: _Place, path: str, depth: int = 0) -> LoadedFile | None:
-        """Read a file and apply what limits it; None for a blank one that does not count."""
+    def _read(self, source: LoadSource, place: _Place, path: str, depth: int = 0, by: str = "") -> LoadedFile | None:
+        """Read a file, which may be imported, and apply what limits it; None for a blank one that does not count."""
         left = self._left.get(source.budget)
         if left is not None and left <= 0:
             why = f"The {self._shared(source)} for all of these files are used up."
@@ -345,11 +368,13 @@ class _Gathering:
             source = source._replace(judge=None)
         follows = source.place in PLACES
         outer = place.brought is None and not is_within(os.path.realpath(path), bounds)
-        behind = own_file(self._around, path, place.folder) if outer and follows else None
+        behind = own_place(self._around, path, by) if outer and follows else None
         head = self._reader.head(path, bounds if behind is None else (behind,))
-        size = reader.target_size(path) if head == OUTSIDE and follows and source.judge is None else None
+        is_free = follows and (source.judge is None or outer)
+        size = reader.target_size(path) if head == OUTSIDE and is_free else None
         if size is not None:
-            return LoadedFile(source.label, path, WHOLE, _UNREAD, size, unread=size, depth=depth)
+            why = _UNREAD if source.judge is None else _UNJUDGED
+            return LoadedFile(source.label, path, WHOLE, why, size, unread=size, depth=depth)
         if isinstance(head, str):
             mark = {GONE: MISSING, OUTSIDE: APPROVAL}.get(head, SKIPPED)
             return LoadedFile(source.label, path, mark, _WHY[head], reader.size_of(path), depth=depth)
@@ -446,7 +471,8 @@ class _Gathering:
             if why_not:
                 yield LoadedFile(label, path, SKIPPED, why_not, reader.size_of(path), depth=len(above))
                 continue
-            read = self._read(source._replace(label=label, judge=None, limits=Limits()), place, path, len(above))
+            alone = source._replace(label=label, judge=None, limits=Limits())
+            read = self._read(alone, place, path, len(above), above[-1])
             if read is None:
                 continue
             yield read
@@ -463,7 +489,8 @@ class _Gathering:
     def _target(self, importer: str, target: str, rule: ImportRule) -> str:
         if rule.home and target.startswith("~/") and self._around.home:
             return os.path.normpath(os.path.join(self._around.home, target[2:]))
-        return os.path.normpath(os.path.join(os.path.dirname(importer), target))
+        folder = os.path.dirname(os.path.realpath(importer) if rule.behind else importer)
+        return os.path.normpath(os.path.join(folder, target))
 
 
 def _besides(one: Besides) -> LoadedFile:

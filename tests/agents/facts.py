@@ -66,6 +66,34 @@ CLAUDE_CODE = (
     ),
     Fixture(
         "claude-code",
+        "dotfiles in git",
+        {
+            "~/kept/rules/some.md": '---\npaths: "src/**"\n---\n%\n',
+            "~/kept/CLAUDE.md": "%\n@near.md @./beside.md @~/notes/x.md\n",
+            **_plain("~/kept/.git/HEAD", "~/kept/rules/a.md", "~/kept/rules/d/b.md", "~/kept/near.md"),
+            **_plain("~/.claude/near.md", "~/.claude/beside.md", "~/notes/x.md", "^/opt/o.md", "~/more/c.md"),
+        },
+        links={
+            "~/.claude/rules": "~/kept/rules",
+            "~/.claude/CLAUDE.md": "~/kept/CLAUDE.md",
+            "~/kept/rules/more": "~/more",
+            "~/kept/rules/loop": "~/kept/rules",
+            "~/kept/rules/o.md": "^/opt/o.md",
+        },
+    ),
+    Fixture(
+        "claude-code",
+        "folders of rules behind links",
+        {
+            "~/team/some.md": '---\npaths: "src/**"\n---\n%\n',
+            **_plain("~/.claude/rules/own.md", "~/team/a.md", "~/team/d/b.md", ".claude/rules/c.md", "more/e.md"),
+        },
+        links={"~/.claude/rules/team": "~/team", ".claude/rules/in": "more", ".claude/rules/out": "~/team"},
+    ),
+    Fixture("claude-code", "rules behind a link out", _plain("~/work/a.md"), links={".claude/rules": "~/work"}),
+    Fixture("claude-code", "rules behind a link within", _plain("shared/a.md"), links={".claude/rules": "shared"}),
+    Fixture(
+        "claude-code",
         "imports",
         {
             "CLAUDE.md": "%\n@docs/frag.md#part @docs/sp\\ ace.md @_under/x.md @1num.md **@docs/bold.md** *@em.md*\n"
@@ -152,7 +180,7 @@ CODEX = (
     Fixture(
         "codex",
         "links and the newer folder",
-        _plain("~/dotfiles/A.md", "~/work/B.md", "~/.codex/memories_v2/memory_summary.md"),
+        _plain("~/dotfiles/.git/HEAD", "~/dotfiles/A.md", "~/work/B.md", "~/.codex/memories_v2/memory_summary.md"),
         links={"~/.codex/AGENTS.md": "~/dotfiles/A.md", "AGENTS.md": "~/work/B.md"},
     ),
     Fixture(
@@ -190,7 +218,11 @@ GEMINI = (
     Fixture(
         "gemini",
         "links",
-        _plain("~/dotfiles/G.md", "~/work/P.md"),
+        {
+            "~/dotfiles/G.md": "%\n@near.md @./beside.md @~/notes/x.md @@T@/h/u/.gemini/abs.md\n",
+            **_plain("~/dotfiles/.git/HEAD", "~/dotfiles/near.md", "~/.gemini/near.md", "~/.gemini/beside.md"),
+            **_plain("~/notes/x.md", "~/.gemini/abs.md", "~/work/P.md"),
+        },
         links={"~/.gemini/GEMINI.md": "~/dotfiles/G.md", "GEMINI.md": "~/work/P.md"},
     ),
 )
@@ -215,6 +247,21 @@ QWEN_CODE = (
         start="sub",
     ),
     Fixture("qwen-code", "a first line that is too long", {"~/.qwen/projects/@S@/memory/MEMORY.md": _FIRST}),
+    Fixture(
+        "qwen-code",
+        "links",
+        {
+            "~/kept/QWEN.md": "%\n@near.md @~/notes/x.md\n",
+            **_plain("~/kept/.git/HEAD", "~/kept/near.md", "~/kept/rules/a.md", "~/kept/rules/d/b.md", "~/notes/x.md"),
+            **_plain("~/.qwen/near.md", "~/team/t.md", "shared/s.md", ".qwen/rules/own.md"),
+        },
+        links={
+            "~/.qwen/QWEN.md": "~/kept/QWEN.md",
+            "~/.qwen/rules": "~/kept/rules",
+            "~/kept/rules/team": "~/team",
+            ".qwen/rules/s.md": "shared/s.md",
+        },
+    ),
     Fixture(
         "qwen-code", "no checkout", _plain("^/h/QWEN.md", "~/QWEN.md", "~/p/QWEN.md"), start="~/p", is_checkout=False
     ),
@@ -244,6 +291,12 @@ COPILOT = (
         "further folders",
         _plain("~/extra/AGENTS.md", "~/extra/x.instructions.md", "~/extra/.github/instructions/y.instructions.md"),
         environ={"COPILOT_CUSTOM_INSTRUCTIONS_DIRS": "@T@/h/u/extra"},
+    ),
+    Fixture(
+        "copilot-cli",
+        "links",
+        _plain("~/kept/.git/HEAD", "~/kept/c.md", "~/kept/more/a.instructions.md"),
+        links={"~/.copilot/copilot-instructions.md": "~/kept/c.md", "~/.copilot/instructions": "~/kept/more"},
     ),
 )
 OPENCODE = (

@@ -87,7 +87,7 @@ _ENDINGS = """
     .org .tex .latex .lock .log .diff .patch
 """
 """What it takes for text when it is imported."""
-IMPORTS = agent.ImportRule(depth=4, markdown=True, approval=True, endings=frozenset(_ENDINGS.split()))
+IMPORTS = agent.ImportRule(depth=4, markdown=True, approval=True, endings=frozenset(_ENDINGS.split()), behind=True)
 INDEX = agent.Limits(lines=200, units=25_000)
 """Of the index; what is left out of the count is dropped."""
 _AUTO = ("memory index", "memories")
@@ -98,8 +98,9 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     folder, main = OWN.folder(surroundings), _main(surroundings)
     if folder is not None and is_folder(folder):
         own = Root(f"{ID}:global", folder, ID, "global", LABEL, PERSONAL, note=READS, kind="instructions")
-        rules = (f"rules/{name}" for name in names_in(os.path.join(folder, "rules")) if name.endswith(".md"))
-        yield from linked(surroundings, own, ("CLAUDE.md", *rules))
+        rules = os.path.join(folder, "rules")
+        inside = () if os.path.islink(rules) else tuple(f"rules/{name}" for name in names_in(rules))
+        yield from linked(surroundings, own, ("CLAUDE.md", "rules", *inside))
         subagents = os.path.join(folder, "agent-memory")
         if is_folder(subagents):
             yield Root(
@@ -412,7 +413,7 @@ def _written(label: str, place: str, *names: str) -> agent.LoadSource:
 
 
 def _rules(label: str, place: str, names: tuple[str, ...]) -> agent.LoadSource:
-    return _written(label, place, *names)._replace(judge=_rule)
+    return _written(label, place, *names)._replace(judge=_rule, links=agent.FOLLOWED)
 
 
 def _client_files(place: Surroundings, level: str, start: agent.Start) -> tuple[agent.ClientFile, ...]:
@@ -447,7 +448,7 @@ LOADS = agent.Loads(
             ".claude/CLAUDE.md",
             ".claude/rules/**/*.md",
             "CLAUDE.local.md",
-        )._replace(judge=_rule, rules_in=f"{os.sep}rules{os.sep}"),
+        )._replace(judge=_rule, rules_in=f"{os.sep}rules{os.sep}", links=agent.FOLLOWED),
         agent.LoadSource(
             "memory index",
             "claude-code:project",

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from memtui.agents import agent
-from memtui.agents.layout import BOOKKEEPING, id_part, in_project, is_folder, names_in, only, short_path, there
+from memtui.agents.layout import BOOKKEEPING, id_part, in_project, is_folder, linked, names_in, only, short_path, there
 from memtui.agents.settings import quoted_settings, settings_text
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -57,7 +57,8 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     copilot = OWN.folder(surroundings)
     if copilot is not None:
         mine = _instructions("global:cli", copilot)._replace(label="Copilot CLI instructions")
-        yield from there(only(mine, "copilot-instructions.md", "instructions/"))
+        for root in there(only(mine, "copilot-instructions.md", "instructions/")):
+            yield from linked(surroundings, root, ("copilot-instructions.md", "instructions"))
     mine = _instructions("project:instructions", surroundings.project)
     yield from in_project(surroundings, only(mine, ".github/copilot-instructions.md", ".github/instructions/"))
 

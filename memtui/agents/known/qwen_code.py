@@ -80,7 +80,7 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     if home is not None and is_folder(home):
         policy = Policy(include=(*names, "rules/"), ignore=IGNORED, whole=names)
         own = Root(f"{ID}:global:instructions", home, ID, "global", LABEL, policy, note=READS, kind="instructions")
-        yield from linked(surroundings, own, names)
+        yield from linked(surroundings, own, (*names, "rules"))
     for root in _project_memory(surroundings, base, note, all_projects=all_projects):
         yield root._replace(switched_off=where)
     yield from _team(surroundings, home)
@@ -275,7 +275,8 @@ def _rule(found: dict[str, str]) -> agent.RuleVerdict:
 
 
 def _rules(label: str, place: str, names: str) -> agent.LoadSource:
-    return agent.LoadSource(label, place, (names,), judge=_rule, front_matter=True, comments=True)
+    found = agent.LoadSource(label, place, (names,), judge=_rule, front_matter=True, comments=True)
+    return found._replace(links=agent.PASSED_OVER)
 
 
 def _sources(names: tuple[str, ...]) -> tuple[agent.LoadSource, ...]:

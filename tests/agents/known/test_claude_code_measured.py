@@ -50,17 +50,56 @@ def test_the_users_own_file_behind_a_link_is_loaded_and_is_a_root_of_its_own(mac
     assert root.id not in by_hand, "its folder was named by hand, where it can be changed"
 
 
-def test_what_is_not_the_users_to_believe_is_counted_and_not_read(machine: Machine) -> None:
+def test_dotfiles_kept_in_git_are_the_users_own_and_what_leads_out_of_them_is_only_counted(machine: Machine) -> None:
     machine.write("~/kept/.git/HEAD")
-    machine.write("~/kept/a.md", "In a checkout.\n")
-    machine.write("~/.claude/CLAUDE.md", "@~/kept/a.md\n@/etc/hostname\n")
+    for name in ("~/kept/near.md", "~/.claude/near.md", "~/notes/x.md", "~/kept/rules/a.md", "~/kept/rules/d/b.md"):
+        machine.write(name)
+    machine.write("~/kept/CLAUDE.md", "In a checkout. @near.md @~/notes/x.md @/etc/hostname\n")
+    machine.path("~/kept/rules/out.md").symlink_to(machine.path("~/notes/x.md"))
+    for name in ("CLAUDE.md", "rules"):
+        machine.path(f"~/.claude/{name}").symlink_to(machine.path(f"~/kept/{name}"))
     found = started(machine, "claude-code")
-    assert [(one.mark, one.raw, one.unread == one.size) for one in found[1:]] == [("", b"", True)] * 2
-    machine.path("~/.claude/CLAUDE.md").unlink()
-    machine.path("~/.claude/CLAUDE.md").symlink_to(machine.path("~/kept/a.md"))
-    (only,) = started(machine, "claude-code")
-    assert (only.mark, only.raw, only.unread) == ("", b"", 15)
-    assert not [name for name in machine.roots() if ":link-" in name]
+    assert [(os.path.relpath(one.path, machine.home), one.mark, bool(one.raw)) for one in found] == [
+        (".claude/CLAUDE.md", "", True),
+        ("kept/near.md", "", True),
+        ("notes/x.md", "", False),
+        (os.path.relpath("/etc/hostname", machine.home), "", False),
+        (".claude/rules/a.md", "", True),
+        (".claude/rules/d/b.md", "", True),
+    ]
+    roots = machine.roots()
+    shown = listed(roots, machine.folder / "state")  # what it lists it has read, but for links
+    assert {name: shown[name] for name in shown if ":link-" in name} == {
+        "claude-code:global:link-CLAUDE.md": ["CLAUDE.md"],
+        "claude-code:global:link-rules": ["a.md", "d/b.md", "out.md"],
+    }
+    assert {(root.read_only, root.in_checkout) for root in roots.values() if ":link-" in root.id} == {(True, True)}
+
+
+@pytest.mark.parametrize(("target", "is_root"), [("../notes/x.md", False), ("d/y.md", True), ("CLAUDE.md", False)])
+def test_no_link_of_a_checkout_is_a_way_out_of_it(machine: Machine, target: str, is_root: bool) -> None:
+    for name in ("~/kept/.git/HEAD", "~/kept/d/y.md", "~/notes/x.md", "~/.claude/x"):
+        machine.write(name)
+    machine.path("~/kept/CLAUDE.md").symlink_to(target)
+    machine.path("~/.claude/CLAUDE.md").symlink_to("../kept/CLAUDE.md")
+    assert ("claude-code:global:link-CLAUDE.md" in machine.roots()) is is_root
+
+
+def test_links_among_the_rules_are_followed_as_far_as_they_are_the_users(machine: Machine) -> None:
+    for name in ("~/team/a.md", "~/team/d/b.md", "out/c.md", "app/more/e.md", "~/.claude/rules/own.md"):
+        machine.write(name)
+    (machine.app / ".claude/rules").mkdir(parents=True)
+    (machine.app / ".claude/rules/more").symlink_to("../../more")
+    (machine.app / ".claude/rules/out").symlink_to(machine.path("~/team"))
+    for name, target in (("team", "~/team"), ("loop", "~/.claude/rules"), ("out", "out"), ("home", "~/")):
+        machine.path(f"~/.claude/rules/{name}").symlink_to(machine.path(target))
+    own = os.path.relpath(machine.home, machine.folder) + "/.claude/rules"
+    found = [one for one in marked(machine, started(machine, "claude-code")) if "/rules/" in one]
+    assert found[-2:] == ["app/.claude/rules/more/e.md", "app/.claude/rules/out: needs approval"]
+    assert set(found[:-2]) >= {f"{own}/{name}" for name in ("own.md", "out: skipped", "team/a.md", "team/d/b.md")}
+    shown = listed(machine.roots(), machine.folder / "state")
+    assert [name for name in shown if ":link-" in name] == ["claude-code:global:link-rules-team"]
+    assert shown["claude-code:global:link-rules-team"] == ["a.md", "d/b.md"]
 
 
 @pytest.mark.parametrize("where", ["app", "other"])
