@@ -34,6 +34,7 @@ from memtui.features.tasks.lanes import works
 from memtui.loopback import Guard
 from memtui.wire.doors import LiveSettings, door_access
 from memtui.wire.outcomes import EXIT, REFUSED
+from memtui.wire.output import without_secrets
 from memtui.wire.times import rfc3339
 
 STREAMS = 64
@@ -181,7 +182,9 @@ class Routes:
                 return error.response()
             except MemtuiError as error:
                 return bodies.request_error(error, kind).response()
-            return found if isinstance(found, Response) else JSONResponse(found)
+            if isinstance(found, Response):
+                return found
+            return JSONResponse(without_secrets(found) if isinstance(found, dict) else found)
 
         return answer
 

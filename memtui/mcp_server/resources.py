@@ -1,7 +1,8 @@
 """Memories as resources: the list in pages, and reading one, which counts as a use.
 
-Names and descriptions are other people's text: they leave here visible and short. Contents leave as they are. A memory
-has one URI, `memory:///memories/<scope>/<path>`, which is decoded once, and checked like every other path.
+Names and descriptions are other people's text: they leave here visible and short. Contents leave as they are, but for
+secrets, which are masked. A memory has one URI, `memory:///memories/<scope>/<path>`, which is decoded once, and checked
+like every other path.
 """
 
 import base64
@@ -14,6 +15,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from mcp_types import Annotations, BlobResourceContents, Resource, ResourceTemplate, TextResourceContents
 
+from memtui import mask
 from memtui.engine import Engine
 from memtui.engine.model import Address, Memory
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
@@ -75,6 +77,8 @@ def page(engine: Engine, cursor: str | None) -> Page:
             if not (reachable_path(row.address.path) and reach.reviewed(row)):
                 continue  # it would be listed with an address that cannot be read
             virtual = f"{shelf.place}/{row.address.path}"
+            if mask.shown(virtual) != virtual:
+                continue  # its address would tell a secret
             key = virtual.encode("utf-8", "surrogateescape")
             if after is None or key > after:
                 found.append((key, virtual, row))
@@ -93,7 +97,7 @@ def read(door: AdmittedClient, uri: str) -> TextResourceContents | BlobResourceC
         MemtuiError: it is no URI of a memory, or the memory cannot be read.
     """
     address = address_of(door.engine, uri)
-    data = _reviewed(door.engine, address)
+    data = mask.shown_bytes(_reviewed(door.engine, address))
     door.engine.pins.record_use(address, actor=door.actor, soon=True)
     try:
         return TextResourceContents(uri=uri, mime_type=MARKDOWN, text=data.decode())

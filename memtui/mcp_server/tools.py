@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING
 
+from memtui import mask
 from memtui.agents.table import canonical
 from memtui.engine import now_ms
 from memtui.engine.disk import faults
@@ -53,7 +54,12 @@ def offered(desk: Desk) -> "list[dict[str, Any]]":
 
 
 def call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Result:
-    """Carry out one call; never raises."""
+    """Carry out one call; never raises, and no secret is in its answer."""
+    found = _call(desk, name, arguments)
+    return found._replace(text=mask.shown(found.text))
+
+
+def _call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Result:
     door = None
     try:
         door = desk.door()

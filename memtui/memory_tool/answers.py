@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from memtui.engine import Engine
 from memtui.errors import CODES, MemtuiError
+from memtui.mask import BEGIN
 from memtui.memory_tool.call import ROOT, SCOPES, VirtualPath, shown
 
 
@@ -66,6 +67,14 @@ def no_memories(place: VirtualPath) -> str:
 def not_text(place: VirtualPath) -> str:
     """The bytes would be damaged by an edit."""
     return f"{shown(place.given)} is not a UTF-8 text file; cannot edit it"
+
+
+def hidden(place: VirtualPath) -> str:
+    """An edit of what the client sees only as a mask."""
+    return (
+        f"{FAILED}a part of {shown(place.given)} that you see as {BEGIN}...] is a secret of the user's, and this would"
+        " change it (E_MASKED). Nothing was changed; edit the text around it, or ask the user"
+    )
 
 
 def too_big(size: int) -> str:

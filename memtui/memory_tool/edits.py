@@ -6,6 +6,8 @@ and no character of a new text has a meaning of its own. It is apart from the ca
 
 from typing import NamedTuple
 
+from memtui import mask
+
 BOM = b"\xef\xbb\xbf"
 _LISTED = 20
 """Line numbers an answer lists."""
@@ -30,6 +32,10 @@ class NotUnique(Exception):  # noqa: N818
     def __init__(self, matches: Matches) -> None:
         super().__init__(matches.times)
         self.matches = matches
+
+
+class Hidden(Exception):  # noqa: N818
+    """The edit would change what its writer sees only as a mask."""
 
 
 class NoSuchLine(Exception):  # noqa: N818
@@ -140,6 +146,35 @@ def insert(data: bytes, line: int, text: str) -> tuple[bytes, int]:
             added[-1] = added[-1][:-1]
     lines[line:line] = added
     return mark + b"\n".join(lines), len(added)
+
+
+def check_masks(before: bytes, after: bytes, old: str = "") -> None:
+    """Require that an edit by somebody who sees secrets masked leaves them whole, or takes them away whole.
+
+    Args:
+        before, after: the content; the same where nothing was found to replace.
+        old: the text that was to be replaced, as it was given.
+
+    Raises:
+        Hidden: a part of a secret would change, a mask would be written over one, or the text to replace is a mask.
+    """
+    found = mask.secrets(text := before.decode(errors="surrogateescape"))
+    if not found:
+        return
+    new = after.decode(errors="surrogateescape")
+    if before == after:
+        if mask.BEGIN in old and old in mask.shown(text):
+            raise Hidden
+        return
+    least = min(len(text), len(new))
+    start = next((at for at in range(least) if text[at] != new[at]), least)
+    tail = next((at for at in range(least - start) if text[-1 - at] != new[-1 - at]), least - start)
+    end, written = len(text) - tail, new[start : len(new) - tail]
+    for one in found:
+        whole = start <= one.start and one.end <= end
+        touched = one.start < end and start < one.end
+        if (touched and not whole) or (whole and mask.BEGIN in written):
+            raise Hidden
 
 
 def has_crlf(data: bytes) -> bool:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 
+from memtui import mask
 from memtui.engine import Engine
 from memtui.engine.look.folder_listing import FolderItem, FolderItems
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Root, Unchanged
@@ -74,9 +75,9 @@ class ScopedTool:
         """
         try:
             request = read_request(given)
-            return Result(ok=True, text=sendable(self._run(request)))
+            return Result(ok=True, text=sendable(mask.shown(self._run(request))))
         except Refusal as refusal:
-            return Result(ok=False, text=sendable(refusal.text))
+            return Result(ok=False, text=sendable(mask.shown(refusal.text)))
 
     def _run(self, request: Request) -> str:
         match request.command:
@@ -158,7 +159,7 @@ class ScopedTool:
             raise self._refusal(error, place) from None
         if len(data) > MAX_BYTES and request.limit is None:
             raise Refusal(answers.over_cap(place))
-        text = numbered(data, request.offset, request.limit)
+        text = numbered(mask.shown_bytes(data), request.offset, request.limit)
         if len(data) > MAX_BYTES and len(text.encode()) > MAX_BYTES:
             raise Refusal(answers.over_cap(place))
         self._used(address, wrote=False)
@@ -213,6 +214,7 @@ class ScopedTool:
             try:
                 return edits.str_replace(data, wanted.decode(), put.decode())
             except edits.NotUnique as error:
+                edits.check_masks(data, data, old)
                 raise Refusal(_not_unique(error.matches, place)) from None
 
         self._edit(place, change)
@@ -241,8 +243,11 @@ class ScopedTool:
         def checked(data: bytes) -> bytes:
             try:
                 after = change(data)
+                edits.check_masks(data, after)
             except edits.NotText:
                 raise Refusal(answers.not_text(place)) from None
+            except edits.Hidden:
+                raise Refusal(answers.hidden(place)) from None
             except Refusal:
                 if len(data) > MAX_BYTES:
                     raise Refusal(answers.over_cap(place)) from None

@@ -14,6 +14,7 @@ from memtui.features.hot_set.fit import hook
 from memtui.mcp_server import resources
 from tests.mcp_server.talk import ProtocolError, Store, talk
 from tests.reviews import review
+from tests.test_mask import GITHUB, KEY
 
 
 async def test_what_a_resource_says_of_a_memory(store: Store) -> None:
@@ -45,6 +46,30 @@ async def test_reading_gives_the_text_and_is_a_use(store: Store) -> None:
         await it.ask("resources/list")
     rows = store.rows()
     assert {name: rows[f"memtui:global/{name}"].uses for name in ("a.md", "raw.md")} == {"a.md": 2, "raw.md": 1}
+
+
+async def test_secrets_are_in_no_answer(store: Store) -> None:
+    text = f"---\ndescription: uses {GITHUB}\n---\n{KEY}\nferry {GITHUB}\n"
+    store.write("global/a.md", text)
+    store.write(f"global/{GITHUB}.md", text)
+    async with talk() as it:
+        await it.hello()
+        answers = [
+            await it.ask("resources/list"),
+            await it.ask("resources/read", uri="memory:///memories/global/a.md"),
+            *[
+                await it.ask("tools/call", name=name, arguments=fields)
+                for name, fields in (
+                    ("memory", {"command": "view", "path": "/memories/global/a.md"}),
+                    ("memory", {"command": "view", "path": "/memories"}),
+                    ("memory_search", {"query": GITHUB[3:30]}),
+                    ("memory_search", {"query": "ferry"}),
+                    ("memory_recall", {"query": "ferry"}),
+                )
+            ],
+        ]
+    assert not [one for one in answers if GITHUB[:9] in str(one) or KEY[40:60] in str(one)]
+    assert len([one for one in answers if "[masked: " in str(one)]) == len(answers)
 
 
 @pytest.mark.parametrize(

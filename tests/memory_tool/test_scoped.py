@@ -15,6 +15,7 @@ from memtui.memory_tool.call import COMMANDS, parse_path
 from memtui.memory_tool.scoped import ScopedTool
 from tests.faults.injector import failing, hooked, meddling
 from tests.memory_tool.conftest import ACTOR, GLOBAL, Tool, open_tool
+from tests.test_mask import GITHUB, KEY
 
 A, B = f"{GLOBAL}/a.md", f"{GLOBAL}/b.md"
 CALLS: dict[str, dict[str, object]] = {
@@ -408,3 +409,38 @@ def test_refusals_of_names_hold_the_reason_and_no_root(tool: Tool) -> None:
     assert "levels deep" in tool.refused("create", path=deep, file_text="")
     with pytest.raises(RefusedError):
         tool.engine.memories.create(Address("memtui:global", "d/" * 30 + "x"), "", actor=ACTOR)
+
+
+# --- secrets
+
+
+def test_what_a_client_sees_is_masked_line_by_line_and_stays_whole(tool: Tool) -> None:
+    tool.done("create", path=A, file_text=f"# Keys\n{KEY}\ntoken {GITHUB} for\nlast\n")
+    seen = tool.done("view", path=A)
+    assert (
+        seen == "1\t# Keys\n2\t[masked: private key]\n3\t\n4\t\n5\t\n6\ttoken [masked: GitHub token] for\n7\tlast\n8\t"
+    )
+    assert tool.done("view", path=A, offset=3, limit=1) == "3\t"
+    assert GITHUB not in tool.done("create", path=f"{GLOBAL}/{GITHUB}.md", file_text="x")
+    assert "[masked: GitHub token].md" in tool.done("view", path="/memories")
+    for call in (
+        {"command": "str_replace", "path": A, "old_str": "[masked: GitHub token] for", "new_str": "it"},
+        {"command": "str_replace", "path": A, "old_str": f"{GITHUB[20:]} for", "new_str": "it"},
+        {"command": "str_replace", "path": A, "old_str": "token " + GITHUB[:6], "new_str": ""},
+        {"command": "str_replace", "path": A, "old_str": GITHUB, "new_str": "[masked: GitHub token]"},
+        {"command": "insert", "path": A, "insert_line": 3, "insert_text": "in the key"},
+    ):
+        before = tool.on_disk()
+        assert "(E_MASKED)" in tool.tool.call(call).text
+        assert tool.on_disk() == before
+
+
+def test_what_is_around_a_secret_is_edited_and_a_mask_is_a_text(tool: Tool) -> None:
+    tool.done("create", path=A, file_text=f"token {GITHUB} for\n")
+    tool.done("str_replace", path=A, old_str=" for", new_str=" of [masked: x]")
+    tool.done("insert", path=A, insert_line=1, insert_text="[masked: GitHub token]")
+    tool.done("str_replace", path=A, old_str="token]", new_str="token], again")
+    assert "old_str was not found" in tool.refused("str_replace", path=A, old_str="[masked: y]", new_str="")
+    tool.done("str_replace", path=A, old_str=GITHUB, new_str="(in the vault)")
+    kept = "token (in the vault) of [masked: x]\n[masked: GitHub token], again\n"
+    assert (tool.folder() / "a.md").read_text() == kept

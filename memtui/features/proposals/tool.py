@@ -16,6 +16,7 @@ from memtui.features.feature import Offer
 from memtui.features.proposals.value import QUOTE, WHY, bounded, proposal
 from memtui.given import reach
 from memtui.memory_tool.call import Refusal, Result, parse_path
+from memtui.memory_tool.edits import Hidden, check_masks
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -61,7 +62,7 @@ def call(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
 
     Raises:
         UsageError: a field is missing, unknown, of the wrong kind or too long.
-        RefusedError: `E_ACCESS`, the client may not change that memory; `E_TOO_MANY`, `E_UNREVIEWED`.
+        RefusedError: `E_ACCESS`, the client may not change that memory; `E_MASKED`, `E_TOO_MANY`, `E_UNREVIEWED`.
         NotFoundError: there is no such memory.
     """
     fields = _fields(given)
@@ -139,9 +140,19 @@ def _step(engine: Engine, fields: Mapping[str, str]) -> Step:
     if kind == "move":
         return Rename(address, _address(engine, fields["new_path"]), there.sha256)
     old = fields.get("old_text", "").encode()
-    if old and there.bytes.count(old) != 1:
+    alone = not old or there.bytes.count(old) == 1
+    after = (there.bytes.replace(old, text) if old else text) if alone else there.bytes
+    try:
+        check_masks(there.bytes, after, old.decode())
+    except Hidden:
+        raise RefusedError(
+            f"This would change a secret in {fields['path']} that is masked for you.",
+            code="E_MASKED",
+            hint="Propose a change of the text around it.",
+        ) from None
+    if not alone:
         raise NotFoundError(f"'old_text' does not stand in {fields['path']} exactly once.", hint="View it first.")
-    return Write(address, there.bytes.replace(old, text) if old else text, there.sha256)
+    return Write(address, after, there.sha256)
 
 
 def _address(engine: Engine, path: str) -> Address:

@@ -16,6 +16,7 @@ from memtui.features.proposals.tool import MOST_OPEN, call
 from memtui.given.tokens import estimate
 from tests.mcp_server.conftest import store
 from tests.mcp_server.talk import Store, talk
+from tests.test_mask import GITHUB
 
 __all__ = ["store"]
 ME = Actor("mcp:codex")
@@ -55,6 +56,15 @@ def test_what_is_proposed_waits_and_nothing_is_written(
     assert (store.folder / "global/a.md").read_text() == TEXT
     assert call(engine, ME, given) == said, "the same is proposed once"
     assert apply.preview(engine, one.id).problem == ""
+
+
+def test_a_change_of_what_is_masked_is_refused(engine: Engine, store: Store) -> None:
+    store.write("global/a.md", f"We use tabs and {GITHUB}.\n")
+    for fields in ({"old_text": "[masked: GitHub token]"}, {"old_text": "", "text": "tabs, [masked: GitHub token]"}):
+        with pytest.raises(MemtuiError) as caught:
+            call(engine, ME, CHANGE | fields)
+        assert caught.value.code == "E_MASKED"
+    assert call(engine, ME, CHANGE).ok
 
 
 def test_a_rejection_is_told_with_its_reason(engine: Engine) -> None:
