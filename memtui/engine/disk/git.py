@@ -85,7 +85,10 @@ def folders_of(path: str) -> tuple[str, str, str] | None:
         if checkout is None or folder is None or not fsio.is_dir(folder):
             return None
         if not fsio.is_there(os.path.join(folder, "commondir")):
-            return checkout, folder, folder
+            above = checkout_of(os.path.dirname(checkout)) or ""
+            modules = os.path.join(above, ".git", "modules", "")  # else a checkout could name anybody's repository
+            own = folder == os.path.join(checkout, ".git") or fsio.real_path(folder).startswith(modules)
+            return (checkout, folder, folder) if own else None
         common = _common(os.path.join(checkout, ".git"), folder)
         return None if common is None else (checkout, folder, common)
     except OSError:

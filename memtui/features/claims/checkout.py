@@ -24,6 +24,8 @@ _MANIFESTS = 100
 """Manifests that are read; a checkout with more is not asked about commands and dependencies."""
 _VERSIONS = 100
 """Versions of manifests that are read, the newest."""
+_BYTES = 4 * 1_048_576
+"""Of manifests that are read: a checkout can hold anything, and reading them takes long."""
 _HOPS = 10
 
 
@@ -52,6 +54,7 @@ class Checkout:
         self._objects = objects
         self._now, self._default = _by_name(past.names), _by_name(past.default)
         self._changed = _by_name(past.changes)
+        self._left = _BYTES
         self._offers: dict[bytes, Manifest] = {}
         self._now_offered: dict[tuple[str, ...], tuple[Manifest, ...]] = {}
 
@@ -174,8 +177,9 @@ class Checkout:
             return missing
         if sha not in self._offers:
             data = blob(self._objects, sha)
-            if data is None:
+            if data is None or len(data) > self._left:
                 return missing
+            self._left -= len(data)
             self._offers[sha] = manifests.parse(path.rpartition("/")[2], data)
         return self._offers[sha]
 

@@ -39,6 +39,8 @@ _UNTIL = re.compile(
     r" ((?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\b"
 )
 _SINCE = re.compile(r"(?i)\b(?:since|from|between|seit|von|depuis|desde)\b")
+_NOWADAYS = ("today", "heute", "aujourd'hui", "hoy", "今天")
+"""These as often mean no day at all."""
 _RENAMES = 10
 
 
@@ -155,9 +157,9 @@ def _relative(page: _Page, line: TextLine) -> Iterator[Hazard]:
     if page.now - came < RELATIVE_DAYS * DAY_MS:
         return
     for found in day_words(line.text, came):
-        if not text.in_quotes(line, found.start):
-            start, end = line.start + found.start, line.start + found.end
-            written = page.text[start:end]
+        start, end = line.start + found.start, line.start + found.end
+        written = page.text[start:end]
+        if not text.in_quotes(line, found.start) and written.lower() not in _NOWADAYS:
             said = f"{written} is {found.day}" if sure else f"{written}, written on {_day(came)} or before"
             yield page.hazard(RELATIVE, start, end, line.number, said, found.day if sure else None)
 

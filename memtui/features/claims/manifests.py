@@ -17,13 +17,15 @@ OF_COMMANDS = {
 """Files that say what can be run, by what runs it; wherever they lie."""
 _PYTHON = ("pyproject.toml", "requirements.txt", "requirements-dev.txt")
 OF_DEPENDENCIES = ("package.json", "Cargo.toml", "go.mod", *_PYTHON)
-LARGEST = 1_048_576
+LARGEST = 262_144
 """Bytes of one that is read."""
-_TARGET = re.compile(r"^([\w./-][\w ./-]*?)[ \t]*:(?!=)", re.M)
-_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*)[^:=\n]*:(?!=)", re.M)
-_ANY = re.compile(r"^-?include\b|^[^#\n]*%[^\n=]*:|^\$[({]|^import ", re.M)
-_REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.-]*)(?:\[[^\]]*\])?\s*([^;#\n]*)", re.M)
-_REQUIRED = re.compile(r"^(?:require[ \t]+)?[ \t]*([\w.-]+\.[\w./-]+) v(\S+)", re.M)
+_LONG = re.compile(rb"[^\n]{10000}")
+"""Nobody writes such a line by hand, and the reader of TOML takes a day over some."""
+_TARGET = re.compile(r"^([\w./-][\w ./\t-]*+):(?!=)", re.M)
+_RECIPE = re.compile(r"^@?([A-Za-z_][\w-]*+)[^:\n]*+:(?!=)", re.M)
+_ANY = re.compile(r"^-?include\b|^[^#\n%:]*+%[^\n=:]*+:|^\$[({]|^import ", re.M)
+_REQUIREMENT = re.compile(r"^[ \t]*+([A-Za-z0-9][\w.-]*+)(?:\[[^\]\n]*+\])?[ \t]*+([^;#\n]*+)", re.M)
+_REQUIRED = re.compile(r"^(?:require[ \t]++)?[ \t]*+([\w./~-]++) v(\S++)", re.M)
 
 
 class Manifest(NamedTuple):
@@ -44,13 +46,13 @@ def plain_name(name: str) -> str:
 
 def major(version: str) -> int | None:
     """The first number of a version as it is written; None where there is none, or several majors may do."""
-    numbers = re.findall(r"(?<![\d.\w])v?(\d+)", version)
+    numbers = re.findall(r"(?<![\d.\w])v?(\d{1,9})(?!\d)", version)
     return int(numbers[0]) if len(numbers) == 1 or (numbers and "<" in version) else None
 
 
 def parse(name: str, data: bytes) -> Manifest:
     """Read a manifest; `name` is that of its file."""
-    if len(data) > LARGEST:
+    if len(data) > LARGEST or _LONG.search(data):
         return Manifest(open=True)
     text = data.decode("utf-8", "replace")
     try:

@@ -13,7 +13,7 @@ PATH, COMMAND, DEPENDENCY, MENTION = "path", "command", "dependency", "mention"
 
 _MOST = 5_000
 """Claims of one text that are looked at."""
-_LONGEST = 20_000
+_LONGEST = 5_000
 """Characters of a line that is looked at."""
 _PASSED = re.compile(
     r"(?i)\b(?:remov(?:ed?|es|ing|al)|renam\w+|formerly|deprecat\w+|no longer|instead of|will|todo|was|were"
@@ -32,19 +32,19 @@ _DATED_NAME = re.compile(r"(?:19|20)\d\d-?(?:0[1-9]|1[0-2])-?(?:[0-3]\d)")
 _FENCE = re.compile(r"[ \t>]{0,12}(`{3,}|~{3,})")
 _CODE = re.compile(r"`([^`\n]+)`")
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»")
-_TOKEN = re.compile(r"[^\s\"'`|()\[\]“”«»]+")
-_MAYBE = re.compile(r"[/.]\w|\w/|file$")
+_EDGE = r"\s\"'`|()\[\]“”«»"
+_TOKEN = re.compile(rf"(?<![^{_EDGE}])(?:[^{_EDGE}/.]*+[/.][^{_EDGE}]*+|(?:Make|Docker|[Jj]ust|Proc|Gem|Rake)file)")
 _NO_PATH = re.compile(r"[<>*?{}$~\\=%#^!&,;]|://|\.\.\.|…")
 _PLACE = re.compile(r"(?::\d[\d:,-]*|#L\d[\dL-]*)$")
 _SUFFIX = re.compile(
     r"[\w@+-][\w.@+-]*\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|ex|exs|scala|sql"
     r"|sh|bash|md|mdx|rst|txt|toml|ya?ml|json|jsonc|ini|cfg|conf|lock|css|scss|html|vue|svelte|proto|graphql|tf|xml)"
 )
-_BARE = frozenset(("Makefile", "Dockerfile", "Justfile", "justfile", "Procfile", "Gemfile", "Rakefile"))
 _RUN = re.compile(r"\b(?:(npm|pnpm|yarn|bun) run(?:-script)?|(make|just)) ((?!-)[\w][\w:./-]*)")
 _VERSION = re.compile(
     r"(?<![\w@/.-])(@?[A-Za-z][\w.-]*(?:/[\w.-]+)?)(@|==|>=|~=| )[v^~]?(\d{1,5}(?:\.\d+){0,3})(?![\w%])"
 )
+_NUMBER = re.compile(r"[@=> v^~]\d")
 
 
 class Claim(NamedTuple):
@@ -136,20 +136,18 @@ def claims(text: str, name: str, checkout: str) -> tuple[Claim, ...]:
 
 def _in_line(line: TextLine, checkout: str) -> Iterator[Claim]:
     for token in _TOKEN.finditer(line.text):
-        if not _MAYBE.search(token[0]):
-            continue
         path = _path(token[0], checkout)
         if path:
-            written = token[0].rstrip(".,;:!?*_")
-            start = line.start + token.start()
-            yield Claim(PATH, start, start + len(_PLACE.sub("", written)), line.number, path)
+            start = line.start + token.start() + token[0].index(path)
+            yield Claim(PATH, start, start + len(path), line.number, path)
     shell = [(0, line.text)] if line.code or line.text.lstrip().startswith("$ ") else ()
-    for at, code in shell or [(one.start(1), one[1]) for one in _CODE.finditer(line.text)]:
+    runs = any(word in line.text for word in (" run", "make ", "just "))
+    for at, code in (shell or [(one.start(1), one[1]) for one in _CODE.finditer(line.text)]) if runs else ():
         for run in _RUN.finditer(code):
             name = run[3].rstrip(".,:;")
             start = line.start + at + run.start()
             yield Claim(COMMAND, start, start + len(run[0]), line.number, name, "npm" if run[1] else run[2])
-    for one in _VERSION.finditer(line.text):
+    for one in _VERSION.finditer(line.text) if _NUMBER.search(line.text) else ():
         kind = MENTION if one[2] == " " else DEPENDENCY
         yield Claim(kind, line.start + one.start(), line.start + one.end(), line.number, one[1].lower(), one[3])
 
@@ -165,6 +163,6 @@ def _path(token: str, checkout: str) -> str:
     parts = path.split("/")
     if any(part in ("", ".", "..") for part in parts) or not path.isprintable():
         return ""
-    if len(parts) > 1 or _SUFFIX.fullmatch(path) or path in _BARE:
+    if len(parts) > 1 or _SUFFIX.fullmatch(path) or path.endswith("file"):
         return path
     return path if token.endswith("/") and len(path) > 2 else ""

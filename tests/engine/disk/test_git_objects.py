@@ -59,6 +59,10 @@ def test_every_object_is_read_as_git_wrote_it(app: Path) -> None:
         assert found is not None
         assert is_whole(sha, found)
     assert objects.read(bytes(20)) is None
+    one, other = sorted((app / ".git/objects").glob("??/*"))[:2]
+    other.chmod(0o600)
+    other.write_bytes(one.read_bytes())
+    assert GitObjects(str(app / ".git")).read(bytes.fromhex(other.parent.name + other.name)) is None
 
 
 def test_a_damaged_repository_is_no_error_and_gives_nothing_wrong(app: Path, tmp_path: Path) -> None:
@@ -96,3 +100,13 @@ def test_branches(app: Path) -> None:
     assert told() == ("", True, False)
     (app / ".git/HEAD").write_text("ref: refs/heads/../../../etc/passwd\n")
     assert told() == ("refs/heads/../../../etc/passwd", False, False)
+
+
+def test_a_checkout_cannot_name_a_repository_elsewhere(app: Path, tmp_path: Path) -> None:
+    (tmp_path / "brought").mkdir()
+    (tmp_path / "brought/.git").write_text(f"gitdir: {app}/.git\n")
+    assert git_objects.opened(str(tmp_path / "brought")) is None
+    git(app, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(app / ".git"), "module")
+    found = git_objects.opened(str(app / "module"))
+    assert found is not None
+    assert found[0][1] == str(app / ".git/modules/module")

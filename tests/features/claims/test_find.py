@@ -44,10 +44,12 @@ REWRITTEN: dict[str, str | None] = {"src/api.py": None, "src/http/api.py": "othe
     ("later", "text", "expected"),
     [
         (REMOVED, NOTE, ["T01 src/api.py is gone"]),
-        (REMOVED, "See ./src/api.py:12 and @src/api.py.\n", ["T01 ./src/api.py is gone", "T01 @src/api.py is gone"]),
+        (REMOVED, "See ./src/api.py:12 and @src/api.py.\n", ["T01 src/api.py is gone", "T01 src/api.py is gone"]),
         (REMOVED, "Look at api.py\n", ["T01 api.py is gone"]),
+        (MOVED, "See **@./src/api.py**:\n", ["T02 src/api.py is src/http/api.py | src/http/api.py"]),
         (MOVED, "See `src/api.py`, not api.py.\n", ["T02 src/api.py is src/http/api.py | src/http/api.py"]),
         (REWRITTEN, NOTE, ["T02 src/api.py is src/http/api.py | src/http/api.py"]),
+        ({**REMOVED, "lib/api.py": "c"}, NOTE, ["T02 src/api.py is lib/api.py | lib/api.py"]),
         (REMOVED, "`src/api.py` was removed.\n`src/other.py` stays.\n", []),
         (REMOVED, "## History\n\n- `src/api.py`\n### More\n- src/api.py\n", []),
         (REMOVED, "- 2026-01-02: made src/api.py\n## 2026-01-03\nsrc/api.py\n", []),
@@ -63,6 +65,11 @@ def test_a_path_that_a_commit_took_away(
     tmp_path: Path, clock: Clock, later: dict[str, str | None], text: str, expected: list[str]
 ) -> None:
     assert told(tmp_path, clock, app(tmp_path, later), text) == expected
+
+
+def test_a_file_that_had_the_name_before_is_not_where_it_went(tmp_path: Path, clock: Clock) -> None:
+    project = app(tmp_path, REMOVED, base={**BASE, "lib/api.py": "another\n"})
+    assert told(tmp_path, clock, project) == ["T01 src/api.py is gone"]
 
 
 def test_a_line_that_is_younger_than_the_commit_never_was_true(tmp_path: Path, clock: Clock) -> None:
