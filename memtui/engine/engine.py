@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from memtui.engine.history import History
     from memtui.engine.ledger import Ledger
     from memtui.engine.ledger.observations import ObservationTable
+    from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
@@ -78,6 +79,10 @@ def _touches(engine: Engine) -> TouchTable:
     return engine._ledger.touches  # noqa: SLF001 - it is a property of the engine
 
 
+def _origins(engine: Engine) -> OriginTable:
+    return engine._ledger.origins  # noqa: SLF001 - as above
+
+
 class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
@@ -87,6 +92,8 @@ class Engine:
     """What people decided about observations; the ledger's own table."""
     touches = cached_property(_touches)
     """What agents' own session files say that they did to memories; the ledger's own table."""
+    origins = cached_property(_origins)
+    """Who wrote each line of memories; the ledger's own table."""
 
     def __init__(
         self,

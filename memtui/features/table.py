@@ -21,6 +21,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "hot_set": ("context",),
     "cost": ("cost",),
     "history": ("history", "diff", "redact"),
+    "blame": ("blame",),
     "trash": ("trash", "restore"),
     "activity": ("log", "undo", "redo"),
     "health": ("health",),

@@ -76,6 +76,7 @@ class Redaction(EnginePart):
                 copies = list(self._copies(shas, quotes))
                 if not everywhere:
                     self._refuse_shared(named, [path for path, _ in copies])
+                self._ledger.origins.catch_up(shas=shas)
                 self._ledger.erasure.redact(shas, reason)
                 self._record(named, approver.note(reason), actor)
         for _, remove in copies:

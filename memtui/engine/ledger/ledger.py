@@ -30,6 +30,7 @@ from memtui.errors import MemtuiError, StorageError
 
 if TYPE_CHECKING:
     from memtui.engine.ledger.observations import ObservationTable
+    from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
 
@@ -55,6 +56,12 @@ def _touches(ledger: Ledger) -> TouchTable:
     return TouchTable(ledger, ledger.cursors)
 
 
+def _origins(ledger: Ledger) -> OriginTable:
+    from memtui.engine.ledger.origins import OriginTable
+
+    return OriginTable(ledger, ledger.versions, lambda: ledger.touches)
+
+
 class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
@@ -63,6 +70,8 @@ class Ledger(Database):
     """Background work, of which a command that changes a memory knows nothing."""
     touches = cached_property(_touches)
     """What agents' sessions say they did."""
+    origins = cached_property(_origins)
+    """Who wrote each line."""
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
         """See `Database`."""
@@ -144,6 +153,7 @@ class Ledger(Database):
         try:
             if self._backup_is_due():
                 self.proposals.prune(retention)
+                self.origins.catch_up(more_than=retention.versions)
                 self.versions.prune(retention)
             self.back_up()
         except MemtuiError as error:

@@ -396,5 +396,16 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TABLE forgotten_touches (upto INTEGER NOT NULL);
     INSERT INTO fingerprint_key VALUES ('touches', randomblob(32));
     """,
+    # Who wrote each line of the versions of a memory, as runs of lines, each as it differs from the one before it; the
+    # row without a sha says of what they were made. It outlives the versions.
+    """
+    CREATE TABLE origins (
+        memory INTEGER NOT NULL REFERENCES memories(id),
+        sha BLOB NOT NULL,
+        before BLOB NOT NULL,
+        runs TEXT NOT NULL,
+        PRIMARY KEY (memory, sha)
+    ) WITHOUT ROWID;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

@@ -116,9 +116,14 @@ class TouchTable:
 
     # --- what is read
 
+    def key(self) -> bytes:
+        """The ledger's own key of digests of lines."""
+        ((key,),) = self._database.rows("SELECT key FROM fingerprint_key WHERE name = 'touches'", kinds="b")
+        return bytes(key)
+
     def digests(self, lines: Iterable[str]) -> bytes:
         """Digests of lines by the ledger's own key; of blank ones none, of very many the first."""
-        ((key,),) = self._database.rows("SELECT key FROM fingerprint_key WHERE name = 'touches'", kinds="b")
+        key = self.key()
         found = {line_digest(key, line): None for line in lines if line.strip()}
         return b"".join([*found][:_LINES])
 
@@ -290,16 +295,25 @@ class TouchTable:
         many = {kind: count for _, kind, count in rows}
         return UseCounts(many.get("loaded", 0), many.get("opened", 0), rows[0][0] if rows else 0)
 
-    @checked
-    def of(self, uid: int, path: str, *, since: int = 0) -> tuple[Touch, ...]:
+    def of(self, uid: int, path: str) -> tuple[Touch, ...]:
         """What calls did to a memory, each once, the oldest first."""
+        return self._touches("root = ? AND path = ?", uid, os.fsencode(path))
+
+    def numbered(self, numbers: Iterable[int]) -> dict[int, Touch]:
+        """Touches by their numbers, of those that are still known."""
+        wanted = sorted(set(numbers))
+        found = self._touches(f"id IN ({', '.join('?' * len(wanted))})", *wanted)
+        return {one.number: one for one in found}
+
+    @checked
+    def _touches(self, where: str, *values: int | bytes) -> tuple[Touch, ...]:
         rows = self._database.rows(
-            "SELECT call, kind, at, sha, added, taint, exact, file, place, length, prompt, agent, session, min(id)"
-            f" FROM touches WHERE root = ? AND path = ? AND at >= ? AND {_LIVE} GROUP BY agent, call, kind ORDER BY at",
-            (uid, os.fsencode(path), since),
-            kinds="ttiBbtibIIBtti",
+            "SELECT call, kind, root, path, at, sha, added, taint, exact, file, place, length, prompt, agent, session,"
+            f" min(id) FROM touches WHERE {where} AND {_LIVE} GROUP BY agent, call, kind, root, path ORDER BY at",
+            values,
+            kinds="ttibiBbtibIIBtti",
         )
-        return tuple(_touch(uid, path, row) for row in rows)
+        return tuple(map(_touch, rows))
 
 
 def line_digest(key: bytes, line: str) -> bytes:
@@ -313,8 +327,10 @@ def _place(file: bytes, offset: int | None, length: int | None, sha: bytes | Non
     return PromptPlace(os.fsdecode(file), offset, length, sha)
 
 
-def _touch(uid: int, path: str, row: Row) -> Touch:
-    call, kind, at, sha, added, taint, exact, file, place, length, prompt, agent, session, number = row
+def _touch(row: Row) -> Touch:
+    call, kind, uid, path, at, sha, added, taint, exact, file, place, length, prompt, agent, session, number = row
     where = _place(file, place, length, prompt)
     known = sha.hex() if sha is not None else None
-    return Touch(call, kind, uid, path, at, known, added, taint, bool(exact), where, agent, session, number)
+    return Touch(
+        call, kind, uid, os.fsdecode(path), at, known, added, taint, bool(exact), where, agent, session, number
+    )

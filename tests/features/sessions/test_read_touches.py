@@ -5,94 +5,19 @@ import os
 import random
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from memtui.config.read import load_settings, read_environment
-from memtui.config.surroundings import surroundings_from
-from memtui.engine import Engine
 from memtui.engine.ledger.cursors import SessionCursor
-from memtui.engine.ledger.touches import SessionTouches
 from memtui.engine.model import Actor, Address
-from memtui.engine.policy import Root
 from memtui.features.sessions import read_touches as module
-from memtui.features.sessions.read_touches import read_touches
 from memtui.transcripts import follow
 from memtui.transcripts.calls import resolved
 from tests.cli.conftest import Cli, cli, config
+from tests.features.sessions.world import Record, World, call, claude, memory, said, world
 from tests.transcripts import made
 
-__all__ = ["cli", "config"]
-
-Record = made.Record
-
-
-@pytest.fixture
-def memory(tmp_path: Path) -> Path:
-    """A folder of memories beside the project."""
-    folder = tmp_path / "work" / "notes"
-    folder.mkdir(parents=True)
-    for name in ("a.md", "b.md", "c.md"):
-        (folder / name).write_text(f"# {name}\n")
-    return folder
-
-
-class World:
-    """An engine on one folder, and what may be read."""
-
-    def __init__(self, tmp_path: Path, home: Path, memory: Path) -> None:
-        settings = load_settings(read_environment())
-        self.settings = settings._replace(transcripts_read="all")
-        self.place = surroundings_from(settings, cwd=str(tmp_path / "work"))
-        self.home, self.cwd = home, str(tmp_path / "work")
-        self.root = Root("files:notes", str(memory))
-        self.engine = Engine.open([self.root], state_dir=str(tmp_path / "state"))
-
-    def read(self, stop: Callable[[], bool] = lambda: False) -> int:
-        """Read on; gives how many touches were seen."""
-        return read_touches(self.engine, self.settings, self.place, stop=stop).touches
-
-    def sessions(self) -> tuple[SessionTouches, ...]:
-        """What is known."""
-        return self.engine.touches.sessions(self.engine.roots.names())
-
-    def uses(self) -> set[tuple[str, str, int, str]]:
-        """What all sessions did: path, kind, calls, taint."""
-        return {(use.address.path, use.kind, use.calls, use.taint) for one in self.sessions() for use in one.uses}
-
-    def used(self, name: str) -> int:
-        """How often a memory was used."""
-        return self.engine.rows.get(Address(self.root.id, name)).uses
-
-
-@pytest.fixture
-def world(tmp_path: Path, home: Path, memory: Path) -> Any:
-    """An engine on one folder."""
-    found = World(tmp_path, home, memory)
-    with found.engine:
-        yield found
-
-
-def call(number: int, name: str, asked: Record, *, failed: bool = False, **gave: Any) -> list[Record]:
-    """Give a call of Claude Code and its result."""
-    use = {"type": "tool_use", "id": f"c{number}", "name": name, "input": asked}
-    result = {"type": "tool_result", "tool_use_id": f"c{number}", "is_error": failed, "content": "x"}
-    return [
-        made.claude(number, number - 1, "assistant", [use]),
-        made.claude(number + 1, number, "user", [result], toolUseResult=gave),
-    ]
-
-
-def claude(world: World, *parts: list[Record], name: str = "s1") -> Path:
-    """Write a session of Claude Code that stands in the project."""
-    records = [record | {"cwd": world.cwd} for part in parts for record in part]
-    return made.write(world.home / ".claude/projects/-w" / f"{name}.jsonl", records)
-
-
-def said(number: int, text: str = "go on") -> list[Record]:
-    """Give a prompt."""
-    return [made.claude(number, number - 1 or None, "user", text)]
+__all__ = ["cli", "config", "memory", "world"]
 
 
 def shell(name: str, key: str, command: object) -> Record:
@@ -153,20 +78,20 @@ def test_each_agent_s_own_files_say_what_it_did(world: World, memory: Path) -> N
 def test_a_call_counts_once_in_every_copy_of_its_session_and_not_when_it_is_taken_back(
     world: World, memory: Path
 ) -> None:
-    parts = [said(1), call(2, "Read", {"file_path": f"{memory}/a.md"}), said(4)]
-    parts += [call(5, "Read", {"file_path": f"{memory}/b.md"})]
+    a, b = ({"file_path": f"{memory}/{name}.md"} for name in "ab")
+    parts = [said(1), call(2, "Read", a), call(6, "Read", a), said(8), call(9, "Read", b)]
     file = claude(world, *parts)
     claude(world, *parts, name="fork")
     for _ in range(2):
         world.read()
-    assert world.uses() == {("a.md", "opened", 1, ""), ("b.md", "opened", 1, "")}
-    other = [record | {"uuid": "u9", "parentUuid": "u3"} for record in said(9, "another way")]
+    assert world.uses() == {("a.md", "opened", 2, ""), ("b.md", "opened", 1, "")}
+    other = [record | {"uuid": "u11", "parentUuid": "u7"} for record in said(11, "another way")]
     for name in (file.name, "fork.jsonl"):
         with (file.parent / name).open("ab") as out:
             out.write(made.lines(record | {"cwd": world.cwd} for record in other))
     world.read()
-    assert world.uses() == {("a.md", "opened", 1, "")}
-    assert (world.used("a.md"), world.used("b.md")) == (1, 1)  # it was read, and counted, when it was
+    assert world.uses() == {("a.md", "opened", 2, "")}
+    assert (world.used("a.md"), world.used("b.md")) == (2, 1)  # it was read, and counted, when it was
 
 
 def test_what_a_session_took_in_before_it_wrote_is_named_until_the_next_prompt(world: World, memory: Path) -> None:

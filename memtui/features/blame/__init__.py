@@ -1,0 +1,1 @@
+"""Who wrote each line of a memory."""

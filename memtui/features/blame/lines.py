@@ -1,0 +1,139 @@
+"""Who wrote which lines of a memory, as it is on disk now: runs of lines with what is known of each."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents.table import title_of
+from memtui.engine.ledger.origins import BEFORE, LINES, MATCHED, NEAR, OUTSIDE, PROVEN, LineOrigin, of_text
+from memtui.errors import MemtuiError
+from memtui.features.actors import UNKNOWN, who_words
+from memtui.mask import BEGIN, secrets
+from memtui.transcripts.prompts import prompt_at
+from memtui.wire.outcomes import Json
+from memtui.wire.times import rfc3339
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.ledger.touches import Touch
+    from memtui.engine.model import Address
+
+SAID = {
+    PROVEN: "memtui wrote it",
+    MATCHED: "its session says it wrote this very text",
+    LINES: "its session says it wrote these lines",
+    NEAR: "its session wrote the file then; what it wrote is not known",
+    OUTSIDE: "nobody says so",
+    BEFORE: "it was there before memtui looked",
+}
+"""Each level in words."""
+
+
+class BlamedRun(NamedTuple):
+    """Lines that came together."""
+
+    first: int
+    """From 1."""
+    last: int
+    text: tuple[str, ...]
+    at: int
+    actor: str
+    level: str
+    touch: Touch | None = None
+    """The call that wrote them."""
+    rivals: tuple[Touch, ...] = ()
+    """Others of which the same can be said."""
+
+    def who(self, root: str) -> str:
+        """Name who wrote them, for people."""
+        if self.touch is not None:
+            return title_of(self.touch.agent) + ("?" if self.rivals else "")
+        return "before memtui" if self.level == BEFORE else who_words(self.actor, root)
+
+
+class Blamed(NamedTuple):
+    """A memory, and who wrote it."""
+
+    address: Address
+    sha256: str
+    runs: tuple[BlamedRun, ...]
+
+
+def blame(engine: Engine, address: Address) -> Blamed:
+    """Say who wrote each line of a memory.
+
+    Raises:
+        MemtuiError: it cannot be read.
+    """
+    now = engine.read(address)
+    uid = engine.roots.uid(engine.roots.find(address.root))
+    sha, origins = engine.origins.of(uid, address.path)
+    old = None
+    if sha and sha != now.sha256:
+        try:
+            old = engine.history.read(address, sha)
+        except MemtuiError:
+            old = None  # then all of it counts as new
+    known = of_text(sha, origins, old, now.bytes, now.modified_at)
+    touches = engine.touches.numbered({one for each in known for one in (each.touch, each.rival) if one})
+    lines = masked_lines(now.bytes.decode("utf-8", "replace"))
+    runs, at = [], 0
+    for origin, group in groupby(known):
+        count = len([*group])
+        runs.append(_run(origin, touches, at, tuple(lines[at : at + count])))
+        at += count
+    return Blamed(address, now.sha256, tuple(runs))
+
+
+def masked_lines(text: str) -> list[str]:
+    """Split a text into its lines, with every secret masked in the line where it begins."""
+    parts, at = list[str](), 0
+    for one in secrets(text):
+        parts += [text[at : one.start], f"{BEGIN}{one.kind}]", "\n" * text[one.start : one.end].count("\n")]
+        at = one.end
+    return "".join([*parts, text[at:]]).split("\n")
+
+
+def _run(origin: LineOrigin, touches: dict[int, Touch], at: int, text: tuple[str, ...]) -> BlamedRun:
+    touch = touches.get(origin.touch)
+    level = OUTSIDE if origin.touch and touch is None else origin.level  # what said so was forgotten
+    rivals = tuple(touches[one] for one in (origin.rival,) if one in touches)
+    return BlamedRun(at + 1, at + len(text), text, origin.at, origin.actor, level, touch, rivals)
+
+
+def run_json(run: BlamedRun, *, prompts: bool) -> Json:
+    """Turn a run into JSON; with `prompts` what was asked is read again, masked."""
+    touch = run.touch
+    candidates = [{"agent": one.agent, "session": one.session, "at": rfc3339(one.at)} for one in run.rivals]
+    found: Json = {
+        "first": run.first,
+        "last": run.last,
+        "actor": run.actor,
+        "level": run.level,
+        "agent": touch.agent if touch else None,
+        "session": touch.session if touch else None,
+        "at": rfc3339(touch.at if touch else run.at),
+        "taint": (touch.taint or None) if touch else None,
+        "candidates": candidates,
+    }
+    if prompts:
+        found = {**found, "prompt": prompt_at(touch.agent, touch.prompt) or None if touch else None}
+    return found
+
+
+def about(run: BlamedRun, root: str) -> list[str]:
+    """Say all that is known of a run, for people."""
+    who = run.who(root)
+    lines = [
+        f"{who[0].upper()}{who[1:]}: {SAID[run.level]}." if who != UNKNOWN else f"Written {UNKNOWN}: {SAID[run.level]}."
+    ]
+    if run.touch is None:
+        return lines
+    asked = prompt_at(run.touch.agent, run.touch.prompt)
+    lines.append(f"Session {run.touch.session}")
+    lines.append(f"asked: {asked}" if asked else "What was asked is gone with its transcript.")
+    if run.touch.taint:
+        lines.append(f"after {run.touch.taint}")
+    lines += [f"The same can be said of session {one.session} of {title_of(one.agent)}." for one in run.rivals]
+    return lines

@@ -1,0 +1,161 @@
+"""Who wrote each line: every level, none better than what is known, through retention, redaction and renames."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.engine.ledger.origins import LineOrigin, inherited
+from memtui.engine.model import Actor, Address, Retention
+from memtui.features.blame.lines import about, blame, masked_lines
+from tests.cli.conftest import Cli, cli, config
+from tests.engine.settling import settle
+from tests.features.sessions.world import Record, World, call, memory, said, world
+
+__all__ = ["cli", "config", "memory", "world"]
+
+DAY = 86_400_000
+SECRET = "AKIA" + "IOSFODNN7" + "QWMPL3X"
+
+
+def told(world: World, name: str = "a.md") -> list[tuple[str, str, str]]:
+    """Each line: its text, the level, the session."""
+    found = blame(world.engine, Address(world.root.id, name))
+    return [
+        (text, run.level, run.touch.session if run.touch else "")
+        for run in found.runs
+        for text in run.text
+        if text or run is not found.runs[-1]
+    ]
+
+
+def put(world: World, session: str, name: str, asked: Record, **gave: Any) -> None:
+    """Tell a session of one call that writes."""
+    path = {"file_path": f"{world.memory}/a.md"}
+    world.tell(session, [*said(1, f"write it down, {SECRET}"), *call(2, name, path | asked, **gave)])
+
+
+def test_every_level_is_told_and_none_is_better_than_what_is_known(world: World) -> None:
+    settle(world.engine)
+    assert told(world) == [("# a.md", "before", "")]
+    mine = world.engine.read(Address(world.root.id, "a.md"))
+    text = "# a.md\nmine\n"
+    world.engine.save(mine.address, text, expected_sha256=mine.sha256, actor=Actor("tui"))
+    world.outside(text := text + "by an\nedit\n")
+    put(world, "s1", "Edit", {"old_string": "mine\n", "new_string": "mine\nby an\nedit\n"})
+    world.outside(text := text + "and more\nof theirs\nby nobody\n")
+    put(world, "s2", "Edit", {"old_string": "?", "new_string": "and more\nof theirs\n"})
+    world.clock.now += DAY
+    world.outside(text + "by a shell\n")
+    world.tell("s3", call(6, "Bash", {"command": "echo by a shell >> notes/a.md"}))
+    world.read()
+    levels = told(world)
+    assert levels == [
+        ("# a.md", "before", ""),
+        ("mine", "proven", ""),
+        *((line, "matched", "s1") for line in ("by an", "edit")),
+        *((line, "lines", "s2") for line in ("and more", "of theirs")),
+        ("by nobody", "outside", ""),
+        ("by a shell", "near", "s3"),
+    ]
+    (run,) = (run for run in blame(world.engine, mine.address).runs if run.level == "matched")
+    words = "\n".join(about(run, world.root.id))
+    assert "asked: write it down, [masked:" in words
+    assert SECRET not in words
+    (world.home / ".claude/projects/-w/s1.jsonl").unlink()
+    assert "gone with its transcript" in "\n".join(about(run, world.root.id))
+    assert told(world) == levels
+    world.engine.touches.forget()
+    assert {level for _, level, _ in told(world)} == {"before", "proven", "outside"}
+
+
+def test_a_forged_session_never_proves_anything(world: World) -> None:
+    settle(world.engine)
+    world.outside(text := "# a.md\nthe very text\n")
+    put(world, "right", "Write", {"content": text})
+    put(world, "wrong", "Write", {"content": "# a.md\nanother text\n"})
+    world.read()
+    assert told(world)[1] == ("the very text", "matched", "right")
+    world.clock.now += DAY
+    world.outside(text := text + "by hand\nby somebody\n")
+    put(world, "wrong2", "Write", {"content": "# a.md\nnot this\n"})
+    put(world, "person", "Edit", {"old_string": "x", "new_string": "by hand"}, userModified=True, originalFile="x")
+    world.read()
+    assert told(world)[2:] == [("by hand", "lines", "person"), ("by somebody", "outside", "")]
+    world.clock.now += DAY
+    world.outside(text := text + "by two\n")
+    for session in ("one", "two"):
+        put(world, session, "Write", {"content": text})
+    world.read()
+    *_, run = blame(world.engine, Address(world.root.id, "a.md")).runs
+    assert (run.level, len(run.rivals), run.who(world.root.id)) == ("matched", 1, "Claude Code?")
+
+
+def test_what_is_known_outlives_old_versions_redactions_and_renames(world: World) -> None:
+    settle(world.engine)
+    text, address = "# a.md\n", Address(world.root.id, "a.md")
+    for number in range(4):
+        world.clock.now += DAY
+        world.outside(text := text + f"line {number}\n")
+        put(world, f"s{number}", "Write", {"content": text})
+        world.read()
+    known = [session for _, _, session in told(world)]
+    assert known == ["", "s0", "s1", "s2", "s3"]
+    world.engine.origins._database.connection().execute("DELETE FROM origins")
+    old = world.engine.history.of(address)[1].sha256
+    world.engine.redaction.redact(address, old, reason="r", actor=Actor("tui"))
+    assert [session for _, _, session in told(world)] == known
+    ledger = world.engine._ledger
+    world.outside(text := text + "line 4\n")
+    put(world, "s4", "Write", {"content": text})
+    world.read()
+    world.outside(text := text + "line 5\n")
+    known += ["s4", ""]
+    for _ in range(3):
+        world.clock.now += DAY
+        world.engine.pins.record_use(address, actor=Actor("mcp:x"))
+    ledger.origins.catch_up(more_than=1)
+    assert ledger.versions.prune(Retention(1, 1))
+    assert len(world.engine.history.of(address)) == 2  # what the user saw, and what is there
+    assert [session for _, _, session in told(world)] == known
+    world.engine.memories.rename(address, Address(world.root.id, "y.md"), actor=Actor("tui"))
+    assert [session for _, _, session in told(world, "y.md")] == known
+    os.rename(world.memory / "y.md", world.memory / "z.md")
+    settle(world.engine, deleted=True)
+    world.outside(text + "more\n", "z.md")
+    assert [session for _, _, session in told(world, "z.md")] == [*known, ""]
+
+
+@given(st.lists(st.sampled_from("abcd"), max_size=12), st.lists(st.sampled_from("abcdxyz"), max_size=12))
+def test_a_line_has_an_origin_of_an_equal_line_or_none(old: list[str], new: list[str]) -> None:
+    before = tuple(LineOrigin(at, line, "outside") for at, line in enumerate(old))
+    found = inherited(old, before, new)
+    assert len(found) == len(new)
+    assert all(one is None or one.actor == line for one, line in zip(found, new, strict=True))
+
+
+def test_a_moved_block_keeps_its_origins() -> None:
+    old = [f"{at}\n" for at in range(12)]
+    before = tuple(LineOrigin(at, "x", "outside") for at in range(12))
+    found = inherited(old, before, [*old[6:], "new\n", *old[1:6]])
+    assert [one.at if one else None for one in found] == [*range(6, 12), None, *range(1, 6)]
+
+
+def test_a_secret_is_masked_in_its_line_and_lines_stay_as_many() -> None:
+    text = f"a\ntoken {SECRET} x\nb\n"
+    assert masked_lines(text)[1].startswith("token [masked: ")
+    assert len(masked_lines(text)) == len(text.split("\n"))
+
+
+def test_the_command_says_it_line_by_line(cli: Cli, notes: Path) -> None:
+    (notes / "a.md").write_text("one\ntwo\n")
+    given = ("--root", f"notes={notes}")
+    found = cli("blame", "notes/a.md", "--json", *given).json
+    assert found["lines"] == [
+        {"first": 1, "last": 2, "actor": "outside", "level": "outside", "agent": None, "session": None}
+        | {"at": found["lines"][0]["at"], "taint": None, "candidates": []}  # type: ignore[index]
+    ]
+    assert "two" in cli("blame", "notes/a.md", "--line", "2", *given).out
+    assert cli("blame", "notes/a.md", "--line", "3", "--json", *given).error["code"] == "E_USAGE"
