@@ -61,13 +61,14 @@ class Background:
         self._bridge.stream(self._follow, self._take, what="look at the tasks", group="tasks-look")
 
     def _follow(self, engine: Engine, stop: Callable[[], bool], tell: Callable[[LaneNews], None]) -> LaneNews:
-        from memtui.features.proposals.apply import to_decide  # in this thread: no start waits for it
+        from memtui.features.proposals import staged  # in this thread: no start waits for it
+        from memtui.features.proposals.apply import to_decide
 
         seen = LaneNews(0)
-        counter: tuple[int, int] | None = None
+        counter: tuple[object, ...] | None = None
         while not stop():
             now = glance(engine.tasks, self._lane.id, None if counter is None else seen)
-            known, counter = counter, engine.proposals.counter()
+            known, counter = counter, (engine.proposals.counter(), staged.signs(engine))
             count = seen.proposed if known == counter else to_decide(engine)
             now = now._replace(proposed=count, changed=now.changed or count != seen.proposed)
             if now.changed or now.due or now.dreaming is not seen.dreaming or self._is_time():

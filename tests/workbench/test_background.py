@@ -6,16 +6,20 @@ import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
-from memtui.engine.model import Actor, Address, Write
+from memtui.diff.differences import unified
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address, Policy, Root, Write
 from memtui.engine.proposal import Evidence
 from memtui.features.proposals.apply import decide, to_decide
 from memtui.features.proposals.value import proposal
 from memtui.features.tasks import lanes
+from memtui.features.tasks.glance import LaneNews, glance
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Options, Session
 from memtui.workbench import background
@@ -157,3 +161,33 @@ async def test_what_is_proposed_is_counted_in_the_header_and_at_the_tab_as_the_s
             assert to_decide(other) == 1
             decide(other, [stored[1].id], "rejected", actor=Actor("tui"))
             await screen.until(lambda: "Review(" not in screen.text and "  R1" not in screen.text)
+
+
+class OfGemini(World):
+    """A folder that Gemini CLI keeps."""
+
+    def engine(self, *, read_only: bool = False) -> Engine:
+        """An engine on it."""
+        root = Root("notes", str(self.folder), "gemini", "project", policy=Policy(ignore=("inbox",)))
+        return Engine.open([root], state_dir=str(self.base / "state"), clock=self.clock, read_only=read_only)
+
+
+async def test_what_an_agent_stages_is_counted_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[LaneNews] = []
+
+    def noted(*given: Any) -> LaneNews:
+        looks.append(glance(*given))
+        return looks[-1]
+
+    monkeypatch.setattr(background, "glance", noted)
+    world = OfGemini(tmp_path)
+    inbox = world.folder / ".inbox/private"
+    inbox.mkdir(parents=True)
+    async with working(world) as (screen, _):
+        staged = "".join(f"{line}\n" for line in unified("", "new\n", "/dev/null", str(world.folder / "a.md")))
+        (inbox / "extraction.patch").write_text(staged)
+        await screen.until_text("Review(1)")
+        told = len(looks)
+        await screen.until(lambda: len(looks) > told + 3)  # nothing is left to be looked at but the folder
+        (inbox / "extraction.patch").unlink()
+        await screen.until(lambda: "Review(" not in screen.text)

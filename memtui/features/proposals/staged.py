@@ -2,12 +2,14 @@
 
 Gemini CLI puts patches into the inbox of a project's memory, Hermes one record for each write. Both lie below a root of
 the agent, so that the file goes in the same step of undo as the change, and comes back with it. They are looked at
-whenever somebody looks at what waits. Read in google-gemini/gemini-cli (`scripts/seed-test-inbox.js`, the tests of
-`commands/memory`) and NousResearch/hermes-agent (`tools/write_approval.py`, `tools/memory_tool.py`), September 2026.
+whenever somebody looks at what waits, and twice a second while the workbench is open. Read in google-gemini/gemini-cli
+(`scripts/seed-test-inbox.js`, the tests of `commands/memory`) and NousResearch/hermes-agent
+(`tools/write_approval.py`, `tools/memory_tool.py`), September 2026.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -70,6 +72,16 @@ def look(engine: Engine) -> None:
     gone = [one for key, one in waiting.items() if key not in there and _root_of(one) in open_here]
     if gone:
         engine.proposals.settle({one.id: ("superseded", "The agent does not stage it any more.") for one in gone})
+
+
+def signs(engine: Engine) -> tuple[object, ...]:
+    """What tells whether something else is staged than before: names, times and sizes of the staged files."""
+    found: list[object] = []
+    for root, path in _files(engine):
+        with contextlib.suppress(OSError):  # it went meanwhile
+            status = os.lstat(os.path.join(root.path, path))
+            found.append((root.id, path, status.st_mtime_ns, status.st_size))
+    return tuple(found)
 
 
 def leavings(engine: Engine, decided: Iterable[Proposal]) -> tuple[Step, ...]:
