@@ -37,6 +37,7 @@ NAMES = {
     "home": "homes",
     "dream": "dreams",
     "task": "tasks",
+    "task-soak": "task_soak",
 }
 """Each measurement and its module, which has a function `cases`; imported when it is taken."""
 
