@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from time import monotonic
 from typing import NamedTuple
 
-from memtui.engine.disk import git_objects
+from memtui.engine.disk import git, git_objects
 from memtui.engine.disk.git_objects import BLOB, COMMIT, TREE, GitObjects
 
 COMMITS = 500
@@ -58,6 +58,15 @@ class CheckoutHistory(NamedTuple):
 
 class _Missing(Exception):  # noqa: N818 - it never leaves this module
     """An object is not here."""
+
+
+def state_of(path: str) -> tuple[str, ...]:
+    """Say what a folder's checkout is and which commits `history` would start from; empty when it is in none."""
+    folders = git.folders_of(path)
+    if folders is None:
+        return ()
+    _, head, default = git_objects.branches(*folders[1:])
+    return (folders[0], *(one.hex() for one in (head, default) if one is not None))
 
 
 def history(path: str) -> "tuple[CheckoutHistory, GitObjects] | None":

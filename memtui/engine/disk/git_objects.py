@@ -24,7 +24,8 @@ LARGEST = 4 * 1_048_576
 """Bytes of an object that is read."""
 _KEPT = 32 * 1_048_576
 """Bytes of objects that are kept, because others are stored as differences from them."""
-_PACKS = 500
+_PACKS = 100
+"""Packs that are opened, each with its index; git itself joins them from 50 on."""
 _REFS = 8 * 1_048_576
 """Bytes of the file of all branches that is read."""
 _INDEX = b"\xfftOc\0\0\0\2"

@@ -6,13 +6,13 @@ newest commit does, together with the default branch and the commit that removed
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import fsio
-from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history
+from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history, state_of
 from memtui.features.claims import manifests
 from memtui.features.claims.manifests import Manifest
 from memtui.features.claims.text import COMMAND, MENTION, PATH, Claim
@@ -27,6 +27,8 @@ _VERSIONS = 100
 _BYTES = 4 * 1_048_576
 """Of manifests that are read: a checkout can hold anything, and reading them takes long."""
 _HOPS = 10
+_KEPT = 2
+"""Checkouts that are kept: whoever follows what changes asks again and again about the same."""
 
 
 class Gone(NamedTuple):
@@ -39,10 +41,26 @@ class Gone(NamedTuple):
     """What takes its place: the new path, the new version; empty: nothing is known to."""
 
 
+_seen: OrderedDict[tuple[str, ...], Checkout] = OrderedDict()
+"""Checkouts by where they are and what they have; the newest last."""
+
+
 def look(path: str) -> Checkout | None:
-    """Look at the checkout a folder lies in; None when there is none, or its newest commit cannot be read."""
-    found = history(path)
-    return None if found is None else Checkout(*found)
+    """Look at the checkout a folder lies in, once for each commit that is checked out.
+
+    Returns:
+        None when there is none, or its newest commit cannot be read.
+    """
+    key = state_of(path)
+    found = _seen.pop(key, None)
+    if found is None and key:
+        read = history(path)
+        found = Checkout(*read) if read is not None else None
+    if found is not None:
+        _seen[key] = found
+        while len(_seen) > _KEPT:
+            _seen.popitem(last=False)
+    return found
 
 
 class Checkout:
@@ -56,7 +74,7 @@ class Checkout:
         self._changed = _by_name(past.changes)
         self._left = _BYTES
         self._offers: dict[bytes, Manifest] = {}
-        self._now_offered: dict[tuple[str, ...], tuple[Manifest, ...]] = {}
+        self._committed: dict[tuple[str, ...], tuple[Manifest, ...]] = {}
 
     def gone(self, claim: Claim) -> Gone | None:
         """Say which commit ended a claim; None: it holds, never held here, or nobody knows."""
@@ -149,24 +167,25 @@ class Checkout:
         changes.sort(key=lambda one: -one.at)
         for change in changes[:_VERSIONS]:
             if holds(self._parsed(change.path, change.old)) and not holds(self._parsed(change.path, change.new)):
-                return Gone(change.at, change.commit)
+                # What is not committed yet may bring it back.
+                back = any(map(holds, self._on_disk_offered(files)))
+                return None if back else Gone(change.at, change.commit)
         return None
 
     def _offered(self, files: tuple[str, ...]) -> tuple[Manifest, ...]:
-        """Manifests as they are committed, here and on the default branch, and as they are on disk."""
-        if files not in self._now_offered:
-            self._now_offered[files] = tuple(self._read(files))
-        return self._now_offered[files]
+        """Manifests as they are committed, here and on the default branch."""
+        if files not in self._committed:
+            here, there = _paths(self._now, files), _paths(self._default, files)
+            known = {(path, self.past.names[path]) for path in here} | {
+                (path, self.past.default[path]) for path in there
+            }
+            none = Manifest(open=True)
+            many = len(known) > _MANIFESTS
+            self._committed[files] = (none,) if many else tuple(self._parsed(*one, missing=none) for one in known)
+        return self._committed[files]
 
-    def _read(self, files: tuple[str, ...]) -> Iterator[Manifest]:
-        here, there = _paths(self._now, files), _paths(self._default, files)
-        if len(here) > _MANIFESTS:
-            yield Manifest(open=True)
-            return
-        known = {(path, self.past.names[path]) for path in here} | {(path, self.past.default[path]) for path in there}
-        for path, sha in known:
-            yield self._parsed(path, sha, missing=Manifest(open=True))
-        for path in here:
+    def _on_disk_offered(self, files: tuple[str, ...]) -> Iterator[Manifest]:
+        for path in _paths(self._now, files):
             data = self._small(path)
             if data is not None:
                 yield manifests.parse(path.rpartition("/")[2], data)

@@ -9,6 +9,7 @@ import pytest
 
 from memtui.engine.disk import git_history
 from memtui.engine.model import Address
+from memtui.features.claims import checkout
 from tests.conftest import START, Clock
 from tests.features.claims.repository import DAY, ME, findings, git, open_engine, repository
 
@@ -180,6 +181,7 @@ def test_what_is_no_proof_tells_nothing(
     project = app(tmp_path, REMOVED)
     assert told(tmp_path, clock, project) == ["T01 src/api.py is gone"]
     state(project)
+    checkout._seen.clear()
     assert told(tmp_path, clock, project) == []
 
 
@@ -220,6 +222,15 @@ def test_no_program_and_nothing_odd_in_a_checkout_is_touched(tmp_path: Path, clo
         text = NOTE + "`make x`, `npm run x`, `just x`, x==1, `src/loop/loop/loop/a.py`\n"
         assert told(tmp_path, clock, project, text) == ["T01 src/api.py is gone"]
     assert not mark.exists()
+
+
+def test_what_is_asked_again_is_read_again_only_behind_another_commit(tmp_path: Path) -> None:
+    project = app(tmp_path)
+    first = checkout.look(str(project))
+    assert first is checkout.look(str(project / "src"))
+    git(project, "commit", "-q", "--allow-empty", "-m", "x")
+    assert checkout.look(str(project)) is not first
+    assert checkout.look(str(tmp_path)) is None
 
 
 DAYS = """Yesterday the build broke.
