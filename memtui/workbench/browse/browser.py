@@ -164,6 +164,8 @@ class BrowserScreen(KeyedScreen[None]):
         self.panes = Panes(self)
         self.returning = LastPlace(self, facts.place_name, facts.place)
         self.returning.prepare()
+        self.copied = ("", 0.0)
+        """The text that was copied last with its secrets masked, and when (`monotonic`)."""
         self.lists = 0
         """How often all memories were listed: the first time as they were known, then as they are on disk."""
         self._drafts_told = False

@@ -17,6 +17,7 @@ from memtui.features.actors import who_words
 from memtui.features.transfer.new_memory import has_shape
 from memtui.features.transfer.plan import translates
 from memtui.features.typed_address import Target, rename_target
+from memtui.mask import mask
 from memtui.pointers import carry
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words, partly_done
@@ -442,6 +443,10 @@ def where(pairs: tuple[tuple[Address, Address], ...]) -> str:
     return str(new) if len(pairs) == 1 else f"{folder}/".replace("//", "/")
 
 
+COPY_AGAIN = 3.0
+"""Seconds in which copying the same text again copies its secrets too."""
+
+
 class Clipboard:
     """Copies things about the memory under the cursor."""
 
@@ -486,7 +491,10 @@ class Clipboard:
 
 
 def put_on_clipboard(screen: BrowserScreen, text: str, what: str) -> None:
-    """Copy a text and say by which route; `what` names it in the message."""
+    """Copy a text and say by which route; `what` names it in the message.
+
+    Secrets in it are masked, unless the same is copied again at once; in a browser always.
+    """
     if not text:
         screen.say(f"There is nothing to copy: {what} is empty.", "warning")
         return
@@ -494,13 +502,22 @@ def put_on_clipboard(screen: BrowserScreen, text: str, what: str) -> None:
 
     terminal = screen.facts.settings.terminal
     escaped: list[str] = []
+    masked, now = mask(text), monotonic()
+    again = screen.copied[0] == text and now - screen.copied[1] < COPY_AGAIN and not terminal.web
+    screen.copied = ("", 0.0) if again else (text, now)
+    given = text if again else masked.text
 
     def copied(route: str) -> None:
         for through_terminal in escaped:
             screen.app.copy_to_clipboard(through_terminal)
-        screen.say(f"Copied {what} ({len(text):,} characters) by {route}.", "good")
+        said = f"Copied {what} ({len(given):,} characters) by {route}"
+        if given == text:
+            screen.say(f"{said}.", "good")
+        else:
+            more = "" if terminal.web else f": again within {COPY_AGAIN:.0f} s copies it as it is"
+            screen.say(f"{said}, {count_words(len(masked.secrets), 'secret')} masked{more}.", "warning")
 
-    screen.bridge.run(lambda _: copy(text, terminal, escaped.append), copied, what=f"copy {what}")
+    screen.bridge.run(lambda _: copy(given, terminal, escaped.append), copied, what=f"copy {what}")
 
 
 def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:

@@ -57,7 +57,8 @@ class MemoryEditor(Vertical):
     HELP = """The editor. Nothing is written to the memory before ctrl+s; a draft is kept on disk while you type.
 
 `ctrl+s` saves only if nobody else wrote in between. `esc` goes back to the tree and keeps the draft. `f8` compares your
-text with what somebody else saved. `f4` opens your own editor, whose saves are guarded saves too. `f2` renames,
+text with what somebody else saved. Secrets are drawn as dots, but for the one at the cursor. `f4`
+opens your own editor, whose saves are guarded saves too. `f2` renames,
 `f9` shows the front matter as a form, `ctrl+f` finds.
 """
 

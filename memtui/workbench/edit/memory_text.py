@@ -12,12 +12,13 @@ import importlib.util
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 from rich.segment import Segment
 from rich.style import Style
+from rich.text import Text
 from textual import events
 from textual.geometry import Offset
 from textual.message import Message
@@ -25,6 +26,7 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 from textual.widgets.text_area import Document, LanguageDoesNotExist, Selection
 
+from memtui import mask
 from memtui.matching import Span
 from memtui.safe_text import has_hidden, pieces, steady, visible
 from memtui.ui.draw.paint import Paint
@@ -191,14 +193,44 @@ def _raw(data: bytes, reason: str) -> TextForm:
     """Draw what cannot be edited: visible tokens for hidden characters, long lines folded, the rest counted."""
     text = data[: SHOWN_CHARACTERS * 4].decode(errors="surrogateescape")
     shown = "\n".join(text[:SHOWN_CHARACTERS].split("\n", LINES)[:LINES])
+    rest = len(data) - len(shown.encode(errors="surrogateescape"))
+    shown = mask.shown(shown)
     lines: list[str] = []
     for line in re.split("\r\n|\n", shown):
         safe = visible(line, keep_tabs=True)
         lines.extend(safe[start : start + FOLD] for start in range(0, max(len(safe), 1), FOLD))
-    rest = len(data) - len(shown.encode(errors="surrogateescape"))
     if rest > 0:
         lines.append(f"(and {rest:,} more bytes)")
     return TextForm("\n".join(lines), "\n", bom=False, reason=reason)
+
+
+NEAR_LINES, KEY_LINES = 8, 400
+"""Lines around one that tell what in it is a secret; and how far above a key block may begin that it lies in."""
+
+
+def secret_spans(lines: Sequence[str], index: int) -> tuple[Span, ...]:
+    """Tell which columns of a line hold secrets; costs the same however long the text is."""
+    first = max(index - NEAR_LINES, 0)
+    for at in range(index, max(index - KEY_LINES, -1), -1):
+        if "-----" in lines[at] and "-----BEGIN " in lines[at]:
+            first = min(first, at)
+            break
+    start = sum(len(line) + 1 for line in lines[first:index])
+    return _spans_in("\n".join(lines[first : index + NEAR_LINES]), start, start + len(lines[index]))
+
+
+@lru_cache(512)
+def _spans_in(text: str, start: int, end: int) -> tuple[Span, ...]:
+    return tuple((one.start, one.end) for one in mask.around(text, start, end).secrets)
+
+
+def dotted(line: str, spans: Sequence[Span], *, plain: bool) -> str:
+    """Write dots for what stands in some columns, each as wide as its character."""
+    signs = list(line)
+    dots = {1: "*" if plain else "•", 2: "＊"}
+    for at in (at for start, end in spans for at in range(start, end)):
+        signs[at] = signs[at] if signs[at] == "\t" else dots.get(cell_len(signs[at]), signs[at])
+    return "".join(signs)
 
 
 CHECKPOINTS = 600
@@ -271,6 +303,20 @@ class MemoryText(WrappedOnce, TextArea):
         """Line numbers, and two cells for a mark before them."""
         width = super().gutter_width
         return width + 2 if width else 0
+
+    def get_line(self, line_index: int) -> Text:
+        """One line as it is drawn: dots for secrets, but for the one that the cursor is in or at; its text stays."""
+        line = super().get_line(line_index)
+        row, column = self.cursor_location
+        spans = [
+            (start, end)
+            for start, end in secret_spans(self.document.lines, line_index)
+            if row != line_index or not start <= column <= end
+        ]
+        if not spans:
+            return line
+        plain: bool = self.app.plain  # type: ignore[attr-defined]
+        return Text(dotted(line.plain, spans, plain=plain), end="", no_wrap=True)
 
     def render_line(self, y: int) -> Strip:
         """Draw one row, with the mark of its line in the first cell."""

@@ -11,6 +11,8 @@ import pytest
 from memtui.engine import Engine, events
 from memtui.engine.model import Address, Done, Outcome, Policy, Root
 from memtui.errors import StorageError
+from memtui.workbench.browse import operations
+from tests.test_mask import GITHUB
 from tests.workbench.memories import ME, Memories, failing, stalled, usual_roots
 from tests.workbench.shown import Shown, engine_with, make_app, shown
 
@@ -389,6 +391,21 @@ async def test_copying_names_the_route() -> None:
         await screen.until_text("Copied the sha-256 (64 characters)")
         await screen.press("y", "d")
         await screen.until_text("There is nothing to copy: the description is empty.")
+
+
+async def test_a_secret_is_copied_only_when_it_is_asked_for_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operations, "COPY_AGAIN", 1_000.0)
+    engine = engine_with({"memtui:project/a.md": f"key {GITHUB} is\n", "memtui:project/b.md": f"key {GITHUB}\n"})
+    async with shown(engine) as screen:
+        await screen.until_text("a.md")
+        for name, text in (("a", f"key {GITHUB} is\n"), ("b", f"key {GITHUB}\n")):
+            await screen.go(f"memtui:project/{name}.md")
+            await screen.press("y", "c")
+            await screen.until_text("1 secret masked: again within")
+            assert screen.app.clipboard == text.replace(GITHUB, "[masked: GitHub token]")
+            await screen.press("y", "c")
+            await screen.until_text(f"Copied the text ({len(text)} characters)")
+            assert screen.app.clipboard == text
 
 
 async def test_undo_past_a_newer_change_elsewhere_asks_first(home: Path) -> None:

@@ -15,8 +15,10 @@ from textual.app import App, ComposeResult
 from textual.widgets.text_area import Selection
 
 from memtui.workbench.edit import memory_text
-from memtui.workbench.edit.memory_text import HIGHLIGHT_BYTES, MemoryText
+from memtui.workbench.edit.memory_text import HIGHLIGHT_BYTES, MemoryText, dotted, read_form, secret_spans
 from tests.house.source import ROOT
+from tests.test_mask import GITHUB, KEY
+from tests.workbench.shown import engine_with, shown
 
 INSTALLED = all(importlib.util.find_spec(name) is not None for name in ("tree_sitter", "tree_sitter_markdown"))
 with_colours = pytest.mark.skipif(not INSTALLED, reason="the extra `syntax` is not installed")
@@ -159,3 +161,31 @@ async def test_nothing_blinks() -> None:
         app.area.focus()
         await pilot.pause()
         assert not app.area.cursor_blink
+
+
+def test_secrets_are_dots_wherever_they_stand_and_tabs_and_wide_signs_keep_their_width() -> None:
+    block = [*KEY.split("\n")[:2], *["QUJD" * 16] * 60, KEY.split("\n")[-1], f"a {GITHUB}\t."]
+    spans = [secret_spans(block, index) for index in range(len(block))]
+    assert spans[:-1] == [((0, len(line)),) for line in block[:-1]]
+    assert dotted(block[-1], spans[-1], plain=False) == f"a {'•' * len(GITHUB)}\t."
+    assert dotted("a\tb界", [(0, 4)], plain=True) == "*\t*＊"
+    picture = read_form(f"{KEY}\n\x00\n".encode())
+    assert not picture.editable
+    assert KEY.split("\n")[1] not in picture.text
+
+
+async def test_the_editor_shows_a_secret_only_while_the_cursor_is_at_it_and_keeps_its_bytes() -> None:
+    engine = engine_with({"memtui:project/a.md": f"first\nkey {GITHUB} is\n"})
+    async with shown(engine, size=(120, 24)) as screen:
+        await screen.until_text("key [masked: GitHub token] is")
+        await screen.press("enter")
+        await screen.until_text(f"key {'•' * len(GITHUB)} is")
+        await screen.press("down", "end")
+        assert GITHUB[:9] not in screen.text
+        for _ in range(len(" is")):
+            await screen.press("left")
+        await screen.until_text(f"key {GITHUB} is")
+        await screen.press("up", "!")
+        await screen.until_text(f"key {'•' * len(GITHUB)} is")
+        editor = screen.browser.query_one(MemoryText)
+        assert editor.text.split("\n")[1] == f"key {GITHUB} is"
