@@ -53,6 +53,7 @@ CODES = {
     "E_PERMISSION": "the operating system refuses access",
     "E_BUNDLE": "the file is no bundle of memories, or a damaged or hostile one",
     "E_ENTRY": "the memory holds no entries, or the text cannot be one entry of it",
+    "E_PATCH": "an edit of an observation has a field it cannot have",
     "E_FRONTMATTER": "the front matter cannot be edited safely",
     "E_FRONTMATTER_UNSAFE": "the front matter uses anchors, aliases, tags, merge keys or excessive nesting",
     "E_FRONTMATTER_TOO_BIG": "the front matter is over its limit",

@@ -84,6 +84,8 @@ class Settings(NamedTuple):
     lifecycle_apply: tuple[str, ...] = ()
     lifecycle_dream_hours: int = 24
     lifecycle_dream_sessions: int = 5
+    observe_enabled: bool = True
+    observe_agents: bool = True
     daemon_enabled: bool = True
     daemon_clients: tuple[str, ...] = ()
     proposals_clients: tuple[str, ...] = ()
@@ -295,6 +297,15 @@ FIELDS = (
         "Sessions of agents there must have been since the last dream before one begins by itself.",
         least=0,
         most=1_000,
+    ),
+    SettingField(
+        "observe.enabled",
+        "yes/no",
+        "Whether small dated cards, observations, are derived from memories and can be searched; `false` answers "
+        "`E_DISABLED` everywhere.",
+    ),
+    SettingField(
+        "observe.agents", "yes/no", "Whether agents may search the observations of the memories they are given."
     ),
     SettingField("daemon.enabled", "yes/no", "Whether programs may ask memtui over HTTP for work on memories."),
     SettingField(

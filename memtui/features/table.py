@@ -27,6 +27,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "health": ("health",),
     "hygiene": ("check", "rules"),
     "claims": (),
+    "observations": ("obs",),
     "entries": ("entries",),
     "edit": ("edit",),
     "remember": ("remember",),
@@ -46,7 +47,13 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
 }
 """Folder and verbs of each feature. Its `entry.py` has the rest; the order is that of help and docs about keys."""
 
-TOOLS = {"memory": "tools", "memory_search": "search", "memory_recall": "recall", "memory_propose": "proposals"}
+TOOLS = {
+    "memory": "tools",
+    "memory_search": "search",
+    "memory_recall": "recall",
+    "memory_propose": "proposals",
+    **dict.fromkeys(("memory_search_index", "memory_timeline", "memory_details"), "observations"),
+}
 """The tools of MCP, in the order in which clients see them, and the feature each is of."""
 
 GROUPS = {

@@ -37,15 +37,15 @@ PATH_ALIASES = ("file_path", "filePath")
 
 _WORDS = {
     "path": "The memory or directory, such as /memories/global/notes.md; /memories lists everything.",
-    "file_text": "create: the text of the new file.",
-    "old_str": "str_replace: the text to replace; it must occur exactly once.",
-    "new_str": "str_replace: what to put in its place; left out, the text is deleted.",
-    "insert_line": "insert: the line after which to insert; 0 is the top.",
-    "insert_text": "insert: the text to insert.",
-    "old_path": "rename: the file or directory to rename.",
-    "new_path": "rename: its new path, in the same scope; nothing may have it yet.",
-    "offset": "view: the first line to show, from 1; 0 is the same.",
-    "limit": "view: how many lines to show; 0 for all.",
+    "file_text": "create: the text",
+    "old_str": "str_replace: what to replace; must occur once",
+    "new_str": "str_replace: what comes in its place; nothing when left out",
+    "insert_line": "insert: after this line; 0 is the top",
+    "insert_text": "insert: the text",
+    "old_path": "rename: the file or directory",
+    "new_path": "rename: its new path in the same scope, free",
+    "offset": "view: first line, from 1",
+    "limit": "view: how many lines; 0 for all",
 }
 
 _DIGITS = 40

@@ -16,6 +16,7 @@ EXIT = {
     "E_INTERNAL": FAULT,
     "E_USAGE": USAGE,
     "E_QUERY": USAGE,
+    "E_PATCH": USAGE,
     "E_CONFIG": USAGE,
     "E_CONFLICT": CONFLICT,
     "E_EXISTS": CONFLICT,

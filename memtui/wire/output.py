@@ -52,6 +52,15 @@ class Column(NamedTuple):
     """Goes on in the next line instead of being cut; for the last column."""
 
 
+def attended() -> bool:
+    """Whether a person may sit at this process: it has a controlling terminal."""
+    try:
+        os.close(os.open(TERMINAL, os.O_RDWR | os.O_NOCTTY))
+    except OSError:
+        return False
+    return True
+
+
 class Output:
     """Where a command's answer goes."""
 

@@ -60,9 +60,9 @@ OWNERS = {
         },
     ),
     "sql": Owner(
-        "only the ledger and the search index speak SQL",
+        "only the ledger, the search index and the store of observations speak SQL",
         rules.sql_uses,
-        ("memtui/engine/ledger/", "memtui/engine/find/index.py"),
+        ("memtui/engine/ledger/", "memtui/engine/find/index.py", "memtui/features/observations/store/"),
         {},
     ),
     "environment": Owner("only memtui/config reads the environment", rules.environment_reads, ("memtui/config/",), {}),

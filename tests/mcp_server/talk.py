@@ -17,6 +17,8 @@ from memtui.mcp_server.connection import FULL, Desk
 from memtui.mcp_server.server import converse
 from memtui.wire.session import Options, open_session
 
+OBSERVE = ["memory_search_index", "memory_timeline", "memory_details"]
+"""The tools of observations, which come last."""
 SECONDS = 20.0
 """How long a test waits before it fails."""
 

@@ -14,7 +14,7 @@ from memtui.mcp_server.connection import Desk, Greeting
 from memtui.mcp_server.handshake import VERSIONS, Greeter
 from memtui.mcp_server.server import serve
 from memtui.wire.session import Options
-from tests.mcp_server.talk import Store
+from tests.mcp_server.talk import OBSERVE, Store
 
 Message = dict[str, Any]
 
@@ -124,7 +124,12 @@ def test_tools_are_listed_while_the_library_is_loaded(store: Store, client: Clie
     opened = client.open(lines(hello()), later=lines(INITIALIZED, VIEW, ask(2, "tools/list")), answers=2)
     assert [answer["id"] for answer in client.first] == [1, 2]
     assert "/memories/global/a.md" in client.first[0]["result"]["instructions"]
-    assert [tool["name"] for tool in client.first[1]["result"]["tools"]] == ["memory", "memory_search", "memory_recall"]
+    assert [tool["name"] for tool in client.first[1]["result"]["tools"]] == [
+        "memory",
+        "memory_search",
+        "memory_recall",
+        *OBSERVE,
+    ]
     assert opened.greeted == 1
     assert [json.loads(line)["method"] for line in opened.said.splitlines()] == [
         "initialize",

@@ -13,7 +13,7 @@ from memtui.engine import Engine
 from memtui.mcp_server import connection as desk_module
 from memtui.memory_tool.call import Result
 from memtui.memory_tool.scoped import ScopedTool
-from tests.mcp_server.talk import ProtocolError, Store, talk
+from tests.mcp_server.talk import OBSERVE, ProtocolError, Store, talk
 
 BOTH = pytest.mark.parametrize("modern", [False, True], ids=["handshake", "envelope"])
 
@@ -28,7 +28,7 @@ async def test_the_greeting(store: Store, *, modern: bool) -> None:
         assert "tools" in greeting["capabilities"]
         assert '- /memories/global/style.md — "How we write"' in greeting["instructions"]
         tools = (await it.ask("tools/list"))["tools"]
-        assert [tool["name"] for tool in tools] == ["memory", "memory_search", "memory_recall"]
+        assert [tool["name"] for tool in tools] == ["memory", "memory_search", "memory_recall", *OBSERVE]
         assert tools[0]["annotations"]["readOnlyHint"] is False
         assert tools[1]["annotations"]["readOnlyHint"] is True
         assert tools[0]["inputSchema"]["required"] == ["command"]

@@ -39,7 +39,10 @@ PARAMS = (
     | st.fixed_dictionaries({"uri": URI})
     | st.fixed_dictionaries(
         {
-            "name": st.sampled_from(["memory", "memory_search", "memory_recall", "memory_propose"]) | VALUE,
+            "name": st.sampled_from(
+                ["memory", "memory_search", "memory_recall", "memory_propose", "memory_search_index", "memory_details"]
+            )
+            | VALUE,
             "arguments": COMMAND | VALUE,
         }
     )

@@ -110,6 +110,10 @@ class Redaction(EnginePart):
         self._ledger.erasure.erase()
         return done
 
+    def require_person(self, act: str) -> None:
+        """Refuse with `E_PERSON` what no agent may do through this engine, as in `see what is withheld`."""
+        self._rules.approver.require(act)
+
     def unerased(self) -> Unerased:
         """Say what redacted texts may still be in: freed bytes that are still to be overwritten, damaged ledgers."""
         pending = self._ledger.erasure.unerased() or index.is_spilled(self._ledger.directory)

@@ -56,9 +56,9 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
 _MATCH = "SELECT rowid FROM words WHERE words MATCH ?"
 
 _RUN = re.compile(r"[^\W_]+")
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
+UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
 """Thai, Lao, Burmese, Khmer, kana and Han: no spaces stand between their words."""
-_PARTS = re.compile(rf"([{_UNSPACED}]+)|([^{_UNSPACED}]+)")
+_PARTS = re.compile(rf"([{UNSPACED}]+)|([^{UNSPACED}]+)")
 _BLANKS = bytes(code if chr(code).isalnum() else 32 for code in range(128)) + bytes(128)
 
 
@@ -82,6 +82,11 @@ class Words(NamedTuple):
     """Each once; of scripts without spaces, every two signs that stand side by side."""
     plain: bool
     """Whether they are just the runs of letters and digits of the text."""
+
+
+def plain(folded: str) -> str:
+    """A text from `matching.fold` without accents and with compatible signs as one: as its words are compared."""
+    return folded if folded.isascii() else folded.translate(_PLAIN)
 
 
 def words(folded: str) -> Words:

@@ -83,7 +83,7 @@ class ObservationTable:
         return (rows[-1][0] if rows else seq), frozenset(bytes(name) for _, name in rows)
 
     def put(self, mark: ObservationMark, *, actor: str, reason: str = "") -> ObservationMark:
-        """Write down a decision; one that leaves nothing special about a card takes its mark away.
+        """Write down a decision.
 
         Args:
             mark: with the `seq` of the decision it starts from.
@@ -113,12 +113,9 @@ class ObservationTable:
                 (mark.name, before, after, actor, self._database.clock(), reason),
             )
             mark = mark._replace(seq=db.last_insert_rowid())
-            if mark.withholds or mark.patch:
-                values = (*mark[:3], os.fsencode(mark.path), *mark[4:])
-                db.execute(f"INSERT OR REPLACE INTO observation_marks ({_COLUMNS}) VALUES ({'?, ' * 9}?)", values)
-            else:
-                db.execute("DELETE FROM observation_marks WHERE name = ?", (mark.name,))
-                mark = mark._replace(seq=0)
+            values = (*mark[:3], os.fsencode(mark.path), *mark[4:])
+            # Also one that says nothing special any more: whoever applies it has to know where its card was.
+            db.execute(f"INSERT OR REPLACE INTO observation_marks ({_COLUMNS}) VALUES ({'?, ' * 9}?)", values)
             return mark
 
     @checked

@@ -35,12 +35,12 @@ _NEEDS = {
 _MAY = {"replace": ("text", "old_text")}
 _SAID = {
     "kind": "",
-    "path": "The memory.",
+    "path": "the memory",
     "text": "add: its text; replace: what comes in",
-    "old_text": "replace: what goes, as it stands there once; all of it when left out",
+    "old_text": "replace: what goes; all when left out",
     "new_path": "for move",
-    "why": "For the user, one sentence.",
-    "quote": "What the user said that shows it.",
+    "why": "for the user",
+    "quote": "what the user said",
 }
 _PROPERTIES = {
     name: {"type": "string", **({"description": said} if said else {"enum": list(_NEEDS)})}

@@ -16,14 +16,14 @@ from memtui.wire.doors import switched_off
 NAME = "memory_recall"
 MOST = 10
 _DESCRIPTION = (
-    "Recall the memories that help with a task or a question, with their texts, the best first. Not every word must "
-    "occur. Reads only."
+    "Recall the memories that help with a task or a question, with their texts, the best first; not every word must "
+    "occur."
 )
 _SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {
-        "query": {"type": "string", "description": "The task or the question."},
-        "limit": {"type": "integer", "description": f"At most so many, up to {MOST}; {LIMIT} when left out or 0."},
+        "query": {"type": "string"},
+        "limit": {"type": "integer", "description": f"up to {MOST}; {LIMIT} when left out or 0"},
     },
     "required": ["query"],
 }

@@ -20,21 +20,21 @@ DEFAULT, MOST = 10, 50
 ALL = "all"
 """Means every scope: a strict schema requires the field, so that leaving it out must have a word."""
 DESCRIPTION = (
-    "Find memories by words in their names, descriptions and texts. All words must occur; case does not matter. "
-    "Answers with paths for the memory tool's view command, the best match first. Reads only."
+    "Find memories by words in their names, descriptions and texts, all of which must occur. Answers with paths to "
+    "view with the memory tool, the best first."
 )
 SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {
-        "query": {"type": "string", "description": "Words to look for."},
+        "query": {"type": "string"},
         "scope": {
             "type": "string",
             "enum": [ALL, *SCOPES],
-            "description": "Only memories of this scope; all scopes when left out.",
+            "description": "all when left out",
         },
         "limit": {
             "type": "integer",
-            "description": f"At most so many memories, up to {MOST}; {DEFAULT} when left out or 0.",
+            "description": f"up to {MOST}; {DEFAULT} when left out or 0",
         },
     },
     "required": ["query"],

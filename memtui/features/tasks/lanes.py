@@ -40,7 +40,7 @@ FULL_MS = 60_000
 """After how long a task is tried again for whose plan there was no room."""
 _LOOK_S = 0.25
 """Seconds between two looks at what may end a task."""
-_SWITCHES = {"extract": "lifecycle.extract", "dream": "lifecycle.dream"}
+_SWITCHES = {"extract": "lifecycle.extract", "dream": "lifecycle.dream", "observe": "observe.enabled"}
 
 
 def works() -> Mapping[str, str]:
@@ -218,7 +218,7 @@ def refuse_off(settings: Settings, kind: str) -> None:
         RefusedError: `E_DISABLED`.
     """
     switch = _SWITCHES.get(kind, "lifecycle.enabled")
-    if not settings.lifecycle_enabled or settings.value(switch) == "off":
+    if not settings.lifecycle_enabled or settings.value(switch) in ("off", False):
         name = switch if settings.lifecycle_enabled else "lifecycle.enabled"
         raise RefusedError(
             f"{kind} is switched off.",

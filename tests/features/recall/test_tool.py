@@ -14,7 +14,7 @@ from memtui.features.feature import load
 from memtui.features.recall.tool import answer, call
 from memtui.given.tokens import estimate
 from tests.mcp_server.conftest import store
-from tests.mcp_server.talk import Store, talk
+from tests.mcp_server.talk import OBSERVE, Store, talk
 
 __all__ = ["store"]
 ME = Actor("mcp:codex")
@@ -53,7 +53,7 @@ async def test_switched_off_it_is_neither_offered_nor_answered(store: Store) -> 
         for text in ("[lifecycle]\nrecall = false\n", "[lifecycle]\nenabled = false\n"):
             store.configure(text)
             names = [tool["name"] for tool in (await it.ask("tools/list"))["tools"]]
-            assert names == ["memory", "memory_search"]
+            assert names == ["memory", "memory_search", *OBSERVE]
             done, said = await it.call("memory_recall", query="deploy")
             assert (done, said.split(":")[0]) == (False, "E_DISABLED")
         store.configure("")

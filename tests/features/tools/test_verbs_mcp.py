@@ -14,7 +14,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import Implementation, TextContent
 
 from tests.cli.conftest import Cli
-from tests.mcp_server.talk import Store
+from tests.mcp_server.talk import OBSERVE, Store
 from tests.terminal import Terminal
 
 RUN = "import sys; from memtui.__main__ import main; sys.exit(main())"
@@ -147,7 +147,12 @@ def test_tools_are_there_before_the_library_is(store: Store, tmp_path: Path, mon
         greeting, listed = json.loads(child.stdout.readline()), json.loads(child.stdout.readline())
         assert "/memories/global/a.md" in greeting["result"]["instructions"]
         assert listed["id"] == 2
-        assert [tool["name"] for tool in listed["result"]["tools"]] == ["memory", "memory_search", "memory_recall"]
+        assert [tool["name"] for tool in listed["result"]["tools"]] == [
+            "memory",
+            "memory_search",
+            "memory_recall",
+            *OBSERVE,
+        ]
         os.close(os.open(gate, os.O_WRONLY))
         assert "one" in json.loads(child.stdout.readline())["result"]["content"][0]["text"]
         out, err = child.communicate(timeout=100)
@@ -186,7 +191,12 @@ async def test_the_library_s_own_client_in_both_protocols(store: Store, mode: st
     server = StdioServerParameters(command=sys.executable, args=["-c", RUN, "mcp"], env=dict(os.environ))
     name = Implementation(name="tester", version="1")
     async with Client(stdio_client(server), mode=mode, client_info=name) as client:
-        assert [tool.name for tool in (await client.list_tools()).tools] == ["memory", "memory_search", "memory_recall"]
+        assert [tool.name for tool in (await client.list_tools()).tools] == [
+            "memory",
+            "memory_search",
+            "memory_recall",
+            *OBSERVE,
+        ]
         fields = {"command": "create", "path": "/memories/global/a b.md", "file_text": "one\n"}
         assert not (await client.call_tool("memory", fields)).is_error
         (one,) = (await client.list_resources()).resources

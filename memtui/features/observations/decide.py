@@ -1,0 +1,162 @@
+"""What a person decides about cards: who may be given one, what it is called, whether it is shown at all.
+
+The ledger is written first and the cards after it, so a kill in between leaves a decision that the next look applies.
+Whoever calls has asked a person before.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b32decode
+from collections.abc import Mapping
+from contextlib import suppress
+
+from memtui import mask
+from memtui.engine import Engine
+from memtui.engine.model import Actor
+from memtui.engine.observation import REDACTED, STATES, ObservationMark
+from memtui.errors import NotFoundError, RefusedError, UsageError
+from memtui.features.observations import find
+from memtui.features.observations.derive import apply_decisions
+from memtui.features.observations.find import CardLook
+from memtui.features.observations.model import TYPES, Card
+from memtui.features.observations.names import BESIDE
+from memtui.features.observations.store import generations
+
+LIMITS = {"title": 160, "type": 20, "note": 2_000}
+"""Characters of what a person may write over a card."""
+
+
+def mark_of(engine: Engine, look: CardLook, word: str) -> ObservationMark:
+    """The decision about a card, or a new one, as it would be found again now.
+
+    Args:
+        engine: of the person.
+        look: what they may see.
+        word: the card's name or the beginning of it; of a decision that is adrift, its name.
+
+    Raises:
+        NotFoundError, UsageError: as `find.named`.
+    """
+    try:
+        card = find.named(look, word)
+    except NotFoundError:
+        with suppress(ValueError):
+            adrift = engine.observations.mark(b32decode(word.strip().upper()))
+            if adrift is not None:
+                return adrift
+        raise
+    known = engine.observations.mark(card.name)
+    made = known or ObservationMark(card.name, 0, card.root, card.path, card.anchor, card.text_key, b"")
+    return made._replace(
+        root=card.root, path=card.path, anchor=card.anchor, text_key=card.text_key, beside=_beside(look, card)
+    )
+
+
+def _beside(look: CardLook, card: Card) -> bytes:
+    keys = look.reader.texts_of(card.source) if look.reader is not None else []
+    return b"".join(sorted({key[:BESIDE] for key in keys} - {card.text_key[:BESIDE]}))
+
+
+def set_state(engine: Engine, mark: ObservationMark, word: str, *, actor: Actor, reason: str = "") -> ObservationMark:
+    """Give a card another state: `normal`, `private` or `suppressed`.
+
+    Raises:
+        UsageError: there is no such state. RefusedError: `E_REDACTED`, it is redacted.
+        ConflictError: somebody decided otherwise meanwhile.
+    """
+    if word not in STATES[:REDACTED]:
+        raise UsageError(f"{word!r} is no state.", hint=f"One of {', '.join(STATES[:REDACTED])}.")
+    return _put(engine, mark._replace(state=STATES.index(word)), actor, reason)
+
+
+def delete(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str = "") -> ObservationMark:
+    """Take a card away from every door; its memory stays as it is. Raises as `set_state`."""
+    return _put(engine, mark._replace(deleted_at=engine.tasks.clock()), actor, reason)
+
+
+def restore(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str = "") -> ObservationMark:
+    """Bring a deleted card back, with its state and what was written over it. Raises as `set_state`."""
+    if mark.deleted_at is None:
+        raise RefusedError("This observation is not deleted.", code="E_NOT_FOUND")
+    return _put(engine, mark._replace(deleted_at=None), actor, reason)
+
+
+def edit(engine: Engine, mark: ObservationMark, patch: Mapping[str, object], *, actor: Actor) -> ObservationMark:
+    """Write over the title, the type, or a note of a card; an empty text takes that back.
+
+    Raises:
+        UsageError: `E_PATCH`, a field is unknown, of the wrong kind or too long. And as `set_state`.
+    """
+    fields = {**(json.loads(mark.patch) if mark.patch else {}), **_checked(patch)}
+    kept = {name: value for name, value in sorted(fields.items()) if value}
+    return _put(engine, mark._replace(patch=json.dumps(kept) if kept else ""), actor, "")
+
+
+def _checked(patch: Mapping[str, object]) -> dict[str, str]:
+    checked = {}
+    for name, value in patch.items():
+        wrong = ""
+        if name not in LIMITS:
+            wrong = f"there is no field {name!r}"
+        elif not isinstance(value, str) or (not value.isprintable() and not (name == "note" and _is_text(value))):
+            wrong = f"{name} has to be a text on one line"
+        elif len(value) > LIMITS[name]:
+            wrong = f"{name} has {len(value):,} characters, and {LIMITS[name]:,} are the most"
+        elif name == "type" and value and value not in TYPES:
+            wrong = f"{value!r} is no type; one of {', '.join(TYPES)}"
+        if wrong or not isinstance(value, str):
+            raise UsageError(f"The observation cannot be edited like this: {wrong}.", code="E_PATCH")
+        checked[name] = mask.mask(value).text.strip()
+    return checked
+
+
+def _is_text(value: str) -> bool:
+    return all(sign.isprintable() or sign in "\n\t" for sign in value)
+
+
+def redact(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str) -> bool:
+    """Take a card's text away for good, down to the bytes of every file of cards and of what was decided.
+
+    Returns:
+        Whether no byte is left; else another process reads just now, and the next one that derives finishes it.
+
+    Raises:
+        RefusedError: `E_PERSON`, `E_REDACTED`. UsageError: there is no reason.
+    """
+    engine.redaction.redact_observation(mark, reason=reason, actor=actor)
+    return apply(engine)
+
+
+def _put(engine: Engine, mark: ObservationMark, actor: Actor, reason: str) -> ObservationMark:
+    done = engine.observations.put(mark, actor=actor.name, reason=reason)
+    apply(engine)
+    return done
+
+
+def apply(engine: Engine) -> bool:
+    """Apply what was decided to the cards in use; says whether nothing is left to overwrite."""
+    with generations.in_use(engine.observations) as writer:
+        if writer is None:
+            return True  # the cards are derived anew, by what is decided now
+        apply_decisions(engine, writer)
+        return not writer.meta("scrub_due")
+
+
+def history(engine: Engine, name: bytes) -> list[dict[str, object]]:
+    """What was decided about a card, the oldest first, as JSON values."""
+    return [
+        {"at": one.at, "actor": one.actor, "before": one.before, "after": one.after, "reason": one.reason}
+        for one in engine.observations.log(name)
+    ]
+
+
+def adrift(engine: Engine) -> list[ObservationMark]:
+    """Decisions that withhold something and are about no card any more: a person has to look."""
+    table = engine.observations
+    with generations.in_use(table) as writer:
+        if writer is None:
+            return []
+        known = {name for name, _ in writer.keys_of([mark.name for mark in table.marks()])}
+        sources = writer.sources()
+    return [one for one in table.marks() if one.withholds and one.name not in known and (one.root, one.path) in sources]

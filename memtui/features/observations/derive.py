@@ -1,0 +1,329 @@
+"""Keeping cards up with memories: what is behind is derived file by file, as far as there is time, and goes on later.
+
+A read door gives it a tenth of a second, a task as long as it takes; the same loop fills a file beside the one in use
+when all is made anew. What came first is decided by versions, never by when memtui got round to it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from hashlib import sha256
+from typing import NamedTuple
+
+from memtui.engine import Engine
+from memtui.engine.ledger.observations import ObservationTable, remove_files
+from memtui.engine.model import BROUGHT, Memory, Root
+from memtui.errors import MemtuiError, RefusedError
+from memtui.features.entries.guarded import format_of
+from memtui.features.observations import names, rules
+from memtui.features.observations.answers import adapted
+from memtui.features.observations.model import Card, CardSource, Derived
+from memtui.features.observations.names import Decided
+from memtui.features.observations.store import generations
+from memtui.features.observations.store.cards import CardWriter
+
+SOON = 0.15
+"""Seconds that a question waits for what is behind."""
+ROWS, BYTES = 500, 1_048_576
+"""Cards, and bytes of memories, that one transaction writes; or one file."""
+_VERSIONS = 50
+_FIRST, _DAY = 978_307_200_000, 86_400_000
+"""2001, before which no time is believed; and a day, by which one may lie ahead."""
+
+Place = tuple[int, str]
+
+
+class ObserveProgress(NamedTuple):
+    """How far deriving is."""
+
+    total: int
+    """Memories there are cards of, or should be."""
+    pending: int
+    failed: int
+    error: str = ""
+    """The sentence of one that failed."""
+
+    @property
+    def processed(self) -> int:
+        """How many are done."""
+        return self.total - self.pending - self.failed
+
+
+class _Todo(NamedTuple):
+    uid: int
+    root: Root
+    row: Memory
+
+
+def catch_up(
+    engine: Engine,
+    *,
+    seconds: float | None = SOON,
+    cancelled: Callable[[], bool] = bool,
+    progress: Callable[[str], object] = str,
+) -> ObserveProgress:
+    """Derive what is new in the memories of an engine, unless another process is at it; None: however long it takes.
+
+    Decisions newer than the file are applied in any case, before anything is read from it.
+
+    Raises:
+        MemtuiError: the ledger or the disk cannot be used; `E_READ_ONLY`: decisions wait and may not be applied.
+    """
+    table = engine.observations
+    if engine.roots.read_only:
+        return _glance(engine)
+    with generations.alone(table) as held:
+        if not held:
+            with generations.in_use(table) as writer:
+                if writer is not None:
+                    apply_decisions(engine, writer)
+            return _glance(engine)
+        with generations.translated(), closing(generations.writer(table)) as writer:
+            apply_decisions(engine, writer)
+            done = _Run(engine, writer).work(seconds, cancelled, progress)
+            if not done.pending:
+                remove_files(table.directory, lambda number: number < table.generation())
+            return done
+
+
+def rebuild(
+    engine: Engine, *, cancelled: Callable[[], bool] = bool, progress: Callable[[str], object] = str
+) -> tuple[ObserveProgress, int]:
+    """Make all cards anew beside those in use, and put them in their place when they are whole.
+
+    Returns:
+        How it went, and how many cards were taken over because their memories cannot be read from here. When it is
+        cancelled the old ones stay in use, and the next one goes on.
+
+    Raises:
+        MemtuiError: as `catch_up`.
+    """
+    table = engine.observations
+    with generations.alone(table, wait=True), generations.translated():
+        with closing(generations.writer(table)) as old, closing(generations.building(table)) as writer:
+            run = _Run(engine, writer)
+            done = run.work(None, cancelled, progress)
+            if done.pending:
+                return done, 0
+            elsewhere = sorted(place for place in old.sources() if place[0] not in run.uids)
+            copied = writer.copy_sources(old, elsewhere, lambda cards: _placed(run.decided, cards))
+            apply_decisions(engine, writer)
+            wrong = writer.check()
+            if wrong:
+                raise MemtuiError(f"The cards that were made do not check: {wrong}", code="E_INTERNAL")
+        generations.put_in_use(table)
+        return done, copied
+
+
+def apply_decisions(engine: Engine, writer: CardWriter) -> None:
+    """Apply the decisions that are newer than a file; bytes of what was redacted are overwritten."""
+    table = engine.observations
+    since = writer.meta("marks_seq")
+    upto, decided_names = table.decided_after(since if isinstance(since, int) else 0)
+    if decided_names:
+        marks = [mark for mark in table.marks() if mark.name in decided_names]
+        decided = Decided.of(table.secret(), table.marks())
+        keys = [(mark.name, mark.text_key) for mark in marks] + [(name, name) for name in decided_names]
+        known = writer.keys_of(decided_names)
+        writer.settle(
+            upto, {(mark.root, mark.path) for mark in marks}, keys + known, lambda cards: _placed(decided, cards)
+        )
+    if writer.meta("scrub_due"):
+        writer.erase()
+
+
+def _decided(table: ObservationTable) -> tuple[int, Decided]:
+    """All decisions, and the number of the newest."""
+    return table.decided_after(0)[0], Decided.of(table.secret(), table.marks())
+
+
+def _placed(decided: Decided, cards: Sequence[Card]) -> list[Card]:
+    """The cards of one source with what is decided about them."""
+    if not cards:
+        return []
+    entries = [(card.anchor, card.text_key) for card in cards]
+    found = names.place(decided, cards[0].root, cards[0].path, entries)
+    return [adapted(card, at) for card, at in zip(cards, found, strict=True)]
+
+
+class _Run:
+    """One time that the memories of an engine are compared with a file of cards."""
+
+    def __init__(self, engine: Engine, writer: CardWriter) -> None:
+        self._engine = engine
+        self._writer = writer
+        self._table = engine.observations
+        self._seq, self.decided = _decided(self._table)
+        if writer.meta("marks_seq") is None:
+            writer.note("marks_seq", self._seq)
+        self.uids, self._rows, self._whole = _listed(engine)
+        known = writer.sources()
+        self._gone = [place for place in known if place[0] in self._whole and place not in self._rows]
+        self._todo = sorted(_behind(self._rows, known), key=lambda one: (-one.row.modified_at, one.row.address))
+        self._failed = {place: one.failed for place, one in known.items() if one.failed and place in self._rows}
+
+    def work(
+        self, seconds: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]
+    ) -> ObserveProgress:
+        end = None if seconds is None else time.monotonic() + seconds
+        if self._gone:
+            with self._writer.batch():
+                for place in self._gone:
+                    self._writer.drop(*place)
+        todo = iter(self._todo)
+        left = len(self._todo)
+        while left and not cancelled() and (end is None or time.monotonic() < end):
+            progress(f"{len(self._rows) - left:,} of {len(self._rows):,} memories")
+            left -= self._batch(todo, end)
+        if self._todo or self._gone:
+            self._writer.note("last_run_at", self._engine.tasks.clock())
+        error = next(iter(self._failed.values()), "")
+        pending = {(one.uid, one.row.address.path) for one in self._todo[len(self._todo) - left :]}
+        failed = [place for place in self._failed if place not in pending]
+        return ObserveProgress(len(self._rows), left, len(failed), error if failed else "")
+
+    def _batch(self, todo: Iterator[_Todo], end: float | None) -> int:
+        """Write as many files as one transaction takes; returns how many."""
+        done = rows = size = 0
+        prepared = []
+        for one in todo:
+            found = self._prepared(one)
+            if found is not None:
+                prepared.append(found)
+                rows += len(found[3])
+            size, done = size + one.row.bytes, done + 1
+            if rows >= ROWS or size >= BYTES or (end is not None and time.monotonic() >= end):
+                break
+        with self._writer.batch():
+            # Whoever decides from here on waits for this transaction, and then applies it to what this writes.
+            before = self._seq
+            self._seq, self.decided = _decided(self._table)
+            for source, kind, project, made in prepared:
+                cards = [card for card, _ in made]
+                if self._seq != before:
+                    cards = _placed(self.decided, cards)
+                self._writer.replace(source, kind, project, zip(cards, (at for _, at in made), strict=True))
+        return done
+
+    def _prepared(self, one: _Todo) -> tuple[CardSource, str, str, list[tuple[Card, int]]] | None:
+        row, place = one.row, (one.uid, one.row.address.path)
+        assert row.sha256 is not None
+        source = CardSource(*place, bytes.fromhex(row.sha256), row.trust == BROUGHT)
+        self._failed.pop(place, None)
+        cards: list[tuple[Card, int]] = []
+        try:
+            data = self._engine.read_bytes(row.address)
+            if sha256(data).hexdigest() != row.sha256:  # written since it was listed: the next time
+                return None
+            found = rules.derive(data, format_of(one.root, row.address.path))
+            cards = self._cards(one, source, found.items, data)
+            if found.more:
+                source = source._replace(failed=f"{row.address} has {found.more} more entries than are observed.")
+        except MemtuiError as error:
+            source = source._replace(failed=f"{row.address}: {error.message}")
+        if source.failed:
+            self._failed[place] = source.failed
+        return source, "memory", one.root.project or "", cards
+
+    def _cards(self, one: _Todo, source: CardSource, derived: Sequence[Derived], data: bytes) -> list[tuple[Card, int]]:
+        keys = names.keys_of(self.decided.secret, [(each.first, each.text) for each in derived])
+        places = names.place(self.decided, source.root, source.path, keys)
+        address, agent = str(one.row.address), one.root.agent
+        times = _since(self._engine, one.row, [data[slice(*each.span)] for each in derived])
+        made = []
+        for each, (anchor, text_key), at, when in zip(derived, keys, places, times, strict=True):
+            span = f"{each.span[0]}-{each.span[1]}"
+            card = Card(
+                *(
+                    0,
+                    at.name,
+                    0,
+                    "memory",
+                    source.root,
+                    source.path,
+                    rules.clean(address),
+                    agent,
+                    span,
+                    anchor,
+                    text_key,
+                ),
+                *(each.type, each.title, each.narrative, each.facts, each.concepts, each.files, ""),
+                *(0, each.masked, each.cut, source.brought),
+            )
+            # The day is a part of what is shown, so that it costs what the card will cost.
+            dated = adapted(card._replace(id=when // 1_000 << 12), at)
+            made.append((dated, when))
+        return made
+
+
+def _listed(engine: Engine) -> tuple[dict[int, Root], dict[Place, _Todo], set[int]]:
+    """The roots of an engine, the memories in them that have cards, and the roots of which all are known."""
+    roots = {root.id: root for root in engine.roots.all() if root.kind == "memories"}
+    listing = engine.rows.list(list(roots))
+    uids = {uid: roots[root_id] for uid, root_id in engine.roots.names().items() if uid > 0 and root_id in roots}
+    of_root = {root.id: uid for uid, root in uids.items()}
+    whole = {
+        of_root[one.root.id]
+        for one in listing.roots
+        if one.root.id in of_root and not one.truncated and not one.unreadable
+    }
+    rows: dict[Place, _Todo] = {}
+    for row in listing.items:
+        uid = of_root.get(row.address.root)
+        if uid is not None and row.sha256 is not None and not roots[row.address.root].policy.is_index(row.address.path):
+            rows[uid, row.address.path] = _Todo(uid, roots[row.address.root], row)
+    return uids, rows, whole
+
+
+def _behind(rows: dict[Place, _Todo], known: dict[Place, CardSource]) -> list[_Todo]:
+    found = []
+    for place, one in rows.items():
+        had = known.get(place)
+        now = (one.row.sha256, one.row.trust == BROUGHT)
+        if had is None or (had.sha.hex(), had.brought) != now:
+            found.append(one)
+    return found
+
+
+def _glance(engine: Engine) -> ObserveProgress:
+    """How far another process is with it."""
+    _, rows, _ = _listed(engine)
+    reader = generations.reader(engine.observations, agent=False)
+    if reader is None:
+        return ObserveProgress(len(rows), len(rows), 0)
+    with generations.translated(), closing(reader):
+        known = reader.sources()
+        since = reader.meta("marks_seq")
+    if engine.observations.decided_after(since if isinstance(since, int) else 0)[1] and engine.roots.read_only:
+        raise RefusedError(
+            "Decisions about observations wait to be applied, and memtui runs read-only.",
+            code="E_READ_ONLY",
+            hint="Run it once without --read-only.",
+        )
+    failed = [one.failed for place, one in known.items() if place in rows and one.failed]
+    return ObserveProgress(len(rows), len(_behind(rows, known)), len(failed), failed[0] if failed else "")
+
+
+def _since(engine: Engine, row: Memory, texts: Sequence[bytes]) -> list[int]:
+    """Since when each part of a memory has been in it: the oldest version in a row that has it, else its time."""
+    now = engine.tasks.clock()
+    latest = min(max(row.modified_at, _FIRST), now + _DAY)
+    found = [latest] * len(texts)
+    wanted = set(range(len(texts)))
+    try:
+        versions = engine.history.of(row.address)[:_VERSIONS]
+    except MemtuiError:
+        return found
+    for version in versions:
+        if version.note or not wanted:
+            continue
+        try:
+            data = engine.history.read(row.address, version.sha256) if version.sha256 != row.sha256 else None
+        except MemtuiError:
+            break  # redacted, or not kept any more: what came before is not known
+        wanted = {number for number in wanted if data is None or texts[number] in data}
+        for number in wanted:
+            found[number] = min(found[number], max(version.at, _FIRST))
+    return found

@@ -1,0 +1,87 @@
+"""The entry in the table of features: observations, small dated cards derived from memories."""
+
+from memtui.features.feature import Feature, Tool
+from memtui.wire.params import AGENT, LIMIT
+from memtui.wire.verb import Param, Verb
+
+_SWITCHES = ("observe.enabled", "observe.agents")
+_ACTIONS = (
+    *("search", "timeline", "show", "status", "rebuild", "check"),
+    *("mark", "edit", "rm", "restore", "redact"),
+)
+_TYPES = (
+    *("correction", "decision", "preference", "constraint"),
+    *("fix", "error", "change", "plan", "fact", "summary", "note"),
+)
+
+FEATURE = Feature(
+    works={"observe": "memtui.features.observations.work:observe"},
+    status="memtui.features.observations.verbs:status",
+    verbs=(
+        Verb(
+            "obs",
+            "look",
+            "Find what memories say as small dated cards, and decide who may be given them",
+            (
+                Param("action", "what to do", metavar="ACTION", choices=_ACTIONS, required=True),
+                Param("words", "words to look for, or names of cards", "query", metavar="WORD", many=True),
+                LIMIT,
+                Param("--cursor", "the next page, as the one before names it"),
+                Param("--type", "only cards of this type; for edit: the type it is to have", choices=_TYPES),
+                AGENT,
+                Param("--path", "only cards that name such a path, or lie there"),
+                Param("--since", "only what happened after this time", "time"),
+                Param("--until", "only what happened before it", "time"),
+                Param("--before", "so many cards before it in time; 5 when it is not given", "number", metavar="N"),
+                Param("--after", "and so many after it", "number", metavar="N"),
+                Param("--all", "also what no agent is given; only for a person at a terminal", "flag"),
+                Param("--as", "what mark makes of it", choices=("normal", "private", "suppressed")),
+                Param("--title", "for edit: what to call it"),
+                Param("--note", "for edit: what to say beside it"),
+                Param("--reason", "why it is decided so, for the log"),
+            ),
+            (
+                ("memtui obs search retry budget", "cards with both words, the best first"),
+                ("memtui obs show kswz3zgl", "all of one card, by the beginning of its name"),
+                ("memtui obs timeline kswz3zgl", "what the same project noted before and after it"),
+                ("memtui obs mark kswz3zgl --as private", "no agent is given it any more"),
+                ("memtui obs edit kswz3zgl --title 'Retry budget'", "found by that, after every rebuild too"),
+                ("memtui obs status", "how many memories are observed, and what failed"),
+            ),
+            "A card is made of each memory, and of each entry of a file that holds many: title, facts, concepts and "
+            "paths, by rules alone, with secrets masked and `<private>` parts cut. Memories stay the truth: cards are "
+            "made anew at any time, what you decide about one is kept. mark, edit, rm, restore and redact ask at your "
+            "terminal. Private: no agent is given the card; suppressed: nor are you, without --all; redact takes its "
+            "text away for good. The memory itself stays as it is.",
+            "search, timeline: a list of cards: name, at, kind, type, agent, address, title, concepts, files, tokens, "
+            "masked, cut, state, marks, snippet, and next beside the items; show: narrative, facts, note, span, log in "
+            "each; status: total, processed, failed, pending, running, last_run_at, last_error, generation, bytes, "
+            "adrift, scrub_due; rebuild: summary and counts; check: ok, problem; the others: result, names",
+            does="memtui.features.observations.verbs:obs",
+            rank=45,
+        ),
+    ),
+    tools=(
+        Tool(
+            "memory_search_index",
+            "Search observations",
+            "memtui.features.observations.tool:offer_index",
+            "memtui.features.observations.tool:index",
+            _SWITCHES,
+        ),
+        Tool(
+            "memory_timeline",
+            "Observations by time",
+            "memtui.features.observations.tool:offer_timeline",
+            "memtui.features.observations.tool:timeline",
+            _SWITCHES,
+        ),
+        Tool(
+            "memory_details",
+            "Whole observations",
+            "memtui.features.observations.tool:offer_details",
+            "memtui.features.observations.tool:details",
+            _SWITCHES,
+        ),
+    ),
+)

@@ -1,0 +1,211 @@
+"""Finding cards: by words, the best first; those around one in time; and those of some names.
+
+The score knows no statistics of all cards, which would cost more the more there are: where a word stands counts first,
+then what a card is, then which is newer. It is apart so that people, agents and programs ask alike.
+"""
+
+from __future__ import annotations
+
+from base64 import b32decode
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
+from hashlib import sha256
+from typing import NamedTuple
+
+from memtui.agents.table import KNOWN, canonical
+from memtui.engine import Engine
+from memtui.engine.find import index
+from memtui.engine.find.rank import level, rank
+from memtui.errors import NotFoundError, StorageError, UsageError
+from memtui.features.observations.derive import ObserveProgress, catch_up
+from memtui.features.observations.model import TYPES, Card
+from memtui.features.observations.store import generations
+from memtui.features.observations.store.find import NEWEST, CardFilter, CardReader, merged
+from memtui.features.observations.store.index_text import expressions
+from memtui.matching import Query, Term, fold, parse
+
+LIMIT, MOST = 10, 50
+NAMES = 10
+"""Cards that are shown at once."""
+LETTERS = 6
+"""Letters of a name that have to be given."""
+FEW = 5
+"""Cards below which those are added that have only some of the words; with more the words are enough."""
+_CLASSES = {kind: (0 if place < 4 else 1 if place < 6 else 2) for place, kind in enumerate(TYPES)}
+
+
+class CardLook(NamedTuple):
+    """Cards as somebody may see them."""
+
+    reader: CardReader | None
+    """None while there are none."""
+    progress: ObserveProgress
+    wanted: CardFilter
+
+
+class CardPage(NamedTuple):
+    """What a search gives."""
+
+    cards: tuple[Card, ...]
+    query: Query
+    full: int = 0
+    """How many, from the first, have all words."""
+    many: bool = False
+    """Whether there may be more than were looked at."""
+    start: int = 0
+    """How many are on the pages before."""
+    next: str = ""
+    """Where the next page begins; empty: this is the last one."""
+
+
+@contextmanager
+def looking(
+    engine: Engine, *, client: str | None = None, private: bool = False, seconds: float | None = None
+) -> Iterator[CardLook]:
+    """CardLook at cards, after what is new was derived as far as there was time.
+
+    Args:
+        engine: of the person, or an agent's own.
+        client: the agent that asks, which is given cards of memtui's memories and its own; None: a person or a program.
+        private: a person asks and wants what is private, too.
+        seconds: how long to derive; None: as long as a question may wait.
+
+    Raises:
+        StorageError: `E_STORE`, what was decided cannot be read, so nothing is handed out.
+    """
+    if not generations.is_usable(engine.observations):
+        raise StorageError(
+            "What was decided about observations cannot be read, so none is shown.",
+            code="E_STORE",
+            hint="Run `memtui doctor`.",
+        )
+    progress = catch_up(engine) if seconds is None else catch_up(engine, seconds=seconds)
+    reader = generations.reader(engine.observations, agent=client is not None)
+    own = None if client is None else {"memtui", *(one.id for one in KNOWN if canonical(client) in one.client[:1])}
+    roots = {root.id for root in engine.roots.all() if own is None or root.agent in own}
+    uids = tuple(sorted(uid for uid, root_id in engine.roots.names().items() if root_id in roots))
+    wanted = CardFilter(uids, private=private and client is None)
+    if reader is None:
+        yield CardLook(None, progress, wanted)
+        return
+    with generations.translated(), closing(reader):
+        yield CardLook(reader, progress, wanted)
+
+
+def search(look: CardLook, text: str, *, limit: int = LIMIT, cursor: str = "") -> CardPage:
+    """Find cards.
+
+    Args:
+        look: what is looked at.
+        text: words that should all occur; `"quoted"` ones together, `-excluded` ones not at all.
+        limit: at most so many, up to `MOST`.
+        cursor: `next` of the page before.
+
+    Raises:
+        UsageError: `E_QUERY`, there is nothing to look for, or the cursor is of another search.
+    """
+    query = parse(text)
+    asked = expressions(query)
+    if look.reader is None or not asked:
+        return CardPage((), query)
+    probed = look.reader.probe(asked, look.wanted)
+    many = len(probed) >= NEWEST
+    scored = _scored(probed, query)
+    full = len(merged(scored))
+    if len(scored) < FEW and len(asked) > 1:
+        known = {card.id for card in scored}
+        more = _scored(look.reader.probe(asked, look.wanted, every=False), query, some=True)
+        scored += [card for card in more if card.id not in known]
+    cards = merged(scored)
+    start = _start(cursor, look, query, cards)
+    page = cards[start : start + max(1, min(limit, MOST))]
+    end = start + len(page)
+    following = cursor_of(look, query, end, page[-1]) if page and end < len(cards) else ""
+    return CardPage(tuple(page), query, min(max(0, full - start), len(page)), many, start, following)
+
+
+def timeline(look: CardLook, card: Card, before: int = 5, after: int = 5) -> list[Card]:
+    """Cards before and after one, of the same project, the oldest first; the card itself is always among them."""
+    if look.reader is None:
+        return [card]
+    return look.reader.around(card, look.wanted, min(max(before, 0), 20), min(max(after, 0), 20))
+
+
+def named(look: CardLook, word: str) -> Card:
+    """Find a card by its name, or by the beginning of it.
+
+    Raises:
+        UsageError: there are too few letters.
+        NotFoundError: there is none, or none that this look may see; or several.
+    """
+    plain = word.strip().lower()
+    if len(plain) < LETTERS:
+        raise UsageError(f"{word!r} is too short for a name.", hint=f"Give at least {LETTERS} letters of it.")
+    try:
+        first, last = (b32decode(plain.upper().ljust(16, fill)) for fill in "A7")
+    except ValueError:
+        first = last = b""
+    found = look.reader.named(first, last, look.wanted) if look.reader is not None else []
+    if len(found) > 1:
+        some = ", ".join(card.word for card in found)
+        raise NotFoundError(f"Several observations begin with {plain}.", hint=f"Give more letters: {some}.")
+    if not found:
+        raise NotFoundError(f"There is no observation {plain}.", hint="Search for it: names come with each answer.")
+    return found[0]
+
+
+def cursor_of(look: CardLook, query: Query, at: int, last: Card) -> str:
+    """What names the page of a search that begins at a place, behind a card: new ones before it repeat nothing."""
+    return f"{_digest(look, query)}-{at}-{last.word}"
+
+
+def _digest(look: CardLook, query: Query) -> str:
+    return sha256(repr((query, look.wanted)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+
+
+def _start(cursor: str, look: CardLook, query: Query, cards: Sequence[Card]) -> int:
+    if not cursor:
+        return 0
+    mine, _, rest = cursor.partition("-")
+    at, _, last = rest.partition("-")
+    if mine != _digest(look, query) or not (at.isascii() and at.isdigit() and len(at) <= 6):
+        raise UsageError(
+            "This cursor belongs to another search.", code="E_QUERY", hint="Leave it out to begin at the first page."
+        )
+    return next((number + 1 for number, card in enumerate(cards) if card.word == last), int(at))
+
+
+def _scored(cards: Sequence[Card], query: Query, *, some: bool = False) -> list[Card]:
+    """The cards that hold a query (with `some`: any term of it), the best first."""
+    plain = Query(
+        tuple(map(_plain, query.terms)), tuple(map(_plain, query.without)), query.whole and _plain(query.whole)
+    )
+    found = [(good, card) for card in cards if (good := _rank(card, plain, some=some)) is not None]
+    found.sort(key=lambda one: (one[0], _CLASSES.get(one[1].type, 2), -one[1].id, one[1].name))
+    return [card for _, card in found]
+
+
+def _rank(card: Card, query: Query, *, some: bool) -> int | None:
+    parts = (card.title, " ".join(card.concepts), " ".join((*card.files, card.path)), card.note, card.narrative)
+    texts = [index.plain(fold(part)) for part in parts]
+    if not query.allows(*texts):
+        return None
+    best = partial(_best, texts)
+    levels = [found for found in map(best, query.terms) if found is not None]
+    if not levels or (not some and len(levels) < len(query.terms)):
+        return None
+    missing = len(query.terms) - len(levels)
+    return missing * 1_000 + rank(levels, best(query.whole) if query.whole is not None else None)
+
+
+def _best(texts: Sequence[str], term: Term) -> int | None:
+    for field, text in enumerate(texts):
+        grade = term.grade(text)
+        if grade is not None:
+            return level(field, grade)
+    return None
+
+
+def _plain(term: Term) -> Term:
+    return Term(tuple(dict.fromkeys(map(index.plain, term.forms))))

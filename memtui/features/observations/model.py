@@ -1,0 +1,127 @@
+"""What the parts of observations exchange, as values: a card as it is derived, as it is kept, and where it belongs."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from memtui.engine.observation import NORMAL
+
+TYPES = (
+    *("correction", "decision", "preference", "constraint"),
+    *("fix", "error", "change", "plan", "fact", "summary", "note"),
+)
+"""What a card can be, those first that are worth most when a search finds several alike."""
+_GIVEN = {"feedback": "preference", "user": "preference", "project": "fact", "reference": "fact"}
+"""Types that agents give memories in front matter, as types of cards."""
+
+
+def type_of(given: object, otherwise: str = "fact") -> str:
+    """The type of a card by what somebody wrote: our own words, those of agents; any other word makes a note."""
+    word = str(given or "").strip().casefold()
+    return word if word in TYPES else _GIVEN.get(word, "note") if word else otherwise
+
+
+class Derived(NamedTuple):
+    """One card as rules make it of a text; secrets are masked and private spans cut in every field."""
+
+    first: str
+    """The folded first line of its entry, by which the entry is found again; empty: the card is the whole file."""
+    text: str
+    """The whole entry as it was written, folded; only hashed, never kept."""
+    span: tuple[int, int]
+    """Its bytes in the file."""
+    type: str
+    title: str
+    """At most 120 characters on one line."""
+    narrative: str
+    """All of it, at most `rules.LONGEST` characters."""
+    facts: tuple[str, ...]
+    """At most 12 of 240 characters."""
+    concepts: tuple[str, ...]
+    """At most 12 of 60 characters, in order of how often they occur."""
+    files: tuple[str, ...]
+    """Paths it names, at most 24."""
+    masked: int
+    """Secrets that were masked."""
+    cut: int
+    """Spans that were cut because their writer marked them."""
+
+
+class Placed(NamedTuple):
+    """What a card is called, and what decisions say about it."""
+
+    name: bytes
+    state: int = NORMAL
+    deleted: bool = False
+    adrift: bool = False
+    """Whether it is withheld because a mark in its file is on nothing any more, and it may be what was meant."""
+    patch: str = ""
+
+
+class Card(NamedTuple):
+    """One card as it is kept."""
+
+    id: int
+    """Project, second and number in one: see `store.schema`."""
+    name: bytes
+    source: int
+    kind: str
+    """`memory` or `note`."""
+    root: int
+    """The ledger's id."""
+    path: str
+    address: str
+    """As it was called when it was derived."""
+    agent: str
+    span: str
+    """`start-end`, bytes of the file."""
+    anchor: bytes
+    text_key: bytes
+    type: str
+    title: str
+    narrative: str
+    facts: tuple[str, ...]
+    concepts: tuple[str, ...]
+    files: tuple[str, ...]
+    note: str
+    """What a person added."""
+    tokens: int
+    """Estimated, of exactly what `answers.detail` gives."""
+    masked: int
+    cut: int
+    brought: bool
+    """Whether it came with a checkout and nobody reviewed it."""
+    state: int = NORMAL
+    deleted: bool = False
+    adrift: bool = False
+    patch: str = ""
+    was: str = ""
+    """What rules had made of the fields that a person edited, as a JSON object."""
+
+    @property
+    def at(self) -> int:
+        """When it happened, in milliseconds, to the second."""
+        return (self.id >> 12 & (1 << 34) - 1) * 1_000
+
+    @property
+    def withheld(self) -> bool:
+        """Whether no agent may be given it."""
+        return self.state != NORMAL or self.deleted or self.brought
+
+    @property
+    def word(self) -> str:
+        """Its name for people: 16 letters and digits."""
+        from base64 import b32encode
+
+        return b32encode(self.name).decode().lower()
+
+
+class CardSource(NamedTuple):
+    """A file of which cards were derived."""
+
+    root: int
+    path: str
+    sha: bytes
+    brought: bool
+    failed: str = ""
+    """Why there are none, as a sentence."""

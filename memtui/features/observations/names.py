@@ -1,0 +1,122 @@
+"""What the cards of one file are called, and which decision is about which: stable over renames and rewrites.
+
+A card is called by a keyed hash of its place. A decision finds its card again by its text, else by its first line; a
+decision that finds none is adrift, and one that withholds then withholds every entry that is new in the file, until a
+person looks: it fails closed. It is apart so that deriving and applying decisions cannot differ.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from memtui.engine.observation import NORMAL, SUPPRESSED, ObservationMark
+from memtui.features.observations.model import Placed
+
+SIZE = 10
+"""Bytes of a name and of a key: 80 bits."""
+BESIDE = 4
+
+
+def key(secret: bytes, *parts: bytes) -> bytes:
+    """A keyed hash of some parts."""
+    return hmac.digest(secret, b"\0".join(parts), "sha256")[:SIZE]
+
+
+def keys_of(secret: bytes, entries: Iterable[tuple[str, str]]) -> list[tuple[bytes, bytes]]:
+    """The anchor and the text key of each entry of a file, from its folded first line and its folded text."""
+    counted: Counter[str] = Counter()
+    found = []
+    for first, text in entries:
+        counted[first] += 1
+        line = first.encode("utf-8", "surrogatepass")
+        anchor = key(secret, b"anchor", line, str(counted[first]).encode()) if first else b""
+        found.append((anchor, key(secret, b"text", text.encode("utf-8", "surrogatepass"))))
+    return found
+
+
+class Decided(NamedTuple):
+    """All decisions, as they are looked up."""
+
+    secret: bytes
+    here: dict[tuple[int, str], list[ObservationMark]]
+    """By root and path."""
+    texts: dict[bytes, int]
+    """By text key: the strictest state that a decision gave the text, wherever it stands."""
+
+    @classmethod
+    def of(cls, secret: bytes, marks: Iterable[ObservationMark]) -> Decided:
+        """Sort decisions."""
+        here: dict[tuple[int, str], list[ObservationMark]] = {}
+        texts: dict[bytes, int] = {}
+        for mark in marks:
+            here.setdefault((mark.root, mark.path), []).append(mark)
+            if mark.withholds:
+                state = max(mark.state, SUPPRESSED if mark.deleted_at is not None else NORMAL)
+                texts[mark.text_key] = max(state, texts.get(mark.text_key, NORMAL))
+        return cls(secret, here, texts)
+
+
+def place(decided: Decided, root: int, path: str, entries: Sequence[tuple[bytes, bytes]]) -> list[Placed]:
+    """Say of each entry of a file what it is called and what was decided about it.
+
+    Args:
+        decided: all decisions.
+        root: the ledger's id.
+        path: in the root.
+        entries: anchor and text key of each, in the order of the file.
+    """
+    of_entry, adrift = _found(decided.here.get((root, path), []), entries)
+    withholding = [mark for mark in adrift if mark.withholds]
+    taken = {mark.name for mark in (*of_entry.values(), *adrift)}
+    found = []
+    for number, (anchor, text_key) in enumerate(entries):
+        mark = of_entry.get(number)
+        state = decided.texts.get(text_key, NORMAL)
+        if mark is not None:
+            state = max(mark.state, state if mark.state == NORMAL and mark.deleted_at is None else NORMAL)
+            found.append(Placed(mark.name, state, mark.deleted_at is not None, patch=mark.patch))
+            continue
+        name, again = key(decided.secret, str(root).encode(), os.fsencode(path), anchor), 0
+        while name in taken:
+            again += 1
+            name = key(decided.secret, str(root).encode(), os.fsencode(path), anchor, str(again).encode())
+        taken.add(name)
+        is_new = [one for one in withholding if text_key[:BESIDE] not in _pieces(one.beside)]
+        strictest = max((min(one.state, SUPPRESSED) or SUPPRESSED for one in is_new), default=NORMAL)
+        found.append(Placed(name, max(state, strictest), adrift=bool(is_new)))
+    return found
+
+
+def _found(
+    marks: Sequence[ObservationMark], entries: Sequence[tuple[bytes, bytes]]
+) -> tuple[dict[int, ObservationMark], list[ObservationMark]]:
+    """Which entry each decision is about, and the decisions that are about none."""
+    found: dict[int, ObservationMark] = {}
+    left = sorted(marks, key=lambda mark: mark.seq)
+    for by_anchor, by_text in ((True, True), (False, True), (True, False)):
+        rest = []
+        for mark in left:
+            at = next(
+                (
+                    number
+                    for number, (anchor, text_key) in enumerate(entries)
+                    if number not in found
+                    and (anchor == mark.anchor or not by_anchor)
+                    and (text_key == mark.text_key or not by_text)
+                ),
+                None,
+            )
+            if at is None:
+                rest.append(mark)
+            else:
+                found[at] = mark
+        left = rest
+    return found, left
+
+
+def _pieces(beside: bytes) -> set[bytes]:
+    return {beside[at : at + BESIDE] for at in range(0, len(beside), BESIDE)}

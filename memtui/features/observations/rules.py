@@ -1,0 +1,218 @@
+"""From the bytes of a memory to its cards, by rules alone: the same bytes always give the same cards.
+
+Secrets are masked and what its writer marked is cut in the whole file before it is divided, because a key or a tag may
+lie across a border; then each field is made of what is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from memtui import markers, mask
+from memtui.engine.frontmatter.read import split
+from memtui.features.entries.formats import lines as lines_of
+from memtui.features.entries.model import Entry
+from memtui.features.entries.parse import parse
+from memtui.features.observations.model import Derived, type_of
+from memtui.matching import fold
+
+SECTION = 6_000
+"""Bytes of a memory above which it is divided at its headings."""
+MOST = 2_000
+"""Cards of one file."""
+LONGEST = 12_000
+"""Characters of a card's text that are kept and searched."""
+TITLE, FACT, CONCEPT = 120, 240, 60
+FACTS, CONCEPTS, FILES = 12, 12, 24
+_HEADING = re.compile(rb"#{1,2}[ \t]+\S")
+_HEAD = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d{1,3}[.)]\s+|>\s*)+")
+_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\S")
+_WHY = re.compile(r"\s*[*_]*(?:why|how to apply)[*_]*:", re.IGNORECASE)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
+_TAG = re.compile(r"(?<![\w#&/])#([^\W\d][\w-]{1,40})")
+_CODE = re.compile(r"`([^`\n]{2,60})`")
+_NAME = re.compile(r"\b(?:[a-z]{1,40}[A-Z]\w{1,40}|[A-Za-z]\w{0,40}_\w{1,40})\b")
+_PATH = re.compile(r"(?<![\w/:.@~-])(?:[\w.@-]{1,80}+/){1,20}+[\w.@-]{1,80}")
+_FILE = re.compile(r"[\w@-][\w.@-]{0,80}\.[A-Za-z]\w{0,7}")
+
+
+class Cards(NamedTuple):
+    """The cards of one file."""
+
+    items: tuple[Derived, ...]
+    more: int = 0
+    """Entries beyond `MOST`, which have none."""
+
+
+class _Piece(NamedTuple):
+    start: int
+    end: int
+    first: str
+    """The first line, or nothing for a whole file."""
+    title: str
+    tags: tuple[str, ...]
+
+
+def derive(data: bytes, kind: str | None) -> Cards:
+    """Make the cards of a memory.
+
+    Args:
+        data: the file.
+        kind: the format of its entries, a key of `entries.formats.FORMATS`; None: it is one memory.
+    """
+    text = data.decode("utf-8", "replace")
+    cut, secrets = markers.cut(text), mask.secrets(text)
+    pieces = list(_entries(data, kind) if kind is not None else _sections(data))
+    made: list[Derived] = []
+    unkept = at = chars = 0
+    fields, given_type, tags = _front(data)
+    spans = [(start, end, markers.PRIVATE) for start, end in cut.spans]
+    spans += [(one.start, one.end, f"{mask.BEGIN}{one.kind}]") for one in secrets]
+    for piece in pieces[:MOST]:
+        start = chars + len(data[at : piece.start].decode("utf-8", "replace"))
+        raw = data[piece.start : piece.end].decode("utf-8", "replace")
+        at, chars = piece.end, start + len(raw)
+        left, here = _without(raw, start, spans)
+        again = markers.cut(left)
+        if again.no_memory:
+            unkept += 1
+            continue
+        again_masked = mask.mask(again.text)
+        counts = (here[1] + len(again_masked.secrets), here[0] + len(again.spans))
+        named = fields[0] if kind is None and not piece.first else "" if any(counts) else piece.title
+        head = (named, given_type if kind is None else "", (*piece.tags, *tags), fields[1] if kind is None else "")
+        made.append(_card(piece, raw, again_masked.text, head, counts))
+    if cut.no_memory and (kind is None or not unkept):
+        return Cards(())  # it stands where no entry is, or the file is one
+    return Cards(tuple(made), max(0, len(pieces) - MOST))
+
+
+def _entries(data: bytes, kind: str) -> Iterator[_Piece]:
+    for entry in parse(data, kind).entries:
+        yield _Piece(entry.start, entry.end, _line(data, entry), entry.title, entry.tags)
+
+
+def _line(data: bytes, entry: Entry) -> str:
+    first = next((line for line in data[entry.start : entry.end].splitlines() if line.strip()), b"")
+    return fold(first.decode("utf-8", "replace")) or "-"
+
+
+def _sections(data: bytes) -> Iterator[_Piece]:
+    """A memory as one piece, or where it is long the part before its first heading and one for each heading."""
+    starts = [0]
+    if len(data) > SECTION:
+        body = split(data).body
+        starts += [
+            at for at, end, fenced in lines_of(data, body) if not fenced and _HEADING.match(data, at, end) and at
+        ]
+    for number, start in enumerate(starts):
+        end = starts[number + 1] if number + 1 < len(starts) else len(data)
+        head = data[start:end].split(b"\n", 1)[0].decode("utf-8", "replace") if number else ""
+        if data[start:end].strip() or len(starts) == 1:
+            yield _Piece(start, end, fold(head) if len(starts) > 1 else "", head.lstrip("# ").strip(), ())
+
+
+def _front(data: bytes) -> tuple[tuple[str, str], str, tuple[str, ...]]:
+    """Name and description, type and tags of the front matter, each masked and cut."""
+    head = split(data)
+    name = head.fields.get("title") or head.fields.get("name") or ""
+    about, tags = head.fields.get("description") or "", head.fields.get("tags") or ()
+    some = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else str(tags).split(",")
+    return (
+        (clean(str(name)), clean(str(about))),
+        type_of(head.fields.get("type") or "", ""),
+        tuple(filter(None, (clean(str(tag)).strip() for tag in some[:CONCEPTS]))),
+    )
+
+
+def clean(text: str) -> str:
+    """A short text without secrets and without what its writer marked."""
+    return mask.mask(markers.cut(text).text).text
+
+
+def _without(raw: str, start: int, spans: Iterable[tuple[int, int, str]]) -> tuple[str, tuple[int, int]]:
+    """Take spans of the whole text out of a part of it; also how many private spans and secrets were in it."""
+    end = start + len(raw)
+    here = sorted((max(a, start), min(b, end), said) for a, b, said in spans if a < end and b > start)
+    pieces, at = [], start
+    private = 0
+    for first, last, said in here:
+        if last <= at:
+            continue
+        pieces += [raw[at - start : max(first, at) - start], said]
+        at, private = last, private + (said == markers.PRIVATE)
+    return "".join((*pieces, raw[at - start :])), (private, len(here) - private)
+
+
+def _card(
+    piece: _Piece, raw: str, text: str, head: tuple[str, str, tuple[str, ...], str], counts: tuple[int, int]
+) -> Derived:
+    named, given, tags, about = head
+    body = text
+    if not piece.first:
+        encoded = text.encode("utf-8", "replace")
+        body = encoded[split(encoded).body :].decode("utf-8", "replace")
+    body = body.strip().removeprefix("\ufeff")
+    lines = [line for line in body.splitlines() if line.strip()]
+    masked, cut = counts
+    title = _shown(named, lines, about)
+    if about and about not in title:
+        body = f"{about}\n\n{body}"
+    return Derived(
+        piece.first,
+        fold(raw),
+        (piece.start, piece.end),
+        given or "fact",
+        title,
+        body[:LONGEST],
+        _facts(lines),
+        _concepts(body, lines, tags),
+        _files(body),
+        masked,
+        cut,
+    )
+
+
+def _shown(named: str, lines: Sequence[str], about: str) -> str:
+    """A title: as it is called, else its first line, without the signs of Markdown."""
+    found = named.strip() or about.strip() or next(filter(None, (_HEAD.sub("", line).strip() for line in lines)), "")
+    return _short(_HEAD.sub("", found).strip("*_` \t"), TITLE) or "(empty)"
+
+
+def _short(text: str, most: int) -> str:
+    text = " ".join(text.split())
+    if len(text) <= most:
+        return text
+    kept = text[: most - 1]
+    space = kept.rfind(" ")
+    return f"{kept[:space] if space > most // 2 else kept}…"
+
+
+def _facts(lines: Sequence[str]) -> tuple[str, ...]:
+    """List items and reasons; where there are none, sentences."""
+    some = [line for line in lines if _ITEM.match(line) or _WHY.match(line)]
+    if not some:
+        prose = " ".join(" ".join(line for line in lines if not line.lstrip().startswith("#")).split())
+        some = _SENTENCE.split(prose[:LONGEST])
+    return tuple(dict.fromkeys(filter(None, (_short(_HEAD.sub("", one), FACT) for one in some))))[:FACTS]
+
+
+def _concepts(body: str, lines: Sequence[str], tags: Sequence[str]) -> tuple[str, ...]:
+    counted: Counter[str] = Counter()
+    found = [*tags, *_TAG.findall(body)]
+    found += [_HEAD.sub("", line).strip("*_` ") for line in lines if line.startswith("#")]
+    found += [one.strip() for one in (*_CODE.findall(body), *_NAME.findall(body))]
+    for one in found:
+        if 1 < len(one) <= CONCEPT and mask.BEGIN.strip() not in one:
+            counted[one] += 1
+    return tuple(word for word, _ in counted.most_common(CONCEPTS))
+
+
+def _files(body: str) -> tuple[str, ...]:
+    """Paths that a text names: those with a folder, and file names in code."""
+    found = [one.rstrip(".") for one in _PATH.findall(body) if _FILE.fullmatch(one.rstrip(".").rpartition("/")[2])]
+    found += [one for one in _CODE.findall(body) if _FILE.fullmatch(one) and one[0] != "."]
+    return tuple(dict.fromkeys(found))[:FILES]

@@ -1,0 +1,285 @@
+"""Writing cards: a source with all its cards is one transaction, so that a kill leaves nothing half and nothing twice.
+
+It is apart because only who derives writes, and everybody else must not be able to.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import apsw
+
+from memtui.engine.observation import REDACTED
+from memtui.features.observations.model import Card, CardSource
+from memtui.features.observations.store import schema
+from memtui.features.observations.store.index_text import index_text
+
+_COLUMNS = (
+    "id, name, source, kind, root, path, address, agent, span, anchor, text_key, type, title, narrative, facts,"
+    " concepts, files, note, tokens, masked, cut, brought, state, deleted, adrift, patch, was"
+)
+_ERASING_MS = 200
+"""How long a reader in the way is waited for, before the rest is left for the next one who derives."""
+_MARKS = ", ".join("?" * len(Card._fields))
+SELECT = f"SELECT {_COLUMNS} FROM "
+
+
+def card_of(row: tuple[object, ...]) -> Card:
+    """Read a row of `SELECT`."""
+    found = Card(*row)  # type: ignore[arg-type]
+    return found._replace(
+        path=os.fsdecode(row[5]),  # type: ignore[arg-type]
+        facts=tuple(json.loads(found.facts)),  # type: ignore[arg-type]
+        concepts=tuple(json.loads(found.concepts)),  # type: ignore[arg-type]
+        files=tuple(json.loads(found.files)),  # type: ignore[arg-type]
+        brought=bool(found.brought),
+        deleted=bool(found.deleted),
+        adrift=bool(found.adrift),
+    )
+
+
+def sources_of(database: apsw.Connection) -> dict[tuple[int, str], CardSource]:
+    """Every file of which cards were derived, by root and path."""
+    rows = database.execute("SELECT root, path, sha, brought, failed FROM sources")
+    found = (
+        CardSource(root, os.fsdecode(path), sha, bool(brought), failed) for root, path, sha, brought, failed in rows
+    )
+    return {(one.root, one.path): one for one in found}
+
+
+class CardWriter:
+    """Writes one file of cards; only whoever holds the lock of deriving has one."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        self.database = database
+        self._projects: dict[str, int] = dict(database.execute("SELECT key, id FROM projects"))
+
+    def close(self) -> None:
+        """Close the file."""
+        self.database.close()
+
+    @contextmanager
+    def batch(self) -> Iterator[None]:
+        """Write a block in one transaction, or nothing of it."""
+        self.database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+            self.database.execute("COMMIT")
+        except BaseException:
+            if self.database.in_transaction:
+                self.database.execute("ROLLBACK")
+            self._projects = dict(self.database.execute("SELECT key, id FROM projects"))
+            raise
+
+    # --- what is known of the file itself
+
+    def meta(self, key: str) -> object:
+        """A fact about the file; None when nobody noted it."""
+        return next((value for (value,) in self.database.execute("SELECT value FROM meta WHERE key = ?", (key,))), None)
+
+    def note(self, key: str, value: str | int) -> None:
+        """Note a fact about the file."""
+        self.database.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def sources(self) -> dict[tuple[int, str], CardSource]:
+        """Every file of which cards were derived, by root and path."""
+        return sources_of(self.database)
+
+    def keys_of(self, names: Iterable[bytes]) -> list[tuple[bytes, bytes]]:
+        """Names and text keys of the cards that have these names here."""
+        return [
+            (name, text_key)
+            for name in names
+            for table in ("shared", "withheld")
+            for (text_key,) in self.database.execute(f"SELECT text_key FROM {table} WHERE name = ?", (name,))
+        ]
+
+    # --- cards
+
+    def replace(self, source: CardSource, kind: str, project: str, cards: Iterable[tuple[Card, int]]) -> int:
+        """Put the cards of a file in the place of those it had; each with its time, in milliseconds.
+
+        Call in a `batch`. Returns how many there are now.
+        """
+        self.drop(source.root, source.path)
+        self.database.execute(
+            "INSERT INTO sources (kind, root, path, sha, brought, failed) VALUES (?, ?, ?, ?, ?, ?)",
+            (kind, source.root, os.fsencode(source.path), *source[2:]),
+        )
+        number, base = self.database.last_insert_rowid(), self._project(project) << schema.PROJECT
+        made = 0
+        for card, at in cards:
+            for table in ("shared", "withheld"):
+                for (old,) in list(self.database.execute(f"SELECT id FROM {table} WHERE name = ?", (card.name,))):
+                    self._remove(table, old)
+            self._put(card._replace(id=self._free(base | max(0, at // 1_000) << schema.SECOND), source=number))
+            made += 1
+        return made
+
+    def drop(self, root: int, path: str) -> None:
+        """Take a file and its cards out. Call in a `batch`."""
+        found = self.database.execute("SELECT id FROM sources WHERE root = ? AND path = ?", (root, os.fsencode(path)))
+        for (number,) in list(found):
+            for table in ("shared", "withheld"):
+                for (old,) in list(self.database.execute(f"SELECT id FROM {table} WHERE source = ?", (number,))):
+                    self._remove(table, old)
+            self.database.execute("DELETE FROM sources WHERE id = ?", (number,))
+
+    def _project(self, key: str) -> int:
+        if not key:
+            return 0
+        if key not in self._projects and len(self._projects) < schema.PROJECTS - 1:
+            self.database.execute("INSERT INTO projects (key) VALUES (?)", (key,))
+            self._projects[key] = self.database.last_insert_rowid()
+        return self._projects.get(key, 0)
+
+    def _free(self, first: int) -> int:
+        """The first id from this second on that no card has; what does not fit in it goes into the next one."""
+        last = first + (1 << schema.SECOND) - 1
+        while True:
+            ((found,),) = self.database.execute(
+                "SELECT max(id) FROM (SELECT max(id) AS id FROM shared WHERE id BETWEEN ?1 AND ?2"
+                " UNION ALL SELECT max(id) FROM withheld WHERE id BETWEEN ?1 AND ?2)",
+                (first, last),
+            )
+            if found is None or found < last:
+                return first if found is None else int(found) + 1
+            first, last = last + 1, last + (1 << schema.SECOND)
+
+    def _put(self, card: Card) -> None:
+        if card.state == REDACTED:
+            card = card._replace(type="note", title="", narrative="", facts=(), concepts=(), files=())
+            card = card._replace(note="", patch="", was="")
+        table = "withheld" if card.withheld else "shared"
+        lists = {key: json.dumps(getattr(card, key), ensure_ascii=False) for key in ("facts", "concepts", "files")}
+        row = card._asdict() | lists | {"path": os.fsencode(card.path)}
+        self.database.execute(f"INSERT INTO {table} ({_COLUMNS}) VALUES ({_MARKS})", tuple(row.values()))
+        if card.state != REDACTED:
+            texts = (card.title, " ".join(card.concepts), " ".join((*card.files, card.path)), card.note, card.narrative)
+            self.database.execute(
+                f"INSERT INTO {table}_fts (rowid, title, concepts, files, note, narrative) VALUES (?, ?, ?, ?, ?, ?)",
+                (card.id, *map(index_text, texts)),
+            )
+
+    def _remove(self, table: str, number: int) -> None:
+        self.database.execute(f"DELETE FROM {table} WHERE id = ?", (number,))
+        self.database.execute(f"DELETE FROM {table}_fts WHERE rowid = ?", (number,))
+
+    # --- decisions
+
+    def settle(
+        self,
+        upto: int,
+        places: Iterable[tuple[int, str]],
+        keys: Iterable[tuple[bytes, bytes]],
+        place: Callable[[Sequence[Card]], Sequence[Card]],
+    ) -> bool:
+        """Apply decisions that are newer than the file.
+
+        Args:
+            upto: the number of the newest decision.
+            places: roots and paths of what was decided about.
+            keys: names, and keys of texts, of what was decided about.
+            place: gives the cards of one source as they are to be.
+
+        Returns:
+            Whether a text was redacted, so that its bytes are to be erased.
+        """
+        erases = False
+        with self.batch():
+            numbers: set[int] = set()
+            for root, path in places:
+                sql = "SELECT id FROM sources WHERE root = ? AND path = ?"
+                numbers.update(one for (one,) in self.database.execute(sql, (root, os.fsencode(path))))
+            for name, text_key in keys:
+                for table in ("shared", "withheld"):
+                    sql = f"SELECT source FROM {table} WHERE name = ? OR text_key = ?"
+                    numbers.update(one for (one,) in self.database.execute(sql, (name, text_key)))
+            for number in sorted(numbers):
+                cards = self.of_source(number)
+                changed = [pair for pair in zip(cards, place(cards), strict=True) if pair[0] != pair[1]]
+                for before, _ in changed:
+                    self._remove("withheld" if before.withheld else "shared", before.id)
+                for before, after in changed:
+                    self._put(after)
+                    erases = erases or after.state == REDACTED != before.state
+            self.note("marks_seq", upto)
+            if erases:
+                self.note("scrub_due", 1)
+        return erases
+
+    def of_source(self, number: int) -> list[Card]:
+        """The cards of one source, in the order of the file."""
+        found = [
+            card_of(row)
+            for table in ("shared", "withheld")
+            for row in self.database.execute(f"{SELECT}{table} WHERE source = ?", (number,))
+        ]
+        return sorted(found, key=lambda card: (int(card.span.partition("-")[0]), card.id))
+
+    def erase(self) -> bool:
+        """Overwrite what was taken out, in the index and in the log too; False when somebody reads just now."""
+        for table in ("shared", "withheld"):
+            self.database.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('optimize')")
+        self.database.execute("PRAGMA incremental_vacuum")
+        self.database.set_busy_timeout(_ERASING_MS)
+        ((busy, _, _),) = self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        if not busy:
+            self.note("scrub_due", 0)
+            ((busy, _, _),) = self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.database.set_busy_timeout(schema.BUSY_MS)
+        return not busy
+
+    def copy_sources(
+        self, old: CardWriter, wanted: Iterable[tuple[int, str]], place: Callable[[Sequence[Card]], Sequence[Card]]
+    ) -> int:
+        """Take over cards of files that cannot be read from here; returns how many."""
+        keys = dict(old.database.execute("SELECT id, key FROM projects"))
+        copied = 0
+        for root, path in wanted:
+            row = (root, os.fsencode(path))
+            sql = "SELECT id, kind, sha, brought, failed FROM sources WHERE root = ? AND path = ?"
+            for number, kind, sha, brought, failed in list(old.database.execute(sql, row)):
+                source = CardSource(root, path, sha, bool(brought), failed)
+                cards = old.of_source(number)
+                project = next((keys.get(card.id >> schema.PROJECT, "") for card in cards), "")
+                with self.batch():
+                    copied += self.replace(source, kind, project, [(card, card.at) for card in place(cards)])
+        return copied
+
+    # --- looking it over
+
+    def check(self) -> str:
+        """What is wrong with the file, as a sentence; empty: nothing."""
+        ((said,),) = self.database.execute("PRAGMA quick_check(1)")
+        if said != "ok":
+            return f"SQLite finds: {said}."
+        for table in ("shared", "withheld"):
+            self.database.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('integrity-check')")
+            ((rows,),) = self.database.execute(f"SELECT count(*) FROM {table} WHERE state != {REDACTED}")
+            ((indexed,),) = self.database.execute(f"SELECT count(*) FROM {table}_fts_docsize")
+            if rows != indexed:
+                return f"{rows} cards are in {table}, and {indexed} in its index."
+        ((wrong,),) = self.database.execute("SELECT count(*) FROM shared WHERE state OR deleted OR brought")
+        ((text,),) = self.database.execute(
+            f"SELECT count(*) FROM withheld WHERE state = {REDACTED} AND title || narrative || note != ''"
+        )
+        ((orphans,),) = self.database.execute(
+            "SELECT count(*) FROM (SELECT source FROM shared UNION ALL SELECT source FROM withheld)"
+            " WHERE source NOT IN (SELECT id FROM sources)"
+        )
+        if wrong or text or orphans:
+            return f"{wrong} cards are not where their state says, {text} redacted ones have a text, {orphans} no file."
+        return ""
+
+    def export(self) -> list[Card]:
+        """Every card without what is only a number in this file, in an order of its own: for comparing two files."""
+        rows = [
+            card_of(row)._replace(id=card_of(row).at, source=0)
+            for table in ("shared", "withheld")
+            for row in self.database.execute(f"{SELECT}{table}")
+        ]
+        return sorted(rows, key=lambda card: (card.id, card.name))

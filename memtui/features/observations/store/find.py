@@ -1,0 +1,165 @@
+"""Reading cards: the newest that hold some words, those around one, and those of some names.
+
+No answer looks at more than a few hundred cards, however many there are; for an agent the connection itself refuses
+what is withheld. It is apart because a reader never writes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+import apsw
+
+from memtui.engine.observation import NORMAL, PRIVATE, REDACTED
+from memtui.features.observations.model import Card, CardSource
+from memtui.features.observations.store import schema
+from memtui.features.observations.store.cards import SELECT, card_of, sources_of
+
+NEWEST = 200
+"""Cards that one probe gives at most."""
+_TITLES = "{title concepts files}"
+
+
+class CardFilter(NamedTuple):
+    """Which cards are looked at."""
+
+    roots: tuple[int, ...]
+    """The ledger's ids."""
+    types: tuple[str, ...] = ()
+    agent: str = ""
+    file: str = ""
+    """A part of a path that it names or lies at."""
+    since: int = 0
+    """Milliseconds."""
+    until: int = 1 << 62
+    private: bool = False
+    """A person asks, who also sees what is private and what a checkout brought."""
+    hidden: bool = False
+    """And what is suppressed or deleted."""
+
+
+class CardReader:
+    """Reads one file of cards."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        self._database = database
+
+    def close(self) -> None:
+        """Close the file."""
+        self._database.close()
+
+    def meta(self, key: str) -> object:
+        """A fact about the file; None when nobody noted it."""
+        return next(
+            (value for (value,) in self._database.execute("SELECT value FROM meta WHERE key = ?", (key,))), None
+        )
+
+    def sources(self) -> dict[tuple[int, str], CardSource]:
+        """Every file of which cards were derived, by root and path."""
+        return sources_of(self._database)
+
+    def probe(self, expressions: Sequence[str], wanted: CardFilter, *, every: bool = True) -> list[Card]:
+        """The newest cards that hold all of some words, or any: in titles, concepts and paths, then anywhere."""
+        joined = (" AND " if every else " OR ").join(expressions)
+        found: dict[int, Card] = {}
+        for expression in (f"{_TITLES} : ({joined})", joined):
+            for table in self._tables(wanted):
+                sql = (
+                    f"{SELECT}{table} WHERE id IN (SELECT f.rowid FROM {table}_fts f JOIN {table} s ON s.id = f.rowid"
+                    f" WHERE {table}_fts MATCH ?1 AND {self._where(wanted)} ORDER BY f.rowid DESC LIMIT {NEWEST})"
+                )
+                rows = self._database.execute(sql, (expression, *self._values(wanted)))
+                found.update((card.id, card) for card in map(card_of, rows))
+        return list(found.values())
+
+    def newest(self, wanted: CardFilter, limit: int) -> list[Card]:
+        """The newest cards, the newest first."""
+        return self._some(wanted, "s.id DESC", limit)
+
+    def around(self, card: Card, wanted: CardFilter, before: int, after: int) -> list[Card]:
+        """Cards of the same project before and after one in time, with it between them, the oldest first."""
+        first = card.id >> schema.PROJECT << schema.PROJECT
+        last = first + (1 << schema.PROJECT) - 1
+        older = self._some(wanted, "s.id DESC", before, f"s.id BETWEEN {first} AND {card.id - 1}")
+        newer = self._some(wanted, "s.id", after, f"s.id BETWEEN {card.id + 1} AND {last}")
+        return [*reversed(older), card, *newer]
+
+    def named(self, prefix: bytes, until: bytes, wanted: CardFilter) -> list[Card]:
+        """Cards whose names lie between two, both included."""
+        found: list[Card] = []
+        for table in self._tables(wanted):
+            sql = f"{SELECT}{table} s WHERE s.name BETWEEN ?1 AND ?7 AND {self._where(wanted)} LIMIT 3"
+            found += map(card_of, self._database.execute(sql, (prefix, *self._values(wanted), until)))
+        return found
+
+    def texts_of(self, source: int) -> list[bytes]:
+        """The text keys of all cards of a file; only for a person."""
+        tables = ("shared", "withheld")
+        rows = [self._database.execute(f"SELECT text_key FROM {table} WHERE source = ?", (source,)) for table in tables]
+        return [text_key for some in rows for (text_key,) in some]
+
+    def counts(self, wanted: CardFilter) -> dict[str, int]:
+        """How many cards there are for a person: normal, private, brought, hidden (suppressed or deleted), redacted."""
+        roots = json.dumps(wanted.roots)
+        only = "root IN (SELECT value FROM json_each(?))"
+        ((normal,),) = self._database.execute(f"SELECT count(*) FROM shared WHERE {only}", (roots,))
+        found = {"normal": int(normal)}
+        if wanted.private:
+            hidden = f"deleted OR state NOT IN ({NORMAL}, {PRIVATE}, {REDACTED})"
+            for name, is_so in (
+                ("private", f"state = {PRIVATE} AND NOT deleted"),
+                ("brought", f"brought AND state = {NORMAL} AND NOT deleted"),
+                ("hidden", hidden),
+                ("redacted", f"state = {REDACTED}"),
+                ("adrift", "adrift"),
+            ):
+                sql = f"SELECT count(*) FROM withheld WHERE {only} AND ({is_so})"
+                ((found[name],),) = self._database.execute(sql, (roots,))
+        return found
+
+    def _some(self, wanted: CardFilter, order: str, limit: int, more: str = "1") -> list[Card]:
+        found: list[Card] = []
+        for table in self._tables(wanted):
+            sql = f"{SELECT}{table} s WHERE {more} AND {self._where(wanted)} ORDER BY {order} LIMIT {int(limit)}"
+            found += map(card_of, self._database.execute(sql, ("", *self._values(wanted))))
+        found.sort(key=lambda card: card.id, reverse=order.endswith("DESC"))
+        return found[:limit]
+
+    def _tables(self, wanted: CardFilter) -> tuple[str, ...]:
+        return ("shared", "withheld") if wanted.private or wanted.hidden else ("shared",)
+
+    def _where(self, wanted: CardFilter) -> str:
+        """The condition for a row `s`; its values are those of `_values`, from the second on."""
+        parts = [
+            "?1 IS NOT NULL AND s.root IN (SELECT value FROM json_each(?2))",
+            f"(s.id >> {schema.SECOND} & {(1 << 34) - 1}) BETWEEN ?3 AND ?4 AND (?5 = '' OR s.agent = ?5)",
+            "(?6 = '' OR instr(s.path || ' ' || s.files, ?6))",
+        ]
+        if wanted.types:
+            parts.append(f"s.type IN ({', '.join(repr(one) for one in wanted.types)})")
+        if wanted.private or wanted.hidden:
+            states = f"{NORMAL}, {PRIVATE}"
+            parts.append("1" if wanted.hidden else f"s.state IN ({states}) AND NOT s.deleted")
+        return " AND ".join(parts)
+
+    def _values(self, wanted: CardFilter) -> tuple[str | int, ...]:
+        return (
+            json.dumps(wanted.roots),
+            max(0, wanted.since // 1_000),
+            min(wanted.until // 1_000, (1 << 34) - 1),
+            wanted.agent,
+            wanted.file,
+        )
+
+
+def merged(cards: Iterable[Card], seen: Collection[bytes] = ()) -> list[Card]:
+    """Cards with the same text as one, the first of them."""
+    known = set(seen)
+    kept = []
+    for card in cards:
+        if card.text_key not in known:
+            known.add(card.text_key)
+            kept.append(card)
+    return kept

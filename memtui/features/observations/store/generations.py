@@ -1,0 +1,123 @@
+"""Which file has the cards: the ledger names it by number, and one that is damaged, foreign or of other rules is left.
+
+A file never gets another name, because what SQLite keeps beside it belongs to its name. One process at a time derives;
+whoever reads waits for nobody.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+
+import apsw
+
+from memtui.engine.disk import fsio
+from memtui.engine.ledger.observations import ObservationTable, remove_files
+from memtui.errors import MemtuiError, StorageError
+from memtui.features.observations.store import schema
+from memtui.features.observations.store.cards import CardWriter
+from memtui.features.observations.store.find import CardReader
+
+LOCK = "observed.lock"
+DAMAGE = (apsw.NotADBError, apsw.CorruptError, apsw.CantOpenError)
+
+
+@contextmanager
+def alone(table: ObservationTable, *, wait: bool = False) -> Iterator[bool]:
+    """Let one process derive at a time; tells whether this is it."""
+    fsio.make_root(table.directory)
+    handle = fsio.open_lock(os.path.join(table.directory, LOCK))
+    try:
+        if wait:
+            fsio.lock(handle)
+        yield wait or fsio.lock_now(handle)
+    finally:
+        fsio.close(handle)
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Say in words what SQLite raises in a block."""
+    try:
+        yield
+    except apsw.Error as error:
+        full = isinstance(error, apsw.FullError)
+        raise StorageError(
+            f"The cards of observations cannot be used now: {error}.",
+            code="E_DISK_FULL" if full else "E_STORE",
+            unharmed="Memories, and what was decided about observations, are as they were.",
+            hint="Free some space, then try again." if full else "`memtui obs rebuild` makes them anew.",
+        ) from error
+
+
+def reader(table: ObservationTable, *, agent: bool) -> CardReader | None:
+    """Open the file in use for reading; None while there is none that can be read."""
+    try:
+        database = schema.connect(schema.path_of(table.directory, table.generation()))
+    except DAMAGE:
+        return None
+    return CardReader(schema.for_agents(database) if agent else database)
+
+
+def writer(table: ObservationTable) -> CardWriter:
+    """Open the file in use for writing; call it `alone`. One that cannot be read is left for an empty one."""
+    generation = table.generation()
+    with translated():
+        try:
+            return CardWriter(schema.connect(schema.path_of(table.directory, generation)))
+        except DAMAGE:
+            return CardWriter(schema.create(_next(table, generation)))
+
+
+@contextmanager
+def in_use(table: ObservationTable) -> Iterator[CardWriter | None]:
+    """Open the file in use for applying decisions while another process derives; None while there is none."""
+    try:
+        database = schema.connect(schema.path_of(table.directory, table.generation()))
+    except DAMAGE:
+        yield None
+        return
+    with translated(), closing(CardWriter(database)) as found:
+        yield found
+
+
+def _next(table: ObservationTable, generation: int) -> str:
+    """The name of the next file, which is in use from now on; nothing of a dead process is left under it."""
+    remove_files(table.directory, lambda number: number > generation)
+    number = table.switch(generation)
+    return schema.path_of(table.directory, number)
+
+
+def building(table: ObservationTable) -> CardWriter:
+    """Open the file after the one in use, which nobody reads yet; call it `alone`. A dead process's goes on."""
+    path = schema.path_of(table.directory, table.generation() + 1)
+    with translated():
+        try:
+            return CardWriter(schema.connect(path))
+        except DAMAGE:
+            remove_files(table.directory, lambda number: number > table.generation())
+            return CardWriter(schema.create(path))
+
+
+def put_in_use(table: ObservationTable) -> int:
+    """Have everybody read the file that was built; returns its number. What was in use goes."""
+    number = table.switch(table.generation())
+    remove_files(table.directory, lambda other: other != number)
+    return number
+
+
+def size(table: ObservationTable) -> int:
+    """Bytes of the file in use."""
+    try:
+        return fsio.stat_path(schema.path_of(table.directory, table.generation())).st_size
+    except OSError:
+        return 0
+
+
+def is_usable(table: ObservationTable) -> bool:
+    """Whether decisions can be read; what cannot be checked is not handed out."""
+    try:
+        return table.usable()
+    except MemtuiError:
+        return False

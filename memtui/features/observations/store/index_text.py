@@ -1,0 +1,40 @@
+"""What is indexed of a text, and what is asked for of a query: one folding for both, that of the search over memories.
+
+It is apart because who writes cards and who looks for them must agree, and neither knows the other.
+"""
+
+import re
+
+from memtui.engine.find import index
+from memtui.matching import Query, fold
+
+PREFIX = 4
+"""Letters from which on a word of a query is also the beginning of a longer one."""
+_CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
+_MIXED = re.compile(r"\b(?=\w*[a-z\d][A-Z])\w{2,80}\b")
+_RUN = re.compile(rf"[{index.UNSPACED}]+")
+
+
+def index_text(text: str) -> str:
+    """The words of a text, with spaces between them: folded, pairs of unspaced signs, the parts of `camelCase`."""
+    found = dict.fromkeys(index.words(fold(text)).words)
+    found.update((part.casefold(), None) for word in _MIXED.findall(text) for part in _CAMEL.findall(word))
+    if not text.isascii():
+        found.update((run[-1], None) for run in _RUN.findall(index.plain(fold(text))))
+    return " ".join(found)
+
+
+def expressions(query: Query) -> list[str]:
+    """What each term of a query is in the language of FTS5: words in quotes alone, so nothing in it is an operator."""
+    found = []
+    for term in query.terms:
+        forms = {tuple(index.words(form).words) for form in term.forms} - {()}
+        some = [" AND ".join(map(_word, words)) for words in sorted(forms)]
+        if some:
+            found.append(f"({' OR '.join(f'({one})' for one in some)})")
+    return found
+
+
+def _word(word: str) -> str:
+    alone = len(word) == 1 and _RUN.fullmatch(word)
+    return f'"{word}" *' if alone or len(word) >= PREFIX else f'"{word}"'

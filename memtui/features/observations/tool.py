@@ -1,0 +1,182 @@
+"""What agents ask of observations, in three steps of growing cost: an index, what is around one, a few whole cards.
+
+An agent's connection cannot read what is withheld, so no argument, count or error can tell of it. What a search says a
+card costs is what `memory_details` then gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from memtui.engine import Engine, now_ms
+from memtui.engine.model import Actor
+from memtui.errors import MemtuiError, UsageError
+from memtui.features.feature import Offer
+from memtui.features.observations import find
+from memtui.features.observations.answers import HEADING, LEAST, MOST, USUAL, detail, letters_of, line, within
+from memtui.features.observations.find import CardLook, looking
+from memtui.features.observations.model import TYPES, Card
+from memtui.memory_tool.call import Result, whole_number
+from memtui.wire.times import parse_time
+
+DETAILS = 4_000
+"""Tokens of an answer with whole cards."""
+_HINTS = {"readOnlyHint": True, "idempotentHint": True, "openWorldHint": False}
+_TEXT: Mapping[str, object] = {"type": "string"}
+_WHOLE: Mapping[str, object] = {"type": "integer"}
+
+
+def offer_index(_engine: Engine) -> Offer:
+    """Describe the search to a client."""
+    fields = {
+        "query": _TEXT,
+        "types": {"type": "array", "items": _TEXT},
+        **dict.fromkeys(("file", "since", "until", "cursor"), _TEXT),
+        **dict.fromkeys(("limit", "budget"), _WHOLE),
+    }
+    said = "Search observations (dated decisions, fixes, facts): a line each, with id and cost."
+    return Offer(said, {"type": "object", "properties": fields, "required": ["query"]}, _HINTS)
+
+
+def offer_timeline(_engine: Engine) -> Offer:
+    """Describe what is around an observation to a client."""
+    fields = {"id": _TEXT, "query": _TEXT, "before": _WHOLE, "after": _WHOLE}
+    return Offer("Observations around one, by id or query.", {"type": "object", "properties": fields}, _HINTS)
+
+
+def offer_details(_engine: Engine) -> Offer:
+    """Describe whole observations to a client."""
+    fields = {"ids": {"type": "array", "items": _TEXT}}
+    return Offer("Observations whole, by ids.", {"type": "object", "properties": fields, "required": ["ids"]}, _HINTS)
+
+
+def index(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
+    """Answer a search with a line for each card, within a budget.
+
+    Raises:
+        UsageError: a field is missing or of the wrong kind, or there is nothing to look for.
+    """
+    limit = _number(given, "limit", find.LIMIT, find.MOST)
+    budget = max(LEAST, _number(given, "budget", USUAL, MOST))
+    with looking(engine, client=actor.name) as found:
+        wanted = found.wanted._replace(types=_types(given.get("types")), file=_text(given, "file"))
+        if given.get("since"):
+            wanted = wanted._replace(since=_time(given, "since"))
+        if given.get("until"):
+            wanted = wanted._replace(until=_time(given, "until"))
+        look = found._replace(wanted=wanted)
+        page = find.search(look, _text(given, "query"), limit=limit, cursor=_text(given, "cursor"))
+        if not page.cards:
+            return Result(ok=True, text="No observation has these words." + _behind(look))
+        letters = letters_of(page.cards)
+        lines = within([line(card, page.query, letters) for card in page.cards], budget - 60)
+        following = page.next
+        if len(lines) < len(page.cards):
+            following = find.cursor_of(look, page.query, page.start + len(lines), page.cards[len(lines) - 1])
+        head = f"{len(lines)} observations {HEADING}"
+        some = f"; {min(page.full, len(lines))} have all words" if page.full < len(lines) else ""
+        more = [f"(more with cursor {following})"] if following else []
+        return Result(ok=True, text="\n".join((f"{head}{some}:", *lines, *more)) + _behind(look))
+
+
+def timeline(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
+    """Answer with the cards before and after one; raises what `index` does, and when there is no such card."""
+    before, after = (_number(given, name, 5, 20, none=5) for name in ("before", "after"))
+    with looking(engine, client=actor.name) as look:
+        card = _anchor(look, given)
+        if card is None:
+            return Result(ok=True, text="No observation has these words." + _behind(look))
+        cards = find.timeline(look, card, before, after)
+        letters = letters_of(cards)
+        lines = [("> " if one.id == card.id else "  ") + line(one, letters=letters)[2:] for one in cards]
+        at = next(number for number, one in enumerate(cards) if one.id == card.id)
+        kept = _around(lines, at, USUAL - 60)
+        return Result(ok=True, text="\n".join((f"Observations by time {HEADING}:", *kept)))
+
+
+def details(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
+    """Answer with whole cards, and count a use of each memory behind them; raises what `index` does."""
+    ids = given.get("ids")
+    if not isinstance(ids, list) or not 1 <= len(ids) <= find.NAMES or not all(isinstance(one, str) for one in ids):
+        raise UsageError(f"'ids' must be a list of 1 to {find.NAMES} ids.", hint="memory_search_index gives them.")
+    shown, missing = [], []
+    with looking(engine, client=actor.name) as look:
+        for word in dict.fromkeys(ids):
+            try:
+                shown.append(find.named(look, word))
+            except MemtuiError as error:
+                if len(ids) == 1:
+                    raise
+                missing.append(error.message)
+        shown = list(dict.fromkeys(shown))
+        names = engine.roots.names()
+    texts = within([f"{detail(card)}\n" for card in shown], DETAILS)
+    rest = [card.word for card in shown[len(texts) :]]
+    _count_uses(engine, actor, shown[: len(texts)], names)
+    more = [f"(not shown, for their size: {', '.join(rest)})"] if rest else []
+    return Result(ok=True, text="\n".join((f"{HEADING}", *texts, *missing, *more)))
+
+
+def _count_uses(engine: Engine, actor: Actor, cards: Sequence[Card], names: Mapping[int, str]) -> None:
+    from memtui.engine.model import Address
+
+    for address in dict.fromkeys(Address(names[card.root], card.path) for card in cards if card.root in names):
+        engine.pins.record_use(address, actor=actor, soon=True)
+
+
+def _anchor(look: CardLook, given: Mapping[str, object]) -> Card | None:
+    if given.get("id"):
+        return find.named(look, _text(given, "id"))
+    query = _text(given, "query")
+    if not query:
+        raise UsageError("Give 'id' or 'query'.", hint="memory_search_index gives ids.")
+    return next(iter(find.search(look, query, limit=1).cards), None)
+
+
+def _around(lines: Sequence[str], at: int, budget: int) -> list[str]:
+    """As many lines around one as a budget allows, that one always among them; what is left out is said."""
+    first, last = at, at + 1
+    while True:
+        wider = (max(0, first - 1), min(len(lines), last + 1))
+        if wider == (first, last) or len(within(lines[slice(*wider)], budget)) < wider[1] - wider[0]:
+            break
+        first, last = wider
+    gaps = [f"  ({first} more before)"] * bool(first), [f"  ({len(lines) - last} more after)"] * (last < len(lines))
+    return [*gaps[0], *lines[first:last], *gaps[1]]
+
+
+def _behind(look: CardLook) -> str:
+    pending = look.progress.pending
+    return f"\n({pending} memories are not observed yet.)" if pending else ""
+
+
+def _text(given: Mapping[str, object], name: str) -> str:
+    value = given.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise UsageError(f"'{name}' must be a text.", hint="Leave it out, or give words.")
+    return value
+
+
+def _number(given: Mapping[str, object], name: str, usual: int, most: int, *, none: int | None = None) -> int:
+    value = given.get(name)
+    number = None if value in (None, "") else whole_number(value)
+    if value not in (None, "") and (number is None or number < 0):
+        raise UsageError(f"'{name}' must be a number from 0 on.", hint="Leave it out for the usual.")
+    return min(number if number is not None and (number or none is not None) else usual, most)
+
+
+def _types(value: object) -> tuple[str, ...]:
+    if value in (None, "", []):
+        return ()
+    if not isinstance(value, list) or any(one not in TYPES for one in value):
+        raise UsageError(f"'types' must be a list of some of {', '.join(TYPES)}.")
+    return tuple(dict.fromkeys(value))
+
+
+def _time(given: Mapping[str, object], name: str) -> int:
+    at = parse_time(_text(given, name), now_ms())
+    if at is None:
+        raise UsageError(f"'{name}' must be a date, RFC 3339, or an age such as 3d.")
+    return at

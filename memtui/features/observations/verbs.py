@@ -1,0 +1,337 @@
+"""Observations on the command line: found, shown, placed in time; and what a person decides about them.
+
+Without a person at a terminal of their own it is a door as an agent's is: what is withheld does not exist there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memtui.engine import now_ms
+from memtui.engine.observation import REDACTED, STATES
+from memtui.errors import RefusedError, UsageError
+from memtui.features.observations import decide, find
+from memtui.features.observations.answers import day, detail, letters_of, snippet
+from memtui.features.observations.derive import catch_up
+from memtui.features.observations.find import CardLook, looking
+from memtui.features.observations.model import Card
+from memtui.features.observations.store import generations
+from memtui.features.observations.store.find import CardFilter
+from memtui.features.observations.work import KIND
+from memtui.features.tasks.lanes import refuse_off
+from memtui.features.tasks.verbs import waited
+from memtui.features.tasks.workspace import workspace_of
+from memtui.matching import Query
+from memtui.wire import outcomes, values
+from memtui.wire.call import Call
+from memtui.wire.doors import switched_off
+from memtui.wire.outcomes import Json
+from memtui.wire.output import Column, attended
+from memtui.wire.session import Session
+from memtui.wire.times import parse_time, rfc3339
+
+_ELSEWHERE = "in the workbench"
+_DECIDE = {
+    "mark": "say who may be given an observation",
+    "edit": "edit an observation",
+    "rm": "delete an observation",
+    "restore": "bring an observation back",
+    "redact": "redact an observation",
+}
+
+
+def obs(call: Call) -> int:
+    """Do one thing with observations."""
+    refuse_unobserved(call)
+    action, words = call.args.need("action"), call.args.texts("words")
+    call.engine.rows.lift_limits()
+    if action in _DECIDE:
+        return _decide(call, action, words)
+    does = {"search": _search, "timeline": _timeline, "show": _show, "status": _status, "rebuild": _rebuild}
+    return does.get(action, _check)(call, words)
+
+
+def refuse_unobserved(call: Call) -> None:
+    """Refuse when observations are switched off."""
+    if not call.settings.value("observe.enabled"):
+        raise switched_off("observe.enabled")
+
+
+# --- looking
+
+
+def _search(call: Call, words: list[str]) -> int:
+    private = _asks_for_all(call)
+    with looking(call.engine, private=private) as found:
+        look = found._replace(wanted=_wanted(call, found.wanted))
+        page = find.search(
+            look,
+            " ".join(words),
+            limit=call.args.number("limit", find.LIMIT),
+            cursor=call.args.text("cursor") or "",
+        )
+        if call.out.json:
+            rows = [row_json(card, page.query) for card in page.cards]
+            call.out.document({**values.listing(rows, truncated=bool(page.next)), "next": page.next or None})
+        else:
+            _table(call, page.cards, page.query)
+            _said(call, look, page)
+    return outcomes.DONE
+
+
+def _said(call: Call, look: CardLook, page: find.CardPage) -> None:
+    if not page.cards:
+        call.out.say("No observation has these words.")
+    elif page.full < len(page.cards):
+        call.out.say(f"{page.full} of them have all words, the others some.")
+    elif page.many:
+        call.out.say("These are the newest of many: add a word, or --since.")
+    if page.next:
+        call.out.say(f"There are more: --cursor {page.next}")
+    _behind(call, look)
+
+
+def _behind(call: Call, look: CardLook) -> None:
+    if look.progress.pending:
+        call.out.say(f"{look.progress.pending:,} memories are not observed yet: `memtui obs rebuild` does it now.")
+
+
+def _timeline(call: Call, words: list[str]) -> int:
+    with looking(call.engine, private=_asks_for_all(call)) as look:
+        anchor = find.named(look, _one(words))
+        cards = find.timeline(look, anchor, call.args.number("before", 5), call.args.number("after", 5))
+        if call.out.json:
+            call.out.document(values.listing(row_json(card) for card in cards))
+        else:
+            _table(call, cards)
+    return outcomes.DONE
+
+
+def _show(call: Call, words: list[str]) -> int:
+    if not 1 <= len(words) <= find.NAMES:
+        raise UsageError(f"Give 1 to {find.NAMES} names.", hint="memtui obs search WORDS shows them.")
+    private = _asks_for_all(call)
+    with looking(call.engine, private=private) as found:
+        look = found._replace(wanted=found.wanted._replace(hidden=private))
+        cards = list(dict.fromkeys(find.named(look, word) for word in words))
+        logs = [decide.history(call.engine, card.name) if private else [] for card in cards]
+        if call.out.json:
+            rows = [{**row_json(card), **_whole(card), "log": log} for card, log in zip(cards, logs, strict=True)]
+            call.out.document(values.listing(rows))
+        else:
+            call.out.text("\n\n".join(map(detail, cards)) + "\n")
+            for card, log in zip(cards, logs, strict=True):
+                for one in log:
+                    call.out.say(f"{card.word}: {one['after']}, by {one['actor']}. {one['reason']}".strip())
+    return outcomes.DONE
+
+
+def _wanted(call: Call, wanted: CardFilter) -> CardFilter:
+    args, now = call.args, now_ms()
+    times = {"since": wanted.since, "until": wanted.until}
+    for name in times:
+        given = args.text(name)
+        at = times[name] if given is None else parse_time(given, now)
+        if at is None:
+            raise UsageError(
+                f"--{name}: {given!r} is no time.", hint="Write RFC 3339, a date, or an age such as 2h, 3d."
+            )
+        times[name] = at
+    kind = args.text("type")
+    wanted = wanted._replace(since=times["since"], until=times["until"], types=(kind,) if kind else ())
+    return wanted._replace(agent=args.text("agent") or "", file=args.text("path") or "")
+
+
+def _asks_for_all(call: Call) -> bool:
+    """Whether a person asks for what is withheld.
+
+    Raises:
+        RefusedError: `E_PERSON`.
+    """
+    if not call.args.flag("all"):
+        return False
+    call.session.engine.redaction.require_person("see what is withheld")
+    if not attended():
+        raise RefusedError(
+            "Only a person may see what is withheld, and there is no terminal.",
+            code="E_PERSON",
+            hint=f"Do it in a terminal of your own, or {_ELSEWHERE}.",
+        )
+    return True
+
+
+def _one(words: list[str]) -> str:
+    if len(words) != 1:
+        raise UsageError("Give one name.", hint="memtui obs search WORDS shows them.")
+    return words[0]
+
+
+def _table(call: Call, cards: Sequence[Card], query: Query | None = None) -> None:
+    letters = letters_of(cards)
+    columns = (
+        *(Column("NAME"), Column(""), Column("TYPE"), Column("DATE"), Column("TOKENS", "number")),
+        *(Column("TITLE", flexible=True), Column("FILE", flexible=True, optional=True)),
+    )
+    rows = [
+        (card.word[:letters], sign(card), card.type, day(card.at), card.tokens, card.title, card.address)
+        for card in cards
+    ]
+    call.out.table(columns, rows)
+    if call.out.terminal and query is not None and len(cards) == 1 and (around := snippet(cards[0], query)):
+        call.out.say(around)
+
+
+def sign(card: Card) -> str:
+    """The signs of a card: the first letter of its state, `d` deleted, `b` brought, `?` adrift, `*` edited."""
+    state = "" if card.state == 0 else STATES[card.state][0]
+    return "".join((state, "d" * card.deleted, "b" * card.brought, "?" * card.adrift, "*" * bool(card.patch)))
+
+
+def row_json(card: Card, query: Query | None = None) -> Json:
+    """A card as a row."""
+    found: Json = {
+        "name": card.word,
+        "at": rfc3339(card.at),
+        "kind": card.kind,
+        "type": card.type,
+        "agent": card.agent,
+        "address": card.address,
+        "title": card.title,
+        "concepts": list(card.concepts),
+        "files": list(card.files),
+        "tokens": card.tokens,
+        "masked": card.masked,
+        "cut": card.cut,
+        "state": STATES[card.state],
+        "marks": sign(card),
+    }
+    return found | ({"snippet": snippet(card, query)} if query is not None else {})
+
+
+def _whole(card: Card) -> Json:
+    start, _, end = card.span.partition("-")
+    return {"narrative": card.narrative, "facts": list(card.facts), "note": card.note, "span": [int(start), int(end)]}
+
+
+# --- deciding
+
+
+def _decide(call: Call, action: str, words: list[str]) -> int:
+    reason = call.args.text("reason") or ""
+    if action == "redact" and not reason.strip():
+        raise UsageError("A redaction needs a reason.", hint="Say why with --reason.")
+    if not words or (action != "mark" and len(words) > 1):
+        raise UsageError(f"memtui obs {action} needs a name.", hint="memtui obs search WORDS shows them.")
+    state = call.args.text("as") or ""
+    if action == "mark" and state not in STATES[:REDACTED]:
+        raise UsageError("Say what it is to be: --as normal, private or suppressed.")
+    patch = {name: value for name in decide.LIMITS if (value := call.args.text(name)) is not None}
+    if action == "edit" and not patch:
+        raise UsageError(
+            "There is nothing to write.", hint="Give --title, --type or --note; an empty text takes one back."
+        )
+    engine, actor = call.engine, call.actor
+    call.approve(_DECIDE[action], f"{_question(action, state)} {', '.join(words)}?", _ELSEWHERE)
+    with looking(engine, private=True) as found:
+        look = found._replace(wanted=found.wanted._replace(hidden=True))
+        marks = [decide.mark_of(engine, look, word) for word in words]
+    for mark in marks:
+        if action == "mark":
+            decide.set_state(engine, mark, state, actor=actor, reason=reason)
+        elif action == "edit":
+            decide.edit(engine, mark, patch, actor=actor)
+        elif action == "rm":
+            decide.delete(engine, mark, actor=actor, reason=reason)
+        elif action == "restore":
+            decide.restore(engine, mark, actor=actor, reason=reason)
+        else:
+            _redact(call, whole=decide.redact(engine, mark, actor=actor, reason=reason))
+    done = {"mark": state, "edit": "edited", "rm": "deleted", "restore": "restored", "redact": "redacted"}[action]
+    names = [_word(mark.name) for mark in marks]
+    call.out.fact({"result": done, "names": names}, f"{done}\t{' '.join(names)}")
+    return outcomes.DONE
+
+
+def _question(action: str, state: str) -> str:
+    return {"mark": f"Make {state}", "edit": "Edit", "rm": "Delete", "restore": "Bring back", "redact": "Redact"}[
+        action
+    ]
+
+
+def _redact(call: Call, *, whole: bool) -> None:
+    if not whole:
+        call.out.say("Another process reads the cards; the next one overwrites the last bytes.")
+    call.out.say("Its memory still has the words: take them out with `memtui edit`, then `memtui redact` each version.")
+
+
+def _word(name: bytes) -> str:
+    from base64 import b32encode
+
+    return b32encode(name).decode().lower()
+
+
+# --- upkeep
+
+
+def _status(call: Call, _: list[str]) -> int:
+    block = status(call.session)
+    if call.out.json:
+        call.out.document(block)
+    else:
+        rows = [(name, values_words(value)) for name, value in block.items()]
+        call.out.table((Column("WHAT"), Column("IS", wraps=True)), rows)
+    return outcomes.DONE
+
+
+def values_words(value: object) -> str:
+    """A value of the status for people."""
+    return "-" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def status(session: Session) -> Json:
+    """Say how far observing is, and what waits for somebody."""
+    engine = session.engine
+    if not session.settings.value("observe.enabled"):
+        return {"observing": "switched off"}
+    table = engine.observations
+    progress = catch_up(engine, seconds=0)
+    reader = generations.reader(table, agent=False)
+    facts = {key: reader.meta(key) if reader is not None else None for key in ("last_run_at", "scrub_due")}
+    if reader is not None:
+        reader.close()
+    last = facts["last_run_at"]
+    with generations.alone(table) as free:
+        running = not free
+    return {
+        "total": progress.total,
+        "processed": progress.processed,
+        "failed": progress.failed,
+        "pending": progress.pending,
+        "running": running,
+        "last_run_at": rfc3339(last) if isinstance(last, int) else None,
+        "last_error": progress.error or None,
+        "generation": table.generation(),
+        "bytes": generations.size(table),
+        "adrift": [_word(mark.name) for mark in decide.adrift(engine)],
+        "scrub_due": bool(facts["scrub_due"]),
+    }
+
+
+def _rebuild(call: Call, _: list[str]) -> int:
+    refuse_off(call.settings, KIND)
+    lane = workspace_of(call.session.surroundings)
+    task = call.engine.tasks.enqueue(KIND, lane.id, call.actor.name, {"rebuild": True}, trigger="manual")
+    task = waited(call.session, task)
+    if task.error is not None:
+        code, message = task.error
+        raise RefusedError(message, code=code, hint="`memtui obs rebuild` goes on where it stopped.")
+    result = dict(task.result or {})
+    call.out.fact(result, str(result.get("summary", task.state)))
+    return outcomes.DONE
+
+
+def _check(call: Call, _: list[str]) -> int:
+    with generations.in_use(call.engine.observations) as writer:
+        wrong = "There are no cards yet." if writer is None else writer.check()
+    call.out.fact({"ok": not wrong, "problem": wrong or None}, wrong or "The cards are sound.")
+    return outcomes.STORAGE if wrong else outcomes.DONE

@@ -1,0 +1,176 @@
+"""What a person decided is so at every door and through every rebuild; what is redacted is in no file any more."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Address
+from memtui.errors import MemtuiError, RefusedError, UsageError
+from memtui.features.observations import decide, find, tool
+from memtui.features.observations.derive import rebuild
+from memtui.features.observations.find import looking
+from memtui.features.observations.store import generations
+from tests.conftest import START
+from tests.examples import examples
+from tests.features.observations.world import ME, Watched, card, cards, decided, titles
+
+AGENT = Actor("mcp:claude-code")
+WORDS = ("walrus", "gibbon", "ocelot", "tapir", "okapi", "dugong")
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(["private", "suppressed", "normal", "rm", "redact"])))
+)
+@settings(max_examples=examples(12))
+def test_no_agent_learns_anything_of_what_is_withheld(
+    tmp_path_factory: pytest.TempPathFactory, decisions: list[tuple[str, str]]
+) -> None:
+    world = Watched(tmp_path_factory.mktemp("leak"), lambda: START)
+    for word in WORDS[:3]:
+        world.write(f"own/{word}.md", f"# All about {word}\n\nThe {word} of `src/{word}.py`\n")
+    world.write("theirs/many.txt", "\n\n".join(f"A rule for the {word}." for word in WORDS[3:]))
+    withheld: dict[str, bool] = {}
+    with world.engine() as engine:
+        names = {word: card(engine, word).word for word in WORDS}
+        for word, what in decisions:
+            try:
+                decided(engine, word, what)
+            except (MemtuiError, IndexError):
+                continue  # redacted, which is for good
+            gone = what != "normal" or withheld.get(f"{word} rm", False)
+            withheld |= {word: gone, f"{word} rm": what == "rm" or withheld.get(f"{word} rm", False)}
+    hidden = [word for word in WORDS if withheld.get(word)]
+    with world.engine() as engine:
+        shown = tool.index(engine, AGENT, {"query": " ".join(WORDS), "limit": 50, "budget": 8_000}).text
+        for word in WORDS:
+            given = {"ids": [names[word]]}
+            if word not in hidden:
+                assert names[word][:8] in shown
+                assert word in tool.details(engine, AGENT, given).text
+                shown += tool.timeline(engine, AGENT, {"id": names[word], "before": 20, "after": 20}).text
+                continue
+            assert "No observation has these words." in tool.index(engine, AGENT, {"query": word}).text
+            said = []
+            for ids in (names[word], "a" * 16):
+                with pytest.raises(MemtuiError) as caught:
+                    tool.details(engine, AGENT, {"ids": [ids]})
+                said.append(str(caught.value).replace(ids, ""))
+            assert said[0] == said[1]
+        lines = shown.splitlines()[1:]
+        assert not [word for word in hidden if any(word in line or names[word][:8] in line for line in lines)]
+        with looking(engine, client="claude-code") as look:
+            assert look.reader is not None
+            assert look.reader.counts(look.wanted) == {"normal": len(WORDS) - len(hidden)}
+            for query in (
+                "SELECT count(*) FROM withheld",
+                "SELECT * FROM withheld_fts_docsize",
+                "SELECT 1; DELETE FROM shared",
+            ):
+                with pytest.raises(Exception, match=r"not authorized|prohibited"):
+                    list(look.reader._database.execute(query))
+
+
+def test_a_person_sees_what_is_private_and_asks_for_what_is_hidden(engine: Engine) -> None:
+    decided(engine, "quokka", "private")
+    decided(engine, "billing", "suppressed")
+    with looking(engine, private=True) as look:
+        assert len(find.search(look, "quokka").cards) == 1
+        assert find.search(look, "billing").cards == ()
+        assert look.reader is not None
+        counts = look.reader.counts(look.wanted)
+    assert counts == {"normal": 3, "private": 1, "brought": 0, "hidden": 1, "redacted": 0, "adrift": 0}
+    for query, what in (("quokka", "normal"), ("billing", "normal")):
+        decided(engine, query, what)
+    assert titles(engine, "billing") == ["Ask before touching billing."]
+
+
+def test_edits_and_deletions_outlive_rebuilds_and_come_back(engine: Engine) -> None:
+    decided(engine, "quokka", "edit", title="Tables", type="decision", note="walrus")
+    decided(engine, "quokka", "rm")
+    rebuild(engine)
+    assert titles(engine, "walrus") == []
+    decided(engine, "walrus", "restore")
+    (edited,) = [one for one in cards(engine) if one.patch]
+    assert (edited.title, edited.type, edited.note, titles(engine, "tables")) == (
+        "Tables",
+        "decision",
+        "walrus",
+        ["Tables"],
+    )
+    decided(engine, "walrus", "edit", title="", type="", note="")
+    assert titles(engine, "quokka") == ["Use quokka for tables."]
+    with pytest.raises(RefusedError, match="not deleted"):
+        decided(engine, "quokka", "restore")
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [{"state": "x"}, {"title": "a\nb"}, {"title": "x" * 161}, {"type": "nothing"}, {"note": 7}, {"title": "\x1b["}],
+)
+def test_what_no_edit_may_hold(engine: Engine, patch: dict[str, object]) -> None:
+    with pytest.raises(UsageError) as caught:
+        decided(engine, "quokka", "edit", **patch)
+    assert caught.value.code == "E_PATCH"
+
+
+def test_what_is_redacted_is_in_no_file(world: Watched) -> None:
+    with world.engine() as engine:
+        cards(engine)
+        decided(engine, "quokka", "edit", note="the quokka says")
+        assert b"quokka" in world.bytes()
+        decided(engine, "quokka", "redact")
+        assert cards(engine)
+    with world.engine() as engine:
+        assert b"quokka" not in world.bytes()
+        assert titles(engine, "quokka") == []
+        for what in ("normal", "rm", "redact", "edit"):
+            with pytest.raises((RefusedError, IndexError)):
+                decided(engine, "quokka", what, title="x")
+        rebuild(engine)
+        assert b"quokka" not in world.bytes()
+
+
+def test_a_reader_in_the_way_leaves_the_rest_for_the_next(engine: Engine, world: Watched) -> None:
+    cards(engine)
+    with looking(engine) as look:
+        assert look.reader is not None
+        rows = look.reader._database.execute("SELECT * FROM shared")
+        next(rows)
+        decided(engine, "quokka", "redact")
+        assert b"quokka" in world.bytes()
+        list(rows)
+    assert titles(engine, "tabs") == ["Use tabs."]
+    assert b"quokka" not in world.bytes()
+
+
+def test_a_redacted_version_is_in_no_card(engine: Engine, world: Watched) -> None:
+    address = Address("memtui:project", "pool.md")
+    cards(engine)
+    snapshot = engine.read(address)
+    engine.save(address, "# Pool\n\nfine\n", expected_sha256=snapshot.sha256, actor=ME)
+    engine.redaction.redact(address, snapshot.sha256, reason="a slip", actor=ME)
+    assert b"pre_ping" not in world.bytes()
+    assert titles(engine, "pool") == ["Pool"]
+
+
+def test_decisions_are_applied_before_anything_is_read(world: Watched) -> None:
+    with world.engine() as engine:
+        marked = card(engine, "quokka")
+        with looking(engine, private=True) as look:
+            mark = decide.mark_of(engine, look, marked.word)
+        engine.observations.put(mark._replace(state=1), actor="tui")
+        with world.engine(read_only=True) as other, pytest.raises(RefusedError, match="wait to be applied"):
+            titles(other, "quokka")
+        with generations.alone(engine.observations):
+            assert titles(engine, "quokka", client="claude-code") == []
+
+
+def test_without_a_ledger_nothing_is_handed_out(engine: Engine, world: Watched) -> None:
+    cards(engine)
+    engine.close()
+    (world.state / "state.db").unlink()
+    (world.state / "state.db").mkdir()
+    with world.engine() as other, pytest.raises(MemtuiError) as caught:
+        titles(other, "quokka")
+    assert caught.value.code == "E_STORE"

@@ -1,0 +1,142 @@
+"""Cards keep up with memories, whatever happens on the way, and two ways to the same memories give the same cards."""
+
+import os
+import random
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Address
+from memtui.features.observations import derive
+from memtui.features.observations.derive import catch_up, rebuild
+from memtui.features.observations.store import generations, schema
+from memtui.features.observations.store.cards import CardWriter
+from tests.conftest import Clock
+from tests.features.observations.world import ME, Watched, card, cards, decided, titles
+
+
+def test_what_is_written_is_found_and_what_goes_is_not(engine: Engine, world: Watched) -> None:
+    assert len(cards(engine)) == 5
+    world.write("own/new.md", "A zebra came.\n")
+    (world.base / "own/pool.md").unlink()
+    assert titles(engine, "zebra") == ["A zebra came."]
+    engine.watch.reconcile()
+    assert titles(engine, "quokka") == ["Use quokka for tables."]
+
+
+def test_a_rebuild_gives_the_same_cards(engine: Engine, world: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    for query, what in (("quokka", "private"), ("billing", "suppressed"), ("tabs", "rm")):
+        decided(engine, query, what)
+    decided(engine, "retry", "edit", title="Budget of calls", note="checked")
+    before, number = cards(engine), engine.observations.generation()
+    done, copied = rebuild(engine)
+    assert (done.processed, copied, engine.observations.generation()) == (3, 0, number + 1)
+    assert cards(engine) == before
+    assert [path.name for path in world.state.glob("observed-*.db")] == [f"observed-{number + 1}.db"]
+    monkeypatch.setattr(schema, "RULES", schema.RULES + 1)
+    assert cards(engine) == before
+    monkeypatch.setattr(derive, "ROWS", 1)
+    rebuild(engine, cancelled=iter([False, True, *[False] * 99]).__next__)
+    rebuild(engine)
+    assert cards(engine) == before
+
+
+def test_a_kill_at_any_card_leaves_nothing_half(world: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(12):
+        world.write(f"own/m{number}.md", f"memory {number}\n")
+    with world.engine() as engine:
+        whole = cards(engine)
+        decided(engine, "quokka", "private")
+        secret = cards(engine)
+    rng = random.Random(14)
+    monkeypatch.setattr(derive, "ROWS", 3)
+    for _ in range(15):
+        at, again = rng.randrange(len(whole)), rng.random() < 0.5
+        pid = os.fork()
+        if not pid:
+            _die_at(world, at, again)
+        assert os.waitpid(pid, 0)[1] >> 8 == 9
+        with world.engine() as engine:
+            assert cards(engine) == secret
+    assert secret != whole
+
+
+def _die_at(world: Watched, at: int, again: bool) -> None:
+    put, seen = CardWriter._put, iter(range(10_000))
+
+    def dying(writer: CardWriter, card: object) -> None:
+        if next(seen) == at:
+            os._exit(9)
+        put(writer, card)  # type: ignore[arg-type]
+
+    CardWriter._put = dying  # type: ignore[assignment,method-assign]
+    with world.engine() as engine:
+        if again:
+            rebuild(engine)
+        engine.observations.drop_files()
+        catch_up(engine, seconds=None)
+    os._exit(1)
+
+
+@pytest.mark.parametrize("how", ["cut", "zeros", "foreign", "link", "gone", "newer"])
+def test_a_damaged_file_is_left_and_made_anew(world: Watched, tmp_path: Path, how: str) -> None:
+    with world.engine() as engine:
+        decided(engine, "quokka", "private")
+        before = cards(engine)
+        file = world.state / f"observed-{engine.observations.generation()}.db"
+    data = file.read_bytes()
+    file.unlink()
+    if how == "link":
+        file.symlink_to(tmp_path / "elsewhere")
+    elif how != "gone":
+        made = {"cut": data[:5_000], "zeros": bytes(len(data)), "foreign": b"text" * 2_000}
+        file.write_bytes(made.get(how) or data[:60] + b"\x7f\0\0\0" + data[64:])
+    with world.engine() as engine:
+        assert titles(engine, "retry") == ["Retry budget"]
+        assert titles(engine, "quokka", client="claude-code") == []
+        assert cards(engine) == before
+
+
+def test_marks_follow_texts_names_and_files(engine: Engine, world: Watched) -> None:
+    name = decided(engine, "quokka", "private").name
+    engine.memories.rename(
+        Address("claude-code:global", "many.txt"), Address("claude-code:global", "sub.txt"), actor=ME
+    )
+    engine.memories.rename(
+        Address("claude-code:global", "sub.txt"), Address("claude-code:global", "many.txt"), actor=ME
+    )
+    world.write("theirs/many.txt", "New one.\n\nUse tabs.\n\n# db\nUse quokka for tables.\n")
+    assert titles(engine, "quokka", client="claude-code") == []
+    world.write("theirs/many.txt", "New one.\n\n# db\nUse quokka for everything else.\n\nUse tabs.\n")
+    assert titles(engine, "quokka", client="claude-code") == []
+    assert {one.name for one in cards(engine) if one.state} == {name}
+    world.write("theirs/many.txt", "Use tabs.\n\nThe quokka rule, in other words.\n")
+    engine.watch.reconcile()
+    assert titles(engine, "quokka", client="claude-code") == []
+    assert titles(engine, "tabs", client="claude-code") == ["Use tabs."]
+    assert [one.adrift for one in cards(engine) if one.state] == [True]
+    world.write("own/copy.md", "# db\nUse quokka for tables.\n")
+    world.write("theirs/many.txt", "# db\nUse quokka for tables.\n\n# db\nUse quokka for tables.\n")
+    assert titles(engine, "quokka", client="claude-code") == []
+
+
+def test_cards_are_dated_by_when_their_text_came(engine: Engine, world: Watched, clock: Clock) -> None:
+    address = Address("claude-code:global", "many.txt")
+    first = clock()
+    os.utime(world.base / "theirs/many.txt", (first / 1_000, first / 1_000))
+    engine.watch.reconcile()
+    later = clock.advance(days=3)
+    snapshot = engine.read(address)
+    engine.save(address, snapshot.text + "\nA later entry.\n", expected_sha256=snapshot.sha256, actor=ME)
+    cards(engine)
+    assert (card(engine, "tabs").at, card(engine, "later entry").at) == (first, later)
+
+
+def test_other_projects_are_taken_over(engine: Engine, world: Watched) -> None:
+    before = cards(engine)
+    with Engine.open(engine.roots.all()[:1], state_dir=str(world.state), clock=world.clock) as one:
+        assert rebuild(one)[1] == 3
+    with closing(generations.writer(engine.observations)) as writer:
+        assert writer.export() == before

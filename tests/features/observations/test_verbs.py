@@ -1,0 +1,74 @@
+"""`memtui obs`: looked at by anybody, decided by a person who types yes, rebuilt as a task."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Cli
+
+
+@pytest.fixture
+def kept(cli: Cli) -> Cli:
+    """A few memories."""
+    for name, text in {"retry": "Never retry a POST. zanzibar\n", "tabs": "# Tabs\n\nWe use tabs.\n"}.items():
+        assert cli("create", f"memtui:global/{name}.md", "-", stdin=text.encode()).status == 0
+    return cli
+
+
+def test_looking(kept: Cli) -> None:
+    (found,) = kept("obs", "search", "zanzibar", "--json").items
+    name = str(found["name"])
+    assert (found["address"], found["type"], found["state"]) == ("memtui:global/retry.md", "fact", "normal")
+    assert kept("obs", "search", "zanzibar").lines[0].split("\t")[0] == name[:8]
+    assert "Never retry" in kept("obs", "show", name[:8]).out
+    (whole,) = kept("obs", "show", name, "--json").items
+    assert (whole["narrative"], whole["span"]) == ("Never retry a POST. zanzibar", [0, 29])
+    assert len(kept("obs", "timeline", name).lines) == 2
+    assert kept("obs", "search", "tabs", "--type", "decision", "--json").items == []
+    for words in (("show",), ("show", "abc"), ("search", ""), ("search", "x", "--since", "never")):
+        assert kept("obs", *words, "--json").error["code"] in ("E_USAGE", "E_QUERY")
+    assert kept("obs", "show", "abcdefgh", "--json").error["code"] == "E_NOT_FOUND"
+
+
+def test_upkeep(kept: Cli, home: Path) -> None:
+    assert kept("obs", "check").status == 7
+    status = kept("obs", "status", "--json").json
+    assert (status["total"], status["pending"], status["adrift"]) == (2, 2, [])
+    assert kept("obs", "rebuild", "--json").json["processed"] == 2
+    after = kept("status", "--json").json["observations"]
+    assert isinstance(after, dict)
+    assert (after["processed"], after["failed"], after["generation"]) == (2, 0, 2)
+    assert kept("obs", "check").out == "The cards are sound.\n"
+    (home / ".memtui-test/config.toml").write_text("[observe]\nenabled = false\n")
+    for action in ("search", "status", "rebuild"):
+        assert kept("obs", action, "tabs", "--json").error["code"] == "E_DISABLED"
+
+
+def test_only_a_person_decides_and_sees_what_is_withheld(kept: Cli, person: Callable[[str], None]) -> None:
+    name = str(kept("obs", "search", "zanzibar", "--json").items[0]["name"])
+
+    def types_yes(*words: str) -> None:
+        person("yes\n")
+        assert kept("obs", *words).status == 0
+
+    types_yes("mark", name, "--as", "private", "--reason", "mine")
+    assert kept("obs", "search", "zanzibar", "--json").items == []
+    assert kept("obs", "search", "zanzibar", "--all", "--json").items[0]["marks"] == "p"
+    types_yes("rm", name)
+    types_yes("restore", name)
+    types_yes("edit", name, "--title", "Island")
+    types_yes("mark", name, "--as", "normal")
+    assert [row["title"] for row in kept("obs", "search", "island", "--json").items] == ["Island"]
+    log = kept("obs", "show", name, "--all", "--json").items[0]["log"]
+    assert isinstance(log, list)
+    assert [one["after"] for one in log] == ["private", "private deleted", "private", "private edited", "normal edited"]
+    assert kept("obs", "redact", name, "--json").error["code"] == "E_USAGE"
+    types_yes("redact", name, "--reason", "a slip")
+    assert kept("obs", "search", "zanzibar", "--all", "--json").items == []
+
+
+def test_nobody_decides_without_a_terminal(kept: Cli) -> None:
+    name = str(kept("obs", "search", "zanzibar", "--json").items[0]["name"])
+    for words in (("mark", name, "--as", "private"), ("rm", name), ("search", "x", "--all")):
+        assert kept("obs", *words, "--json").error["code"] == "E_PERSON"
