@@ -109,13 +109,14 @@ def _led(path: str) -> tuple[str, tuple[str, ...]]:
     return at, tuple(bounds)
 
 
-def linked(surroundings: Surroundings, root: Root, names: tuple[str, ...]) -> Iterator[Root]:
+def linked(surroundings: Surroundings, root: Root, names: tuple[str, ...], whose: str = "") -> Iterator[Root]:
     """Give a root of the user's own instructions, and one for each part of it that is a link to another folder.
 
     Args:
         surroundings: where the user stands.
         root: the agent's own folder.
         names: files and folders below it that may be links.
+        whose: put before the name in the id, where several folders of one agent's have the same names.
 
     Yields:
         First the root itself without these; each of the others has one file, or what is in one folder, and is read
@@ -131,9 +132,10 @@ def linked(surroundings: Surroundings, root: Root, names: tuple[str, ...]) -> It
     for name, real in outside.items():
         folder, base = (real, "") if os.path.isdir(real) else os.path.split(real)
         link = short_path(os.path.join(root.path, name), surroundings.home)
+        instance = "-".join(filter(None, (whose, id_part(name.replace("/", "-")))))
         include = (base,) if base else None
         yield root._replace(
-            id=f"{root.agent}:global:link-{id_part(name.replace('/', '-'))}",
+            id=f"{root.agent}:global:link-{instance}",
             path=folder,
             label=f"{root.label}, {link}",
             policy=root.policy._replace(include=include, whole=(base,) if name in root.policy.whole else ()),

@@ -195,6 +195,7 @@ KNOWN = (
     Traces(
         "agents-md",
         "AGENTS.md",
+        variables=("OPENCODE_CONFIG_DIR",),
         in_config=("opencode/AGENTS.md", "amp/AGENTS.md"),
         in_project=(
             "AGENTS.md",

@@ -17,6 +17,10 @@ def _plain(*names: str) -> dict[str, str]:
     return dict.fromkeys(names, "%\n")
 
 
+def _instructions(*names: str) -> str:
+    return json.dumps({"instructions": names})
+
+
 CLAUDE_CODE = (
     Fixture(
         "claude-code",
@@ -322,8 +326,8 @@ OPENCODE = (
             "opencode.json": json.dumps(
                 {"instructions": ["rules/*.md", "@T@/h/u/abs.md", "~/mine.md", "sub/../up.md"]}
             ),
-            "sub/opencode.json": json.dumps({"instructions": ["near.md", "gone.md"]}),
-            ".opencode/opencode.json": json.dumps({"instructions": ["./dot.md"]}),
+            "sub/opencode.json": _instructions("near.md", "gone.md"),
+            ".opencode/opencode.json": _instructions("./dot.md"),
             "sub/CLAUDE.md": "%\n@../docs.md\n",
             **_plain("~/.claude/CLAUDE.md", "~/CLAUDE.md", "CLAUDE.md", "docs.md", "rules/a.md", "sub/rules/b.md"),
             **_plain("~/abs.md", "~/mine.md", "up.md", "near.md", "sub/near.md", "dot.md", "rules/d/deep.md"),
@@ -333,9 +337,76 @@ OPENCODE = (
     Fixture(
         "opencode",
         "no checkout",
-        _plain("~/AGENTS.md", "~/p/AGENTS.md", "~/p/q/AGENTS.md"),
+        {
+            **{
+                f"~/{name}opencode.json": _instructions(f"{at}.md")
+                for at, name in enumerate(("", "p/", "p/.opencode/"))
+            },
+            **_plain("~/AGENTS.md", "~/p/AGENTS.md", "~/p/q/AGENTS.md", "~/0.md", "~/p/1.md", "~/p/q/2.md"),
+        },
         start="~/p/q",
         is_checkout=False,
+    ),
+    Fixture(
+        "opencode",
+        "settings of all places",
+        {
+            "~/.config/opencode/config.json": _instructions("never.md"),
+            "~/.config/opencode/opencode.jsonc": _instructions("1.md"),
+            "~/conf.json": _instructions("2.md", "@T@/h/u/abs.md"),
+            "opencode.json": _instructions("3.md"),
+            "sub/opencode.jsonc": _instructions("4.md"),
+            "sub/.opencode/opencode.json": _instructions("5.md"),
+            ".opencode/opencode.json": _instructions("6.md"),
+            "~/.opencode/opencode.json": _instructions("7.md"),
+            "~/moved/opencode.json": _instructions("8.md"),
+            **_plain("~/.config/opencode/AGENTS.md", "~/moved/AGENTS.md", "AGENTS.md", "~/abs.md", "never.md"),
+            **_plain(*(f"{number}.md" for number in range(1, 10))),
+        },
+        start="sub",
+        environ={
+            "OPENCODE_CONFIG": "@T@/h/u/conf.json",
+            "OPENCODE_CONFIG_DIR": "@T@/h/u/moved",
+            "OPENCODE_CONFIG_CONTENT": _instructions("9.md"),
+        },
+    ),
+    Fixture(
+        "opencode",
+        "nothing of Claude Code's",
+        _plain("~/.claude/CLAUDE.md", "CLAUDE.md", "CONTEXT.md"),
+        environ={"OPENCODE_DISABLE_CLAUDE_CODE_PROMPT": "true"},
+    ),
+    Fixture(
+        "opencode",
+        "nothing of Claude Code's, in short",
+        _plain("~/.claude/CLAUDE.md", "CLAUDE.md"),
+        environ={"OPENCODE_DISABLE_CLAUDE_CODE": "yes"},
+    ),
+    Fixture(
+        "opencode",
+        "nothing of the project's",
+        {
+            "opencode.json": _instructions("p.md"),
+            ".opencode/opencode.json": _instructions("p.md"),
+            "~/conf.json": _instructions("rel.md", "@T@/h/u/app/abs.md"),
+            **_plain("AGENTS.md", "CLAUDE.md", "p.md", "rel.md", "abs.md", "~/.config/opencode/rel.md"),
+        },
+        environ={"OPENCODE_DISABLE_PROJECT_CONFIG": "1", "OPENCODE_CONFIG": "@T@/h/u/conf.json"},
+    ),
+    Fixture(
+        "opencode",
+        "nothing of the project's, and a folder elsewhere",
+        {
+            "~/moved/opencode.json": _instructions("rel.md"),
+            **_plain("AGENTS.md", "rel.md", "~/moved/rel.md", "~/.config/opencode/AGENTS.md", "~/.claude/CLAUDE.md"),
+        },
+        environ={"OPENCODE_DISABLE_PROJECT_CONFIG": "1", "OPENCODE_CONFIG_DIR": "@T@/h/u/moved"},
+    ),
+    Fixture(
+        "opencode",
+        "a link",
+        _plain("~/kept/.git/HEAD", "~/kept/A.md"),
+        links={"~/.config/opencode/AGENTS.md": "~/kept/A.md"},
     ),
 )
 FIXTURES = (*CLAUDE_CODE, *CODEX, *GEMINI, *QWEN_CODE, *COPILOT, *OPENCODE)

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents.agent import KnownAgent
-from memtui.agents.layout import BOOKKEEPING, along, has_any, here, in_project, only, there
+from memtui.agents.layout import BOOKKEEPING, along, has_any, here, in_project, linked, only, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
 
@@ -29,11 +29,13 @@ KIN = (
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find the user's files for agents that keep nothing else, then the current project's."""
     config = surroundings.config_home()
+    moved = surroundings.variable("OPENCODE_CONFIG_DIR")
     for name, title in READERS if config is not None else ():
         label = f"AGENTS.md of {title}"
-        path = os.path.join(config or "", name)
+        path = surroundings.folder(moved) if moved and name == "opencode" else os.path.join(config or "", name)
         root = Root(f"{ID}:global:{name}", path, ID, "global", label, POLICY, note=READS, kind="instructions")
-        yield from there(only(root, "AGENTS.md"))
+        for found in there(only(root, "AGENTS.md")):
+            yield from linked(surroundings, found, ("AGENTS.md",), name)
     project = surroundings.project
     # Only what is there: of a file that another agent has already, nothing must be left here.
     paths = tuple(path for path in along(surroundings, project, NAMES) if has_any(project, (path,)))

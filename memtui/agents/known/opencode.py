@@ -2,7 +2,8 @@
 
 In the project the AGENTS.md of all folders up to the checkout are loaded, and CLAUDE.md only where there is none. The
 `instructions` of its settings name more files; one that lies outside of the project is counted and not read, because a
-repository may have named it. Sources: opencode.ai/docs, page rules; the program, run by `python -m tests.agents`.
+repository may have named it. Sources: opencode.ai/docs, page rules; the program, run by `python -m tests.agents`, and
+read for what administrators set (`managedConfigDir`).
 """
 
 import os
@@ -11,15 +12,17 @@ from collections.abc import Iterator
 from memtui.agents import agent
 from memtui.agents.layout import ancestors, start_folder
 from memtui.agents.reader import is_within
-from memtui.agents.settings import File, is_path, problems, read_json, texts
+from memtui.agents.settings import File, is_path, json_value, problems, read_json, texts
 from memtui.config.surroundings import Surroundings
 
 ID = "opencode"
-OWN = agent.AgentHome(in_config=("opencode",))
+OWN = agent.AgentHome(("OPENCODE_CONFIG_DIR",), in_config=("opencode",))
 NAMES = ("AGENTS.md", "CLAUDE.md", "CONTEXT.md")
 """Of a project only files of the first name are loaded that any of its folders has."""
 SETTINGS = ("opencode.json", "opencode.jsonc")
 _MINE = agent.LoadSource("user instructions", agent.HOME, NAMES[:1])
+_YES, _TRUE = ("true", "yes", "on", "1", "y"), ("true", "1")
+"""What its variables mean: those about Claude Code, then the one about the project, in any case."""
 
 
 def _project(surroundings: Surroundings, *names: str) -> agent.LoadSource:
@@ -29,39 +32,62 @@ def _project(surroundings: Surroundings, *names: str) -> agent.LoadSource:
 
 
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
-    """Find which of its names the project has, and what its settings name."""
+    """Find which of its names the project has, what its settings name, and what its variables switch off."""
     start, checkout = start_folder(surroundings), surroundings.checkout
     above = () if start == checkout else tuple(ancestors(start, checkout))
-    folders = (*above, start)
-    there = (name for name in NAMES if any(os.path.lexists(os.path.join(folder, name)) for folder in folders))
+    alone = (surroundings.variable("OPENCODE_DISABLE_PROJECT_CONFIG") or "").lower() in _TRUE
+    prompt = surroundings.variable("OPENCODE_DISABLE_CLAUDE_CODE_PROMPT")
+    is_plain = prompt in _YES or surroundings.variable("OPENCODE_DISABLE_CLAUDE_CODE") in _YES
+    folders = () if alone else (*above, start)
+    names = tuple(name for name in NAMES if not (is_plain and name == "CLAUDE.md"))
+    there = (name for name in names if any(os.path.lexists(os.path.join(folder, name)) for folder in folders))
     mine = [_MINE]
-    if not any(os.path.lexists(os.path.join(home, NAMES[0])) for home in homes):
+    if not is_plain and not any(os.path.lexists(os.path.join(home, NAMES[0])) for home in homes):
         mine = [_MINE._replace(place=agent.NAMED, names=NAMES[1:2])]  # Claude Code's, where it has none of its own
-    files = tuple(_settings(surroundings, homes, folders))
+    files = tuple(_settings(surroundings, folders))
+    project = () if alone else (_project(surroundings, next(there, NAMES[0])),)
     return agent.LoadOptions(
-        sources=(*mine, _project(surroundings, next(there, NAMES[0])), *_named(surroundings, files)),
+        sources=(*mine, *project, *_named(surroundings, files, alone=alone)),
         folders=(os.path.join(surroundings.home, ".claude"),) if surroundings.home else (),
         problems=problems(files),
     )
 
 
-def _settings(surroundings: Surroundings, homes: tuple[str, ...], folders: tuple[str, ...]) -> Iterator[File]:
-    """Read its settings: the user's, those of the project from the outermost folder on, those in `.opencode`."""
-    yield from (read_json(os.path.join(home, name)) for home in homes for name in SETTINGS)
-    bound = surroundings.checkout or surroundings.project
-    for inside in ("", ".opencode"):
-        for folder in folders if surroundings.checkout else folders[-1:]:
+def _settings(surroundings: Surroundings, folders: tuple[str, ...]) -> Iterator[File]:
+    """Read its settings: of the user's one file; the one a variable names; those of the project from the outermost
+    folder on, then those in `.opencode` from the innermost on; those in two more folders of the user's; the
+    variable's own text; the administrators'."""
+    config, home = surroundings.config_home(), surroundings.home
+    own = os.path.join(config, ID) if config else ""
+    found = [read_json(os.path.join(own, name)) for name in ("config.json", *SETTINGS)] if own else []
+    says = [file for file in found if "instructions" in file.values]  # the last one's take the place of the others'
+    yield from (*(file for file in found if file.problem), *says[-1:])
+    named = surroundings.variable("OPENCODE_CONFIG")
+    yield from (read_json(surroundings.folder(path)) for path in (named,) if path)
+    project = surroundings.checkout or surroundings.project
+    for inside, places in (("", folders), (".opencode", folders[::-1])):
+        for folder in places:
+            bound = project if is_within(folder, (project,)) else folder
             yield from (read_json(os.path.join(folder, inside, name), bound) for name in SETTINGS)
+    moved = surroundings.variable("OPENCODE_CONFIG_DIR")
+    more = ((os.path.join(home, ".opencode"),) if home else ()) + ((surroundings.folder(moved),) if moved else ())
+    yield from (read_json(os.path.join(folder, name)) for folder in more for name in SETTINGS)
+    text = surroundings.variable("OPENCODE_CONFIG_CONTENT")
+    value = json_value(text.encode("utf-8", "replace")) if text else None
+    yield from (File("OPENCODE_CONFIG_CONTENT", one) for one in (value,) if isinstance(one, dict))
+    yield from (read_json(os.path.join(surroundings.system_dir, ID, name)) for name in SETTINGS)
 
 
-def _named(surroundings: Surroundings, files: tuple[File, ...]) -> Iterator[agent.LoadSource]:
+def _named(surroundings: Surroundings, files: tuple[File, ...], *, alone: bool) -> Iterator[agent.LoadSource]:
     """Give a source for each of the `instructions`: no addresses of the net, no patterns outside of the project."""
     for file in files:
         for text in texts(file.values.get("instructions")):
             if "://" in text or not is_path(text):
                 continue
             if not text.startswith(("~/", "/")):
-                yield _project(surroundings, os.path.normpath(text))._replace(label="named instructions")
+                name = os.path.normpath(text)
+                found = _MINE._replace(names=(name,)) if alone else _project(surroundings, name)
+                yield found._replace(label="named instructions")
                 continue
             path = surroundings.folder(text)
             if "*" not in path or is_within(path, (surroundings.project,)):

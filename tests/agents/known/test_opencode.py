@@ -43,3 +43,48 @@ def test_instructions_that_settings_name(machine: Machine, where: str) -> None:
         os.path.relpath(machine.path("~/mine.md"), machine.app),
     ]
     assert [(one.mark, one.raw) for one in found[2:]] == [("", b"")] * 2, "counted, and not read"
+
+
+def test_variables_move_its_folder_and_add_settings(machine: Machine) -> None:
+    for name in ("~/moved/AGENTS.md", "~/.config/opencode/AGENTS.md", "app/a.md", "app/b.md", "app/c.md", "~/c.md"):
+        machine.write(name)
+    machine.write("~/more.json", '{"instructions": ["b.md"]} // mine')
+    machine.write("~/moved/opencode.json", '{"instructions": ["a.md"]}')
+    moved = {
+        "OPENCODE_CONFIG_DIR": str(machine.path("~/moved")),
+        "OPENCODE_CONFIG": "~/more.json",
+        "OPENCODE_CONFIG_CONTENT": '{"instructions": ["c.md", 1]}',
+    }
+    found = [os.path.relpath(one.path, machine.folder) for one in started(machine, "opencode", **moved)]
+    home = os.path.relpath(machine.home, machine.folder)
+    assert found == [f"{home}/moved/AGENTS.md", "app/b.md", "app/a.md", "app/c.md"]
+    machine.environ.update(moved)
+    assert machine.roots()["agents-md:global:opencode"].path == moved["OPENCODE_CONFIG_DIR"]
+    assert len(started(machine, "opencode", OPENCODE_CONFIG_CONTENT="[")) == 3, "it says nothing"
+
+
+@pytest.mark.parametrize(
+    ("variables", "left"),
+    [
+        ({"OPENCODE_DISABLE_CLAUDE_CODE": "on"}, []),
+        ({"OPENCODE_DISABLE_CLAUDE_CODE_PROMPT": "off"}, ["~/.claude/CLAUDE.md", "app/CLAUDE.md", "app/x.md"]),
+        ({"OPENCODE_DISABLE_PROJECT_CONFIG": "TRUE"}, ["~/.claude/CLAUDE.md"]),
+        ({"OPENCODE_DISABLE_PROJECT_CONFIG": "yes"}, ["~/.claude/CLAUDE.md", "app/CLAUDE.md", "app/x.md"]),
+    ],
+)
+def test_variables_switch_files_off(machine: Machine, variables: dict[str, str], left: list[str]) -> None:
+    machine.write("~/.claude/CLAUDE.md")
+    machine.write("app/CLAUDE.md")
+    machine.write("app/x.md")
+    machine.write("app/opencode.json", '{"instructions": ["x.md"]}')
+    loaded = [one.path for one in started(machine, "opencode", **variables)]
+    assert loaded == [str(machine.path(name)) for name in left or ["app/x.md"]]
+
+
+def test_the_users_own_file_behind_a_link_is_a_root(machine: Machine) -> None:
+    machine.write("~/kept/A.md")
+    for name in ("opencode", "amp"):
+        machine.write(f"~/.config/{name}/x")
+        machine.path(f"~/.config/{name}/AGENTS.md").symlink_to(machine.path("~/kept/A.md"))
+    roots = machine.roots()
+    assert roots["agents-md:global:link-opencode-AGENTS.md"].policy.include == ("A.md",)
