@@ -89,6 +89,16 @@ def pieces(
     return [(text, False)] if cut is None else cut
 
 
+def without_escapes(text: str) -> str:
+    """Leave out the colours, links and titles that a text copied from a terminal was drawn with, each as a whole.
+
+    A substitute character counts as the escape that it stands for in what was pasted.
+    """
+    import re  # most commands take no such text
+
+    return re.sub("[\x1b\x1a](?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1a\x1b]*(?:\x07|[\x1b\x1a]\\\\)?)", "", text)
+
+
 def has_hidden(text: str) -> bool:
     """Whether a body holds anything but visible text, tabs and line ends (CRLF included).
 

@@ -12,7 +12,7 @@ from memtui import markers, mask
 from memtui.engine.frontmatter.read import split
 from memtui.errors import RefusedError, UsageError
 from memtui.features.transfer.names import slug_of
-from memtui.safe_text import has_hidden, pieces
+from memtui.safe_text import has_hidden, pieces, without_escapes
 from memtui.transcripts import phrases
 
 USER, FEEDBACK, PROJECT, REFERENCE = "user", "feedback", "project", "reference"
@@ -20,8 +20,6 @@ LIMIT = 65_536
 """Bytes of a text to remember, without blanks at its ends: the limit of Qwen Code's daemon."""
 _NAME, _DESCRIPTION = 60, 150
 """Characters."""
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?)")
-"""Colours, links and titles that a terminal's text was copied with."""
 _REASON = re.compile(r"(?:[-*+] )?(?:\*\*)?(why|how[ _]to[ _]apply)(?:\*\*)?: ?(?:\*\*)?(.+)", re.IGNORECASE)
 _INLINE = re.compile(r"(?<=[.!?;])[ \t]+(?=(?:Why|How to apply): )")
 """Where one stands in the line of what it is the reason for."""
@@ -131,7 +129,7 @@ def checked(text: str, *, secrets: bool = False) -> CheckedText:
 def _without_hidden(text: str) -> str:
     if not has_hidden(text):
         return text
-    shown = pieces(_ESCAPES.sub("", text), keep_newlines=True, keep_tabs=True)
+    shown = pieces(without_escapes(text), keep_newlines=True, keep_tabs=True)
     return "".join(piece for piece, hidden in shown if not hidden).strip()
 
 

@@ -64,11 +64,11 @@ class RememberScreen(PlanScreen["ToRemember | Address"]):
     HELP = """Type what agents should know from now on; enter or ctrl+s saves it, and work goes on. Tab chooses where it
 applies. Below stands what will be written and where; above are memories like it: up and down go through them, ctrl+o
 opens one instead. What looks like a secret is not sent without a !. Escape leaves, and the text is there when you
-come back. `Why:` and `How to apply:` behind a sentence are kept as its reasons."""
+come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence are kept as its reasons."""
 
     def __init__(self, table: tuple[Action, ...], jobs: Jobs, worker: str, typed: str, *, plain: bool) -> None:
         self.like: PlanList[Address] = PlanList(self._draw_row)
-        question = Question("remember", typed, self._entered, self.leave, self._typed, self._hint)
+        question = Question("remember", typed, self._entered, self.leave, self._typed, self._hint, lines=True)
         super().__init__(table, self.like, question, plain=plain)
         self._jobs = jobs
         self._worker = worker

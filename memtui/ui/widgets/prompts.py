@@ -9,19 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memtui.safe_text import cell_width, one_line, pieces, visible
+from memtui.safe_text import cell_width, one_line, pieces, visible, without_escapes
 from memtui.ui.draw.bars import spread
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import both_ends, end_of, reach
 
-PASTE = 4_096
-"""Characters of a paste that are taken."""
+PASTE, PASTED_LINES = 4_096, 65_536
+"""Characters of a paste that are taken: as one line, and where it keeps its lines."""
 
 
 def pasted_line(pasted: str) -> str:
-    """Make one line of a paste: line breaks and tabs are spaces, and what cannot be seen is left out."""
-    flat = " ".join(line.strip("\t") for line in pasted.strip().splitlines()).replace("\t", " ")
+    """Make one line of a paste: line breaks and tabs are spaces; what cannot be seen, and escapes, are left out."""
+    lines = without_escapes(pasted).strip().splitlines()
+    flat = " ".join(line.strip("\t") for line in lines).replace("\t", " ")
     return "".join(text for text, hidden in pieces(flat[:PASTE]) if not hidden)
+
+
+def pasted_lines(pasted: str) -> str:
+    """Take a paste with its lines and tabs; what cannot be seen, and escapes, are left out."""
+    text = "\n".join(without_escapes(pasted).strip().splitlines())[:PASTED_LINES]
+    return "".join(text for text, hidden in pieces(text, keep_newlines=True, keep_tabs=True) if not hidden)
 
 
 def closing(text: str, cursor: int) -> str:
@@ -57,6 +64,8 @@ class Question(NamedTuple):
     """Where the cursor starts; None: at the end."""
     step: Callable[[int], None] | None = None
     """Called with 1 for down and -1 for up; None: these keys are not for the line."""
+    lines: bool = False
+    """Whether a paste keeps its lines."""
     over: bool = False
     """Whether what is typed first takes the place of the text that is there, as in a selected text."""
 
@@ -141,9 +150,9 @@ class Prompt:
         return head if self._end and self.text[self.cursor :] == self._end else self.text
 
     def paste(self, pasted: str) -> None:
-        """Take a paste as one line, without what cannot be seen."""
+        """Take a paste, as one line unless its lines are kept, without what cannot be seen."""
         self.note = []
-        self._insert(pasted_line(pasted))
+        self._insert((pasted_lines if self.question.lines else pasted_line)(pasted))
         self.question.changed(self.text)
 
     def refuse(self, text: str) -> None:
@@ -158,7 +167,9 @@ class Prompt:
         free = width - len(label) - 2 - sum(cell_width(text) for text, _ in beside)
         room = max(min(width - len(label) - 2, max(free, width // 2, 30)), 8)
         first, last = max(self.cursor - reach(room), 0), self.cursor + reach(room)
-        drawn = [one if visible(one) == one else ("?" if plain else "·") for one in self.text[first:last]]
+        signs = {"\n": "/" if plain else "↵"}
+        other = "?" if plain else "·"
+        drawn = [one if visible(one) == one else signs.get(one, other) for one in self.text[first:last]]
         at = self.cursor - first
         if self._end and drawn[at:] == list(self._end) and self.text[: self.cursor].rpartition("/")[2] == "":
             del drawn[at:]  # a suffix alone is no name, and must not look like one

@@ -7,10 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
 from memtui.engine.model import Actor
+from memtui.features.remember.plan import RememberPlan
 from memtui.features.remember.view import RememberScreen
 from memtui.wire.session import Options, Session
 from memtui.workbench.app import MemtuiApp
@@ -156,3 +158,18 @@ async def test_what_fails_gives_the_text_back(tmp_path: Path) -> None:
         assert form.prompt.text == TEXT
         await screen.press("ctrl+s")
         await until_said(screen, "Saved ")
+
+
+async def test_a_paste_keeps_its_lines_and_loses_its_colours(tmp_path: Path) -> None:
+    agents = laid(tmp_path)
+    async with opened(agents) as screen:
+        form = await asked(screen)
+        screen.app.post_message(
+            events.Paste("\x1a[31mThe project never mocks\x1a[0m the database.\r\n\r\n\t- it lies\n\x1a]8;;x\x07")
+        )
+        await screen.until(lambda: form.outlook is not None)
+        assert form.wanted.text == "The project never mocks the database.\n\n\t- it lies"
+        found = form.outlook.found  # type: ignore[union-attr]
+        await screen.until_text("the database.↵↵·- it lies")
+        assert isinstance(found, RememberPlan)
+        assert b"The project never mocks the database.\n\n\t- it lies\n" in found.changes[0].after

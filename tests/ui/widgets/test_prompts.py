@@ -128,7 +128,7 @@ def test_control_characters_are_not_taken() -> None:
 def test_a_paste_is_one_line_without_controls_and_capped() -> None:
     found = prompt()
     found.paste("\n a\x1b[31mb\nsecond")
-    assert found.text == "a[31mb second"
+    assert found.text == "ab second"
     found.paste("👩\u200d💻\u200d")
     assert found.text.endswith("👩\u200d💻")
     found.paste("x" * 100_000)
