@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 GROUP = "new memory"
 WORKED_OUT = 0.1
 """Seconds without a key before it is worked out what would be written."""
+NOTHING = Sheet("")
 LABEL = 12
 """Cells of a field's name."""
 
@@ -41,17 +42,17 @@ class NewScreen(PlanScreen["NewPlan | None"]):
 
     HELP = """A new memory in the shape its agent writes: enter goes to the next field, and behind the last one
 creates it; ctrl+s creates it from any. Tab goes through the types. Below stand the file as it will be, and the line
-that the index gets in the same step. A name that ends in .md is the name of the file. Escape leaves; what is typed
-needs a second one."""
+that the index gets in the same step. A name that ends in .md is the name of the file. Escape leaves, and what is
+typed is there when you come back."""
 
     def __init__(
-        self, table: tuple[Action, ...], jobs: Jobs, root: Root, folder: str, name: str = "", *, plain: bool
+        self, table: tuple[Action, ...], jobs: Jobs, root: Root, folder: str, typed: Sheet = NOTHING, *, plain: bool
     ) -> None:
-        """Take the actions, what works, where it goes, a name that was typed already, and how it is drawn."""
+        """Take the actions, what works, where it goes, what was typed already, and how it is drawn."""
         self._jobs, self._root, self._folder = jobs, root, folder
         self._kind = next((one for one in folder.split("/") if one in TYPES), "")
         self._kind = self._kind or ("user" if root.scope == "global" else "project")
-        values = {NAME: name, DESCRIPTION: "", TYPE: self._kind}
+        values = {NAME: typed.name, DESCRIPTION: typed.description, TYPE: typed.type or self._kind}
         self.prompts = {field: self._prompt(field, values[field]) for field in fields_of(root)}
         self.fields: PlanList[str] = PlanList(self._draw_row)
         self.fields.rows = tuple(self.prompts)
@@ -60,11 +61,11 @@ needs a second one."""
         self.plan: NewPlan | None = None
         """What is written as the fields stand; None while that is not known."""
         self._refused: MemtuiError | None = None
-        self._entered = self._sure = self._busy = False
+        self._entered = self._busy = False
         self._stop_timer: Callable[[], None] = lambda: None
 
     def _prompt(self, field: str, value: str) -> Prompt:
-        question = Question(f"{field:<{LABEL - 1}}", value, self._next, self._leave, self._typed, over=field == TYPE)
+        question = Question(f"{field:<{LABEL - 1}}", value, self._next, self.leave, self._typed, over=field == TYPE)
         return Prompt(question)
 
     def on_mount(self) -> None:
@@ -78,12 +79,17 @@ needs a second one."""
         """What is typed."""
         return Sheet(**{field: prompt.text for field, prompt in self.prompts.items()})
 
+    @property
+    def typed(self) -> bool:
+        """Whether anything is typed."""
+        return self.sheet._replace(type="") != NOTHING or self.sheet.type not in ("", self._kind)
+
     # What comes of it
 
     def _typed(self, text: str) -> None:
         del text
         self._stop_timer()
-        self._sure = self._entered = False
+        self._entered = False
         self.plan = self._refused = None
         self._jobs.drop(GROUP)
         self._stop_timer = self.set_timer(WORKED_OUT, self._work_out).stop
@@ -165,14 +171,6 @@ needs a second one."""
             self._go(1)
         else:
             self._make()
-
-    def _leave(self) -> None:
-        typed = self.sheet._replace(type="") != Sheet("") or self.sheet.type not in ("", self._kind)
-        if typed and not self._sure:
-            self._sure = True
-            self.say("Not created yet: esc again drops what you typed, ctrl+s creates it.", "warning")
-        else:
-            self.leave()
 
     def _make(self) -> None:
         plan = self.plan

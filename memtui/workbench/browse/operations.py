@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.model import Address, Conflict, Done, PassedOver, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.features.actors import who_words
-from memtui.features.transfer.new_memory import has_shape
+from memtui.features.transfer.new_memory import Sheet, has_shape
 from memtui.features.transfer.plan import translates
 from memtui.features.typed_address import Target, rename_target
 from memtui.mask import mask
@@ -45,6 +45,8 @@ class MemoryOperations:
         self.seeing = SeenChanges(screen.bridge, screen.say)
         self._told: tuple[str, int, float] = ("", 0, 0.0)
         """What was done last, with how many memories in a row, and when that was told."""
+        self._unmade: dict[str, Sheet] = {}
+        """What was typed of a new memory and not made, by root."""
 
     @property
     def _roots(self) -> Mapping[str, Root]:
@@ -277,6 +279,9 @@ class MemoryOperations:
             return
 
         def made(plan: NewPlan | None) -> None:
+            if form.typed and plan is None:
+                self._unmade[place.root] = form.sheet
+                screen.say("Nothing is created; n has what you typed again.")
             if plan is not None:
                 indexes = ", ".join(one.address.name for one in plan.changes[1:] if one.what)
                 also = f", with a line in {indexes}. u takes both back." if indexes else ". u takes it back."
@@ -285,7 +290,9 @@ class MemoryOperations:
                 screen.open_when_there(plan.address, then=f"line {lines + 1}:1")
 
         root = self._roots[place.root]
-        form = NewScreen(screen.table, screen.bridge, root, place.path, name, plain=screen.facts.ascii)
+        typed = self._unmade.pop(root.id, Sheet(""))
+        typed = typed._replace(name=name or typed.name)
+        form = NewScreen(screen.table, screen.bridge, root, place.path, typed, plain=screen.facts.ascii)
         screen.app.push_screen(form, made)
 
     def _is_gone(self, root: str) -> bool:

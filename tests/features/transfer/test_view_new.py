@@ -77,20 +77,27 @@ async def test_a_name_that_is_taken_is_said_and_corrected_and_keys_that_come_too
         await screen.until(lambda: "testing2.md" in agents.held("claude-code"))
 
 
-async def test_what_is_typed_needs_a_second_escape(tmp_path: Path) -> None:
+async def test_escape_keeps_what_is_typed_until_the_memory_is_made(tmp_path: Path) -> None:
     agents = world(tmp_path)
     before = agents.everything()
     async with opened(agents) as screen:
         await asked(screen)
         await screen.press("escape")
-        assert screen.app.screen is screen.browser
-        form = await asked(screen)
-        await screen.type("B")
+        assert "n has what you typed" not in screen.text
+        await asked(screen)
+        await screen.type("Build")
+        await screen.press("enter")
+        await screen.type("How")
         await screen.press("escape")
-        assert form.is_current
-        await screen.press("escape")
-        assert screen.app.screen is screen.browser
+        await screen.until_text("Nothing is created; n has what you typed again.")
         assert agents.everything() == before
+        form = await asked(screen)
+        assert (form.sheet.name, form.sheet.description) == ("Build", "How")
+        await screen.press("ctrl+s")
+        await screen.until(lambda: not form.is_attached)
+        await screen.press("escape")
+        await screen.until(lambda: not screen.browser.editing)
+        assert (await asked(screen)).sheet.name == ""
 
 
 async def test_an_index_that_an_agent_writes_in_that_moment_is_taken_up(tmp_path: Path) -> None:
