@@ -22,6 +22,7 @@ from memtui.pointers import carry
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words, partly_done
 from memtui.ui.keys.fence import MOMENT
+from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.tree.nodes import MEMORY, Node
 from memtui.workbench.undo import SeenChanges, Step
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from memtui.workbench.browse.browser import BrowserScreen
 
 
+MANY = 50
+"""More memories than one looks at on a screen: they go away at once only after a question."""
 TOGETHER = 3.0
 """Seconds between two operations of one kind that are told together, because nobody has read the first."""
 
@@ -73,7 +76,8 @@ class MemoryOperations:
         """Move to the trash what is listed; a memory that somebody changed since stays, and is asked about."""
         nodes = self._screen.forest.nodes
         rows = [(address, nodes[address].memory) for address in self._targets()]
-        self._trash({address: row.sha256 if row is not None else None for address, row in rows})
+        listed = {address: row.sha256 if row is not None else None for address, row in rows}
+        self._if_sure(f"Move {self.name(tuple(listed))} to the trash", len(listed), lambda: self._trash(listed))
 
     def _trash(self, listed: dict[Address, str | None]) -> None:
         targets, actor = tuple(listed), self._screen.bridge.actor
@@ -97,12 +101,29 @@ class MemoryOperations:
     def archive(self) -> None:
         """Move to memtui's own folder for what no agent is to be given."""
         targets, actor = self._targets(), self._screen.bridge.actor
-        self._run(
-            lambda engine: carry.archive(engine, targets, actor=actor),
-            f"archive {self.name(targets)}",
-            lambda done: self.report(done, "archived", after="; u brings it back"),
-            f"Archiving {self.name(targets)}",
-        )
+
+        def sure() -> None:
+            self._run(
+                lambda engine: carry.archive(engine, targets, actor=actor),
+                f"archive {self.name(targets)}",
+                lambda done: self.report(done, "archived", after="; u brings it back"),
+                f"Archiving {self.name(targets)}",
+            )
+
+        self._if_sure(f"Archive {self.name(targets)}", len(targets), sure)
+
+    def _if_sure(self, what: str, count: int, do: Callable[[], None]) -> None:
+        """Do it; to many memories only when the user agrees."""
+        if count <= MANY:
+            do()
+            return
+
+        def agreed(_: str) -> None:
+            self._screen.close_prompt()
+            do()
+
+        hint: Line = [("enter yes  esc no ", "dim")]
+        self._screen.ask(Question(f"{what}? ", "", agreed, self._screen.close_prompt, hint=lambda _: hint))
 
     def undo(self) -> None:
         """Take the last operation back."""
@@ -257,8 +278,6 @@ class MemoryOperations:
         )
 
     def _ask(self, label: str, start: Target, hint: Callable[[str], Line], done: Callable[[Target], None]) -> None:
-        from memtui.ui.widgets.prompts import Question
-
         def entered(text: str) -> None:
             target = start.read(text, self._roots)
             if target.problem:

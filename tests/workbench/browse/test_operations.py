@@ -12,6 +12,7 @@ from memtui.engine import Engine, events
 from memtui.engine.model import Address, Done, Outcome, Policy, Root
 from memtui.errors import StorageError
 from memtui.workbench.browse import operations
+from memtui.workbench.browse.operations import MANY
 from tests.test_mask import GITHUB
 from tests.workbench.memories import ME, Memories, failing, stalled, usual_roots
 from tests.workbench.shown import Shown, engine_with, make_app, shown
@@ -509,3 +510,17 @@ async def test_a_pin_of_what_nobody_reviewed_says_that_its_text_is_not_given_yet
         await screen.go(str(RETRY))
         await screen.press("p")
         await screen.until_text("Pinned, not given: nobody reviewed it yet; g a reviews it.")
+
+
+async def test_more_than_a_screenful_goes_away_only_after_a_question() -> None:
+    engine = engine_with({f"memtui:project/n{number:02}.md": "old\n" for number in range(MANY + 1)})
+    async with shown(engine) as screen:
+        await screen.press("*", "d", "t")
+        await screen.until_text(f"Move {MANY + 1} memories to the trash?")
+        await screen.press("escape")
+        await screen.until(lambda: screen.browser.prompt is None)
+        assert len(engine.data) == MANY + 1
+        await screen.press("d", "a")
+        await screen.until_text(f"Archive {MANY + 1} memories?")
+        await screen.press("enter")
+        await screen.until_text(f"{MANY + 1} memories archived")

@@ -49,6 +49,8 @@ def begin(terminal: Terminal) -> None:
     terminal.press("d")
     terminal.wait_for(f"moves {COUNT:,} memories to the trash")
     terminal.press("t")
+    terminal.wait_for(f"Move {COUNT:,} memories to the trash?")
+    terminal.press("enter")
     terminal.wait_for(f"Moving {COUNT:,} memories to the trash: ")
 
 
