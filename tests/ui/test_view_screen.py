@@ -47,7 +47,7 @@ async def test_messages_open_on_top_and_news_reach_the_header() -> None:
     async with shown() as screen:
         await changes(screen)
         screen.engine.outside(AUTH, "other\n")
-        await screen.until_text("[3 Review(1)]")
+        await screen.until_text("A1 agent edits")
         await screen.press("M")
         await screen.until_text("Messages")
         await screen.press("escape")

@@ -293,8 +293,8 @@ class Chrome:
             self._screen.say(words, level)
 
     def counts(self) -> dict[str, int]:
-        """How much waits in each view, for the tabs."""
-        return {"changes": self.unseen + self.proposed, **self.waiting}
+        """How much waits in each view, for the tabs; what waits in Review is counted in the header."""
+        return self.waiting
 
     @property
     def unseen(self) -> int:

@@ -252,7 +252,7 @@ def header(state: State, width: int) -> Line:
         word = "conflict" if state.totals.conflict == 1 else "conflicts"
         right.append((f"!{state.totals.conflict} {word}  ", "conflict"))
     if state.proposed:
-        right.append((f"R{state.proposed}  ", "agent"))
+        right.append((f"R{state.proposed} proposed  ", "agent"))
     edits = len(right)
     if state.unseen:
         right.append((f"A{state.unseen} agent edits  ", "agent"))
@@ -267,8 +267,11 @@ def header(state: State, width: int) -> Line:
         right.append(("reading...  ", "dim"))
     elif state.progress:
         right.append((f"{state.progress}...  ", "dim"))
-    if state.unseen and sum(cell_width(text) for text, _ in (*left, *right)) >= width:
-        right[edits] = (f"A{state.unseen} {'edit' if state.unseen == 1 else 'edits'}  ", "agent")
+    short = [(edits, f"A{state.unseen} {'edit' if state.unseen == 1 else 'edits'}  ")] * bool(state.unseen)
+    short += [(edits - 1, f"R{state.proposed}  ")] * bool(state.proposed)
+    for place, words in short:
+        if sum(cell_width(text) for text, _ in (*left, *right)) >= width:
+            right[place] = (words, "agent")
     return spread(left, right, width)
 
 

@@ -38,6 +38,13 @@ def test_the_header_counts_what_needs_the_user() -> None:
     assert "A4 agent edits" in words(cells.header(state, 120))
 
 
+@pytest.mark.parametrize(
+    ("width", "said"), [(90, "R2 proposed  A4 agent"), (80, "R2 proposed  A4 edits"), (70, "R2  A4 edits")]
+)
+def test_what_waits_in_review_gets_shorter_word_by_word(width: int, said: str) -> None:
+    assert said in words(cells.header(cells.State("acme-api", "fix-login", Signs(5, 3, 1, 2), 4, proposed=2), width))
+
+
 @pytest.mark.parametrize("count", [1, 4])
 def test_the_header_leaves_out_a_word_whole_where_there_is_no_room(count: int) -> None:
     state = cells.State("acme-api", "fix-login", Signs(5, 3, 1, 2), count, read_only=True, health=Health("polling", ""))
