@@ -28,11 +28,13 @@ CALLED = ("memory", "memories", "memory-bank", "memory_bank", "agent-memory", "a
 """What folders of memories are called, in any case."""
 BANKS = ("memory-bank", "memory_bank")
 INDEX = "MEMORY.md"
-PERSONAS = frozenset({"SOUL.md", "IDENTITY.md", "USER.md"})
+PERSONAS = frozenset({"SOUL.md", "IDENTITY.md"})
 """Beside a MEMORY.md they show a workspace of OpenClaw's."""
+PERSON = "USER.md"
+"""Beside a MEMORY.md and without those it shows memories of Hermes'."""
 LETTA = "letta"
 """Whose memories hold a folder `system` with a `persona.md`."""
-ABOUT = frozenset({"readme.md", "changelog.md", "contributing.md", "license.md", "agents.md", "claude.md"})
+ABOUT = frozenset({"readme.md", "changelog.md", "contributing.md", "license.md", "agents.md", "claude.md", "skill.md"})
 """Markdown that lies beside anything."""
 _MADE = ("target", "build", "dist", "coverage", ".tox", ".cache", ".next", ".gradle", ".mypy_cache", ".pytest_cache")
 _SKIPPED = frozenset(("node_modules", "__pycache__", "site-packages", "venv", ".venv", "vendor", ".git", ".hg", *_MADE))
@@ -182,6 +184,8 @@ class _Look:
         if INDEX in files and os.path.join(path, INDEX) not in self._files:
             if PERSONAS.intersection(files):
                 return "openclaw"
+            if PERSON in files:
+                return "hermes"
             if (is_mostly_text or path != self._top) and self._names_others(path, files):
                 return around or "claude-code"
         if not called or not is_mostly_text:
