@@ -38,7 +38,7 @@ CODES = {
     "E_TOO_MANY": "the scope is full",
     "E_TEXT": "the text cannot be stored as UTF-8, or the file is not text",
     "E_MASKED": "the edit would change a secret that is masked for whoever makes it",
-    "E_SECRET": "the text holds a secret, and agents would be given it",
+    "E_SECRET": "the text holds a secret, which agents or others would be given",
     "E_READ_ONLY": "the root, or memtui itself, is read-only",
     "E_PERSON": "only a person may do this, at a terminal of their own",
     "E_ACCESS": "this client may read here, but not change anything",

@@ -14,6 +14,7 @@ _VERBS = (
             Param("file", "the bundle to write; `-` is standard output", "file", "FILE", required=True),
             Param("places", "memories, folders or roots; default: every memory in reach", "place", "PLACE", many=True),
             Param("--history", "with every version that history keeps", "flag"),
+            Param("--secrets", "what becomes of secrets in them", choices=("keep", "mask")),
             Param("--force", "write over a file that is there", "flag"),
         ),
         (
@@ -26,7 +27,8 @@ _VERBS = (
         ),
         "The file is a tar file with a list of what is in it, and the same memories give the same bytes. It keeps "
         "bytes, pins and uses. With --history it also holds what memories once said; a version that was redacted is "
-        "not in it.",
+        "not in it. Where a text holds a secret nothing is written (E_SECRET) without --secrets; with mask, texts go "
+        "along masked, and older versions with a secret stay out.",
         "one object: file, bytes, sha256, memories, versions, left (address, why)",
         does="memtui.features.bundles.verbs:export",
         rank=70,

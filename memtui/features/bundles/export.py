@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui import mask
 from memtui.engine.model import Address, Memory, Version
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.bundles.bundle import Bundle, Origin, Packed, PackedPast
 from memtui.features.transfer.index_lines import LINKS
+from memtui.features.transfer.plan import refused_for_secrets
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -27,7 +29,9 @@ class Exported(NamedTuple):
         return sum(len(memory.history) for memory in (*self.bundle.memories, *self.bundle.deleted))
 
 
-def collect(reader: Engine, rows: Iterable[Memory], *, history: bool, deleted: Iterable[Address] = ()) -> Exported:
+def collect(
+    reader: Engine, rows: Iterable[Memory], *, history: bool, deleted: Iterable[Address] = (), secrets: str = ""
+) -> Exported:
     """Read memories for a bundle.
 
     Args:
@@ -35,12 +39,16 @@ def collect(reader: Engine, rows: Iterable[Memory], *, history: bool, deleted: I
         rows: which.
         history: with the versions they had.
         deleted: memories that are no more, whose deletion goes along.
+        secrets: what becomes of memories that hold some: `keep`, `mask` (older versions with one stay out), `leave`
+            them out, or empty: nobody said.
 
     Raises:
         NotFoundError: there is none to export.
+        RefusedError: `E_SECRET`, there are secrets, and nobody said what becomes of them.
     """
     packed: list[Packed] = []
     left: list[tuple[Address, str]] = []
+    secret: list[Address] = []
     for row in rows:
         try:
             row.address.path.encode()
@@ -52,6 +60,12 @@ def collect(reader: Engine, rows: Iterable[Memory], *, history: bool, deleted: I
             left.append((row.address, error.message))
             continue
         past = _past(reader, row.address) if history else ()
+        if secrets != "keep" and (_has_secret(data) or any(_has_secret(one.data) for one in past)):
+            secret.append(row.address)
+            if secrets != "mask":
+                left += [(row.address, "It holds a secret.")] if secrets else []
+                continue
+            data, past = mask.shown_bytes(data), tuple(one for one in past if not _has_secret(one.data))
         packed.append(
             Packed(
                 _origin(reader, row.address),
@@ -64,11 +78,29 @@ def collect(reader: Engine, rows: Iterable[Memory], *, history: bool, deleted: I
                 past,
             )
         )
-    gone = [Packed(_origin(reader, one), one.path, b"", history=_past(reader, one)) for one in deleted]
-    gone = [one for one in gone if one.history]
+    gone, told = _deleted(reader, tuple(deleted), keep=secrets == "keep")
+    secret += told
+    if secret and not secrets:
+        hint = "--secrets mask exports them without their secrets, --secrets keep as they are."
+        raise refused_for_secrets(secret, hint)
     if not packed and not gone:
         raise NotFoundError("There is no memory to export.", hint="`memtui ls` lists what there is.")
     return Exported(Bundle(tuple(packed), tuple(gone)), tuple(left))
+
+
+def _deleted(reader: Engine, deleted: Sequence[Address], *, keep: bool) -> tuple[list[Packed], list[Address]]:
+    """The deletions that go along, without versions that hold a secret unless those are kept; and whose had one."""
+    gone, told = [], []
+    for address in deleted:
+        history = _past(reader, address)
+        clean = history if keep else tuple(past for past in history if not _has_secret(past.data))
+        told += [address] if clean != history else []
+        gone += [Packed(_origin(reader, address), address.path, b"", history=clean)] if clean else []
+    return gone, told
+
+
+def _has_secret(data: bytes) -> bool:
+    return bool(mask.secrets(data.decode("utf-8", "replace")))
 
 
 def _origin(reader: Engine, address: Address) -> Origin:

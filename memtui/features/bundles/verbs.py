@@ -26,7 +26,8 @@ def export(call: Call) -> int:
         call.engine.watch.reconcile()  # what others wrote lately belongs to it
     rows, cut = _rows(call)
     deleted = _deleted(call) if call.args.flag("history") else []
-    found = collect(call.engine, rows, history=call.args.flag("history"), deleted=deleted)
+    secrets = call.args.text("secrets") or ""
+    found = collect(call.engine, rows, history=call.args.flag("history"), deleted=deleted, secrets=secrets)
     found = found._replace(left=(*found.left, *cut))
     data = bundle.write(found.bundle)
     file = call.args.need("file")

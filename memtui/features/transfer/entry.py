@@ -6,6 +6,7 @@ from memtui.wire.verb import Param, Verb
 
 AS_IS = Param("--as-is", "keep every byte, also when the other agent's root wants another front matter", "flag")
 DRY_RUN = Param("--dry-run", "show what would be written, and write nothing", "flag")
+SECRETS = Param("--secrets", "what becomes of secrets in what goes to another root", choices=("keep", "mask"))
 NEW = Param("new", "its new address; ending in `/`, or a root, keeps the name", "address", "NEW", required=True)
 ONE_OPERATION = (
     "one operation: txn, operation, label, also (what followed), left (what did not), and items with address, ok, "
@@ -22,6 +23,7 @@ _VERBS = (
             NEW,
             AS_IS,
             ALONE,
+            SECRETS,
             DRY_RUN,
         ),
         (
@@ -31,8 +33,9 @@ _VERBS = (
         ),
         "Between the roots of two agents the front matter is mapped to what the other one reads, names get its "
         "ending, and its index gets a line in its own style; the text below the front matter never changes. What the "
-        "other agent does not read is kept and said, what it may not have is left out and said. Pins, uses and "
-        "history stay with the original. One `memtui undo` takes all of it back.",
+        "other agent does not read is kept and said, what it may not have is left out and said. A memory with a secret "
+        "goes to another root only with --secrets (else E_SECRET). Pins, uses and history stay with the original. "
+        "One `memtui undo` takes all of it back.",
         ONE_OPERATION,
         does="memtui.features.transfer.verbs:cp",
         rank=50,

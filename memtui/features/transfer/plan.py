@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui import mask
 from memtui.engine.model import Actor, Address, Done, Outcome, Rename, Root, Step, Write
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
 from memtui.features.transfer import index_lines
@@ -38,6 +39,27 @@ class Wish(NamedTuple):
     """Leave indexes and links as they are."""
     fit: bool = True
     """Give names the target's own ending."""
+    masked: bool = False
+    """Mask the secrets of what is copied to another root."""
+
+
+def secrets_of(reader: Engine, pairs: Iterable[tuple[Address, Address]]) -> tuple[Address, ...]:
+    """Find which memories would take a secret to another root; one that cannot be read does not go there."""
+    found = []
+    for old, new in pairs:
+        if old.root != new.root:
+            try:
+                data = reader.read(old).bytes
+            except MemtuiError:
+                continue
+            found += [old] if mask.secrets(data.decode("utf-8", "replace")) else []
+    return tuple(found)
+
+
+def refused_for_secrets(found: Sequence[Address], hint: str) -> RefusedError:
+    """Make the error of a copy or a bundle that would take secrets along, which nobody said."""
+    first = f"{found[0]} holds a secret" if len(found) == 1 else f"{len(found):,} memories hold secrets: {found[0]}, .."
+    return RefusedError(f"{first}.", code="E_SECRET", unharmed="Nothing was written.", hint=hint)
 
 
 def differs(source: Root, target: Root) -> bool:
@@ -95,6 +117,33 @@ def apply(engine: Engine, wanted: Plan, *, actor: Actor) -> Done:
             outcomes[old] = Outcome(old, outcome.result, new_address=outcome.address)
     operation = "rename" if wanted.moving else "create"
     return Done(done.txn, operation, (*outcomes.values(), *staying), done.label, wanted.rest, wanted.also)
+
+
+def copy(
+    engine: Engine, pairs: Sequence[tuple[Address, Address]], secrets: str, *, actor: Actor, wish: Wish | None = None
+) -> Done:
+    """Copy memories as one undo step, with what a person said about secrets that would go to another root.
+
+    Args:
+        engine: does it.
+        pairs: memories, by their old addresses and the new ones.
+        secrets: `keep`, `mask`, `leave` these memories out, or empty: nobody said.
+        actor: who does it.
+        wish: how, where more than bytes is copied.
+
+    Raises:
+        RefusedError: `E_SECRET`, there are some, and nobody said; or all are left out.
+        MemtuiError: as `apply`, and `Memories.copy`.
+    """
+    found = () if secrets == "keep" else secrets_of(engine, pairs)
+    going = [pair for pair in pairs if secrets != "leave" or pair[0] not in found]
+    if found and (not secrets or not going):
+        raise refused_for_secrets(found, "Say whether to keep or mask it.")
+    masked = secrets == "mask" and bool(found)
+    if wish is None and not masked:
+        return engine.memories.copy(going, actor=actor)
+    wish = wish or Wish(as_is=True, alone=True, fit=False)
+    return apply(engine, plan(engine, going, wish._replace(masked=masked)), actor=actor)
 
 
 def _stays(item: Item) -> MemtuiError:
@@ -186,7 +235,8 @@ class _Planning:
         if snapshot.sha256 != row.sha256:
             return Item(old, new, problem="somebody is writing it")
         data, root = snapshot.bytes, self.roots[new.root]
-        found = self._translated(data, old, new)
+        masked = self.wish.masked and old.root != new.root
+        found = self._translated(mask.shown_bytes(data) if masked else data, old, new)
         if len(found.data) > root.policy.write_bytes:
             return Item(old, new, problem=f"{len(found.data):,} bytes; the limit there is {root.policy.write_bytes:,}")
         return Item(old, new, data, found.data, (*found.notes, *self._notes(data, old, new)))

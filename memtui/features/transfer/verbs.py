@@ -8,7 +8,7 @@ from memtui.engine.model import Address, Done
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.transfer.model import IndexChange, Item, Note, Plan
 from memtui.features.transfer.names import below
-from memtui.features.transfer.plan import Wish, apply, differs, plan
+from memtui.features.transfer.plan import Wish, apply, differs, plan, refused_for_secrets, secrets_of
 from memtui.pointers import carry
 from memtui.wire import outcomes, places, results
 from memtui.wire.call import Call
@@ -26,9 +26,16 @@ class Way(NamedTuple):
 
 
 def cp(call: Call) -> int:
-    """Copy memories."""
+    """Copy memories.
+
+    Raises:
+        RefusedError: `E_SECRET`, one goes to another root with a secret in it, and nobody said what becomes of it.
+    """
     way = _way(call, call.args.texts("old"), call.args.need("new"))
-    if call.args.flag("dry_run") or _translates(call, way):
+    secrets = call.args.text("secrets")
+    if secrets is None and not call.args.flag("dry_run") and (found := secrets_of(call.engine, way.pairs)):
+        raise refused_for_secrets(found, "--secrets mask copies without them, --secrets keep as it is.")
+    if call.args.flag("dry_run") or secrets == "mask" or _translates(call, way):
         return _transfer(call, way, moving=False)
     return results.done(call.out, call.engine.memories.copy(way.pairs, actor=call.actor))
 
@@ -108,7 +115,7 @@ def _translates(call: Call, way: Way) -> bool:
 
 def _transfer(call: Call, way: Way, *, moving: bool) -> int:
     args, out = call.args, call.out
-    wish = Wish(moving, args.flag("as_is"), args.flag("alone"), way.fit)
+    wish = Wish(moving, args.flag("as_is"), args.flag("alone"), way.fit, masked=args.text("secrets") == "mask")
     wanted = plan(call.engine, way.pairs, wish)
     if args.flag("dry_run"):
         if out.json:

@@ -6,6 +6,7 @@ something to decide opens the first conflict; what was written is one step of un
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,23 @@ from memtui.workbench.bridge import WRITE
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
+
+
+def ask_about_secrets(screen: BrowserScreen, go_on: Callable[[str], None]) -> None:
+    """Ask what becomes of secrets that would go along, and go on with `keep`, `mask` or `leave`."""
+    from memtui.ui.widgets.prompts import Question
+
+    def answered(word: str) -> None:
+        chosen = [one for one in ("keep", "mask", "leave") if word.strip() and one.startswith(word.strip().lower())]
+        if chosen:
+            go_on(chosen[0])
+        else:
+            screen.refuse_prompt("Type keep, mask or leave.")
+
+    def hint(_: str) -> Line:
+        return [("a secret would go along: keep it, mask it, or leave the memory out", "warning")]
+
+    screen.ask(Question("secrets", "mask", answered, screen.close_prompt, hint=hint, over=True))
 
 
 class Bundles:
@@ -66,7 +84,7 @@ class Bundles:
             )
         )
 
-    def _export(self, text: str, targets: tuple[Address, ...], *, history: bool) -> None:
+    def _export(self, text: str, targets: tuple[Address, ...], *, history: bool, secrets: str = "") -> None:
         screen, over = self._screen, text == self._over
         path = path_of(text, screen.facts.settings.home)
         if path is None:
@@ -80,7 +98,9 @@ class Bundles:
             screen.say(f"Exported {count} to {text.strip()}.{left}", "warning" if left else "good")
 
         def refused(error: MemtuiError) -> None:
-            if error.code == "E_EXISTS":
+            if error.code == "E_SECRET":
+                ask_about_secrets(screen, lambda word: self._export(text, targets, history=history, secrets=word))
+            elif error.code == "E_EXISTS":
                 self._over = text
                 screen.refuse_prompt("There is a file of this name: enter again writes over it.")
             else:
@@ -90,7 +110,7 @@ class Bundles:
             if history and not screen.bridge.read_only:
                 engine.watch.reconcile()  # what others wrote lately belongs to it
             rows = engine.rows.some(targets)
-            found = collect(engine, [rows[one] for one in targets if one in rows], history=history)
+            found = collect(engine, [rows[one] for one in targets if one in rows], history=history, secrets=secrets)
             bundle_file.write(path, bundle.write(found.bundle), over=over)
             return found
 

@@ -7,7 +7,6 @@ inside.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -60,7 +59,15 @@ class MemoryOperations:
     def _targets(self) -> tuple[Address, ...]:
         return self._screen.memories.targets()
 
-    def _run(self, job: Callable[[Engine], Done], what: str, report: Callable[[Done], None], doing: str) -> None:
+    def _run(
+        self,
+        job: Callable[[Engine], Done],
+        what: str,
+        report: Callable[[Done], None],
+        doing: str,
+        *,
+        otherwise: Callable[[MemtuiError], None] | None = None,
+    ) -> None:
         """Do it; the next key is for the rows as they are then, unless that takes longer than a moment."""
         bridge = self._screen.bridge
 
@@ -68,7 +75,7 @@ class MemoryOperations:
             bridge.refresh(shows=bridge.hold(what, MOMENT))
             report(result)
 
-        bridge.run(job, done, what=what, lane=WRITE, doing=doing)
+        bridge.run(job, done, what=what, otherwise=otherwise, lane=WRITE, doing=doing)
 
     # One-key operations
 
@@ -257,9 +264,9 @@ class MemoryOperations:
         )
         screen.app.push_screen(landing, chosen)
 
-    def _transfer(self, wanted: Plan) -> None:
-        """Do a plan as it was shown."""
-        from memtui.features.transfer.plan import apply
+    def _transfer(self, wanted: Plan, secrets: str = "") -> None:
+        """Do a plan as it was shown; what becomes of secrets is asked when there are some."""
+        from memtui.features.transfer.plan import Wish, apply, copy, secrets_of
 
         screen, bridge = self._screen, self._screen.bridge
         pairs = tuple((item.old, item.new) for item in wanted.going)
@@ -269,13 +276,31 @@ class MemoryOperations:
             self.report(result, past, after=f" to {where(pairs)}; u takes it back")
             screen.go_when_there(pairs[0][1])
 
-        bridge.run(
-            lambda engine: apply(engine, wanted, actor=bridge.actor),
-            done,
-            what=wanted.words,
-            otherwise=partial(screen.show_error, wanted.words),
-            lane=WRITE,
-        )
+        def job(engine: Engine) -> Done:
+            if wanted.moving or secrets == "keep" or not secrets_of(engine, pairs):
+                return apply(engine, wanted, actor=bridge.actor)
+            return copy(engine, pairs, secrets, actor=bridge.actor, wish=Wish(fit=False))
+
+        otherwise = self._asking(wanted.words, secrets, lambda word: self._transfer(wanted, word))
+        bridge.run(job, done, what=wanted.words, otherwise=otherwise, lane=WRITE)
+
+    def _asking(self, what: str, secrets: str, again: Callable[[str], None]) -> Callable[[MemtuiError], None]:
+        """Make what takes a refusal of a copy: the question about secrets, once, or the error."""
+        from memtui.workbench.browse.bundles import ask_about_secrets
+
+        screen = self._screen
+
+        def go_on(word: str) -> None:
+            screen.close_prompt()
+            again(word)
+
+        def refused(error: MemtuiError) -> None:
+            if error.code == "E_SECRET" and not secrets:
+                ask_about_secrets(screen, go_on)
+            else:
+                screen.show_error(what, error)
+
+        return refused
 
     def _ask(self, label: str, start: Target, hint: Callable[[str], Line], done: Callable[[Target], None]) -> None:
         def entered(text: str) -> None:
@@ -351,15 +376,21 @@ class MemoryOperations:
             lane=WRITE,
         )
 
-    def _copy(self, pairs: tuple[tuple[Address, Address], ...]) -> None:
+    def _copy(self, pairs: tuple[tuple[Address, Address], ...], secrets: str = "") -> None:
+        from memtui.features.transfer.plan import copy
+
         actor, old = self._screen.bridge.actor, tuple(one for one, _ in pairs)
 
         def copied(done: Done) -> None:
             self.report(done, "copied", after=f" to {where(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 
-        name = self.name(old)
-        self._run(lambda engine: engine.memories.copy(pairs, actor=actor), f"copy {name}", copied, f"Copying {name}")
+        what = f"copy {self.name(old)}"
+        self._run(
+            lambda engine: copy(engine, pairs, secrets, actor=actor),
+            *(what, copied, f"Copying {self.name(old)}"),
+            otherwise=self._asking(what, secrets, lambda word: self._copy(pairs, word)),
+        )
 
     def _move(
         self, pairs: tuple[tuple[Address, Address], ...], target: Target | None = None, folder: str | None = None

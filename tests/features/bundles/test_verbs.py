@@ -1,12 +1,15 @@
 """export and import."""
 
+import os
 import tarfile
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 
 from memtui.engine.look.scan import RootTree
 from tests.cli.conftest import Cli, Result
+from tests.test_mask import GITHUB
 
 INDEX = "- [Role](role.md) — knows SQL\n"
 
@@ -78,6 +81,26 @@ def test_a_selection_goes_and_a_file_that_is_there_stays(machines: Machines) -> 
     assert document["memories"] == 2
     assert machines("here", "export", "c.tar", "notes/none").status == 4
     assert not Path("c.tar").exists()
+
+
+def test_a_secret_goes_into_a_bundle_only_when_that_is_said(machines: Machines) -> None:
+    a = machines.base / "here/a.md"
+    a.write_text(f"old {GITHUB}\n")
+    assert (
+        machines("here", "save", "notes/a.md", "--expect", sha256(a.read_bytes()).hexdigest(), "-", stdin=b"A\n").status
+        == 0
+    )
+    assert machines("here", "export", "a.tar", "notes/a.md").status == 0
+    for words in (("export", "b.tar", "--history"), ("export", "b.tar", "notes/b.md")):
+        (machines.base / "here/b.md").write_text(f"new {GITHUB} is ours\n")
+        result = machines("here", *words)
+        assert (result.status, "[E_SECRET]" in result.err, os.path.exists("b.tar")) == (5, True, False)
+    assert machines("here", "export", "b.tar", "--history", "--secrets", "mask").status == 0
+    assert GITHUB.encode() not in Path("b.tar").read_bytes()
+    assert machines("there", "import", "b.tar").status == 0
+    assert machines.held("there")["b.md"] == b"new [masked: GitHub token] is ours\n"
+    assert machines("here", "export", "k.tar", "--history", "--secrets", "keep").status == 0
+    assert Path("k.tar").read_bytes().count(GITHUB.encode()) == 2
 
 
 def test_a_bundle_goes_through_a_pipe(machines: Machines) -> None:

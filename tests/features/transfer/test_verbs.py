@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli, Result
+from tests.test_mask import GITHUB
 
 TESTING = "---\nname: Testing\ndescription: How\nmetadata:\n  type: feedback\n---\n\nNo mocks.\n"
 MAPPED = "---\nname: Testing\ndescription: How\ntype: feedback\n---\n\nNo mocks.\n"
@@ -131,3 +132,19 @@ def test_an_index_that_gets_no_line_is_said(world: World) -> None:
     for words in (("--dry-run",), ()):
         result = world("cp", "c/testing.md", "q/", *words)
         assert "q/MEMORY.md: The index gets no line: it is not UTF-8 text." in result.err
+
+
+@pytest.mark.parametrize("target", ["q/", "c2/"])
+def test_a_secret_goes_to_another_root_only_when_that_is_said(world: World, target: str) -> None:
+    (world.base / "c2").mkdir()
+    world.options += ["--root", f"c2={world.base / 'c2'}"]
+    (world.base / "c/testing.md").write_text(f"{TESTING}The key {GITHUB} is ours.\n", encoding="utf-8")
+    before = world.disk()
+    result = world("cp", "c/testing.md", target)
+    assert (result.status, "[E_SECRET]" in result.err, world.disk()) == (5, True, before)
+    assert world("cp", "c/testing.md", "c/here.md").status == 0
+    assert world("cp", "c/testing.md", target, "--secrets", "mask").status == 0
+    assert "The key [masked: GitHub token] is ours." in world.disk()[f"{target}testing.md"]
+    assert world("undo").status == 0
+    assert world("cp", "c/testing.md", target, "--secrets", "keep").status == 0
+    assert GITHUB in world.disk()[f"{target}testing.md"]

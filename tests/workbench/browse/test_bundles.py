@@ -7,6 +7,7 @@ from memtui.features.bundles.bundle import Bundle, Origin, Packed, read, write
 from memtui.features.bundles.view import ImportScreen
 from memtui.workbench.edit.merge.screen import ConflictScreen
 from tests.features.transfer.agents import Agents
+from tests.test_mask import GITHUB
 from tests.workbench.browse.agents_shown import opened, put_cursor
 
 HERE = Origin("memtui:project", "memtui", "project")
@@ -42,6 +43,25 @@ async def test_what_is_marked_is_exported_to_the_file_that_is_typed(tmp_path: Pa
         await screen.press("enter")
         await screen.until_text("Exported 1 memory")
         assert read((tmp_path / "mine.tar").read_bytes()).memories[0].history
+
+
+async def test_what_becomes_of_secrets_is_asked(tmp_path: Path) -> None:
+    agents = Agents(tmp_path, "memtui", "codex")
+    agents.lay("memtui", {"a.md": f"key {GITHUB} is\n", "b.md": "B\n"})
+    async with opened(agents) as screen:
+        for number, (answer, count, data) in enumerate(
+            (("", "1", b"key [masked: GitHub token] is\n"), ("k", "1", f"key {GITHUB} is\n".encode()))
+        ):
+            await put_cursor(screen, "memtui:project/a.md")
+            await screen.press("g", "x", "ctrl+u")
+            await screen.type(f"~/{number}.tar")
+            await screen.press("enter")
+            await screen.until_text("a secret would go along")
+            assert not (tmp_path / f"{number}.tar").exists()
+            await screen.type(answer)
+            await screen.press("enter")
+            await screen.until_text(f"Exported {count} memory to ~/{number}.tar")
+            assert read((tmp_path / f"{number}.tar").read_bytes()).memories[0].data == data
 
 
 async def test_an_import_says_what_comes_of_it_and_one_undo_takes_it_back(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.features.transfer.view import CopyScreen
 from tests.features.transfer.agents import Agents, root
+from tests.test_mask import GITHUB
 from tests.workbench.browse.agents_shown import opened, put_cursor, until_said
 from tests.workbench.shown import Shown
 
@@ -167,3 +168,20 @@ async def test_a_root_that_its_agent_does_not_read_says_so_before_anything_goes_
         await screen.press("enter")
         await screen.until(lambda: "testing.md" in agents.held("qwen-code"))
         await screen.until(lambda: screen.here == "qwen-code:project/testing.md")
+
+
+@pytest.mark.parametrize(("answer", "there"), [("m", "[masked: GitHub token]"), ("k", GITHUB)])
+async def test_a_copy_asks_what_becomes_of_secrets(tmp_path: Path, answer: str, there: str) -> None:
+    agents = world(tmp_path)
+    agents.lay("claude-code", {"MEMORY.md": "", "testing.md": f"{TESTING}The key {GITHUB} is ours.\n"})
+    before = agents.everything()
+    async with opened(agents) as screen:
+        found = await landing(screen, "C", "qwen-code:project/testing.md")
+        await screen.until(lambda: found.plan is not None)
+        await screen.press("enter")
+        await screen.until_text("a secret would go along")
+        assert agents.everything() == before
+        await screen.type(answer)
+        await screen.press("enter")
+        await screen.until_text("testing.md copied to qwen-code:project/testing.md")
+    assert f"The key {there} is ours." in str(agents.everything()["qwen-code"])
