@@ -89,8 +89,8 @@ class Checkout:
         files, number = manifests.OF_DEPENDENCIES, int(claim.more.partition(".")[0])
         said = {one.versions[name] for one in self._offered(files) if name in one.versions}
         majors = set(map(manifests.major, said))
-        # Where versions are open, nobody knows which is meant.
-        if number in majors or None in majors or (claim.kind == MENTION and not said):
+        # Where versions are open, or there are several, nobody knows which is meant.
+        if number in majors or None in majors or len(majors) > 1 or (claim.kind == MENTION and not said):
             return None
         found = self._lost(files, lambda one: manifests.major(one.versions.get(name, "")) == number)
         return found._replace(now=_plain_version(min(said))) if found is not None and said else found
