@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.diff.hunks import byte_lines
 from memtui.engine.disk import fsio
 from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history, state_of
 from memtui.features.claims import manifests
@@ -38,7 +39,7 @@ class Gone(NamedTuple):
     """When the commit that ended it was made, in milliseconds."""
     commit: str
     now: str = ""
-    """What takes its place: the new path, the new version; empty: nothing is known to."""
+    """What takes its place, as the repository has it: the new path, the new version; empty: nothing is known to."""
 
 
 _seen: OrderedDict[tuple[str, ...], Checkout] = OrderedDict()
@@ -176,9 +177,8 @@ class Checkout:
         """Manifests as they are committed, here and on the default branch."""
         if files not in self._committed:
             here, there = _paths(self._now, files), _paths(self._default, files)
-            known = {(path, self.past.names[path]) for path in here} | {
-                (path, self.past.default[path]) for path in there
-            }
+            known = {(path, self.past.names[path]) for path in here}
+            known |= {(path, self.past.default[path]) for path in there}
             none = Manifest(open=True)
             many = len(known) > _MANIFESTS
             self._committed[files] = (none,) if many else tuple(self._parsed(*one, missing=none) for one in known)
@@ -216,11 +216,11 @@ class Checkout:
             in the newest commit.
         """
         text = blob(self._objects, self.past.names.get(path))
-        if text is None or line not in text.splitlines(keepends=True):
+        if text is None or line not in byte_lines(text):
             return None
         for change in self.past.changes.get(path, ()):
             before = blob(self._objects, change.old)
-            if before is None or line not in before.splitlines(keepends=True):
+            if before is None or line not in byte_lines(before):
                 return change.at, True
         return self.past.since, False
 

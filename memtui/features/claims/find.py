@@ -41,6 +41,8 @@ _UNTIL = re.compile(
 _SINCE = re.compile(r"(?i)\b(?:since|from|between|seit|von|depuis|desde)\b")
 _NOWADAYS = ("today", "heute", "aujourd'hui", "hoy", "今天")
 """These as often mean no day at all."""
+_PLAIN = re.compile(r"[\w.@+/-]{1,400}")
+"""What of a repository may be put into a memory: whoever names its files could else write what an agent obeys."""
 _RENAMES = 10
 
 
@@ -128,9 +130,8 @@ def _told(page: _Page, claim: Claim, gone: Gone, rule: Rule) -> Hazard:
     when = f"{gone.commit[:8]}, {_day(gone.at)}"
     if not gone.now:
         return page.hazard(rule, claim.start, claim.end, claim.line, f"{written} is gone since {when}")
-    new = gone.now
-    if rule is DEPENDENCY:
-        new = written[: len(written) - len(claim.more)] + gone.now
+    kept = written[: len(written) - len(claim.more)] if rule is DEPENDENCY else ""
+    new = kept + gone.now if _PLAIN.fullmatch(gone.now) else None
     said = f"{written} is {gone.now} since {when}"
     return page.hazard(rule, claim.start, claim.end, claim.line, said, new)
 
@@ -165,9 +166,9 @@ def _relative(page: _Page, line: TextLine) -> Iterator[Hazard]:
 
 
 def _links(page: _Page, known: Container[Address]) -> Iterator[Hazard]:
-    if not links.may_link(page.data):
-        return
     here = page.row.address
+    if page.engine.roots.find(here.root).policy.is_index(here.path) or not links.may_link(page.data):
+        return  # what an index names in vain is told with what else is wrong with it
     for link in links.parse(page.data, here.path):
         if link.path is None or link.kind == links.IMPORT:
             continue
