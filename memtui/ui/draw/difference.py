@@ -172,8 +172,7 @@ def fold_runs(
         at += len(head)
         if at >= len(whole):
             return lines
-        if whole[at] == " " and not head.endswith(" "):
-            at += 1  # the break stands for it
+        at += whole[at] == " " and at + 1 < len(whole) and not head.endswith(" ")  # the break stands for the blank
 
 
 def _head(text: str, room: int) -> str:

@@ -59,6 +59,11 @@ def typed_text(text: str, chunks: Sequence[Hunk], index: int) -> str:
     return text
 
 
+def _result_rows(lines: int) -> int:
+    """Rows for the result of one place."""
+    return max(min(lines, MOST_RESULT_ROWS), 1)
+
+
 NARROW_ROWS = 30
 """Below this height the file after the merge gets only a few rows."""
 SHORT_ROWS = 18
@@ -162,7 +167,8 @@ class ConflictBoard(DecidingScreen):
         words = f"words: {sides.PAIRS[self.pair]}" if self.pair else ""
         self.query_one("#conflict-title", Lines).set_lines(rule(title, width, "conflict" if loud else "heading", words))
         result: list[Line] = view.result_lines(session, index, inner) if hunks else []
-        self._draw_place(self._place_lines(inner) if hunks else [], result, width, top=top)
+        room = self._room(len(result))
+        self._draw_place(self._place_lines(inner, room) if hunks else [], result, width, room, top=top)
         file, where = self._file.lines(session, index, inner)
         self.query_one("#conflict-file", LinesView).show(file, top=max(where - 2, 0) if top else None)
         self.draw_foot()
@@ -174,18 +180,17 @@ class ConflictBoard(DecidingScreen):
         self.call_after_refresh(self.draw)
         self.query_one("#conflict-file" if self.zoomed == FILE or self.view == RESULT else "#conflict-hunk").focus()
 
-    def _place_lines(self, width: int) -> list[Line]:
+    def _place_lines(self, width: int, room: int) -> list[Line]:
         """The place with its sides; a large one is not drawn anew for every key."""
         beside = self.view == BESIDE
         here = self.session.chunks[self.index], self.session.choice(self.index)
-        late = self.editing and not beside  # what was BASE is in the differences too, the other side is nowhere else
-        key = (here, width, beside, self.pair, late)
+        key = (here, width, beside, self.pair, room)
         if self._drawn is None or self._drawn[0] != key:
-            lines = sides.place_lines(self.session, self.index, width, beside=beside, pair=self.pair, base_last=late)
+            lines = sides.place_lines(self.session, self.index, width, beside=beside, pair=self.pair, rows=room)
             self._drawn = (key, lines)
         return self._drawn[1]
 
-    def _draw_place(self, lines: list[Line], result: list[Line], width: int, *, top: bool) -> None:
+    def _draw_place(self, lines: list[Line], result: list[Line], width: int, room: int, *, top: bool) -> None:
         """Share the rows between the place, its result and the file."""
         place = self.query_one("#conflict-hunk", LinesView)
         place.display = self.view != RESULT and self.zoomed != FILE
@@ -195,12 +200,11 @@ class ConflictBoard(DecidingScreen):
         self.query_one("#conflict-result-title", Lines).set_lines(rule(words, width, "heading", keys))
         shown = self.query_one("#conflict-result", LinesView)
         shown.show(result, top=0)
-        shown.styles.height = rows = max(min(len(result), MOST_RESULT_ROWS), 1)
+        shown.styles.height = _result_rows(len(result))
         if self.zoomed == PLACE and not self.editing:
             place.styles.height = "1fr"
         else:
-            room = self.size.height - self._fixed_rows(rows)
-            place.styles.height = max(min(len(lines), room), 3 if self._short else 4)
+            place.styles.height = min(len(lines), room)
         words = "file after the merge, read only"
         self.query_one("#conflict-file-title", Lines).set_lines(rule(words, width, "heading", "tab scrolls here"))
 
@@ -225,8 +229,8 @@ class ConflictBoard(DecidingScreen):
         """Whether every row counts."""
         return self.size.height < SHORT_ROWS
 
-    def _fixed_rows(self, result: int) -> int:
-        """Rows that the place to decide cannot have: titles, footer, its result, a look at the file."""
+    def _room(self, result: int) -> int:
+        """Rows for the place to decide: what titles, footer, its result and a look at the file leave of the screen."""
         narrow = self.size.height < NARROW_ROWS
         edit = EDIT_ROWS // 2 if narrow else EDIT_ROWS
         fixed, file = (7, 1) if self._short else (8, 3 if narrow else 8)
@@ -234,7 +238,8 @@ class ConflictBoard(DecidingScreen):
             fixed, file = fixed - 1, 0
         if self.zoomed == PLACE:
             fixed, file = fixed - 1, 0
-        return fixed + file + (edit if self.editing else result)
+        fixed += file + (edit if self.editing else _result_rows(result))
+        return max(self.size.height - fixed, 3 if self._short else 4)
 
     def draw_foot(self) -> None:
         """Show what ctrl+s would do, and the keys."""

@@ -19,6 +19,8 @@ SIDE_BY_SIDE = 110
 """From this width on both sides can stand next to each other."""
 WITH_BASE = 160
 """From this width on BASE stands between them."""
+LEAST_OF_YOURS, LEAST_OF_AGENT = 3, 3
+"""Rows of each side, its name among them, that are seen at once however little room there is."""
 CONTEXT = 3
 """Unchanged lines shown around a place, where there is room for them."""
 
@@ -39,7 +41,7 @@ def place_lines(
     *,
     beside: bool = False,
     pair: int = EACH,
-    base_last: bool = False,
+    rows: int | None = None,
 ) -> list[Line]:
     """Show one place.
 
@@ -49,7 +51,8 @@ def place_lines(
         width: cells.
         beside: whether the sides stand next to each other; from `WITH_BASE` cells on with BASE between them.
         pair: which words are compared, an index of `PAIRS`.
-        base_last: whether BASE stands below the sides, where they are stacked and there is little room.
+        rows: rows there are for it. Where sides that are stacked need more, both begin within them, and BASE, which the
+            differences hold, comes last.
     """
     chunk, choice = session.chunks[index], session.choice(index)
     both = choice in (BOTH, BOTH_THEIRS_FIRST)
@@ -70,7 +73,8 @@ def place_lines(
         for place, (side, alone) in enumerate(zip(sides, (BASE_YOURS, BASE_AGENT), strict=True))
     ]
     if not beside:
-        return [*columns[0], *columns[1], [], *base] if base_last else [*base, [], *columns[0], [], *columns[1]]
+        whole = [*base, [], *columns[0], [], *columns[1]]
+        return whole if rows is None or len(whole) <= rows else _begun(columns[0], columns[1], base, rows)
     above, below = _around(session, index)
     starts = (chunk.yours_line, chunk.theirs_line)
     sizes = (len(chunk.yours), len(chunk.theirs))
@@ -83,6 +87,16 @@ def place_lines(
         middle += _context(below, chunk.base_line + len(chunk.base), room)
         return side_by_side([framed[0], [base[0], *middle], framed[1]], room)
     return [*base, [], *side_by_side(framed, room)]
+
+
+def _begun(yours: list[Line], agent: list[Line], base: list[Line], rows: int) -> list[Line]:
+    """Put the sides below each other so that both begin within some rows; what is left of YOURS follows AGENT."""
+    seen = max(rows - min(len(agent), max(rows // 2, LEAST_OF_AGENT)) - 1, LEAST_OF_YOURS)
+    if len(yours) <= seen:
+        return [*yours, *([[]] if len(yours) < seen else []), *agent, [], *base]
+    note: Line = [(f"    ... {len(yours) - seen:,} more rows of YOURS below AGENT", "dim")]
+    more: Line = [("  YOURS goes on", "draft")]
+    return [*yours[:seen], note, *agent, more, *yours[seen:], [], *base]
 
 
 class _Side:

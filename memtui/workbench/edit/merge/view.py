@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from rich.cells import chop_cells
-
 from memtui.diff.differences import ADDED, REMOVED, SAME, LineChange, Span, line_changes
 from memtui.diff.merge import BASE, BOTH_EQUAL, CONFLICT, THEIRS, YOURS
 from memtui.diff.merge import SAME as UNCHANGED
-from memtui.safe_text import cell_width, visible
+from memtui.safe_text import cell_width
+from memtui.ui.draw.difference import fold_runs
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
 from memtui.workbench.edit.merge.session import CHOICES, NAMES, MergeSession
@@ -46,20 +45,11 @@ def marked(text: str, spans: list[Span], style: str) -> list[Run]:
 
 def numbered(sign: Run, number: int, runs: list[Run], width: int) -> list[list[Run]]:
     """Show one line with its number, folded at the width; a carriage return stays visible."""
-    room = max(width - 11, 10)
-    rows: list[list[Run]] = [[sign, (f"{number:>4}  ", "number")]]
+    room, lead = max(width - 11, 10), (f"{number:>4}  ", "number")
     if len(runs) == 1 and 2 * len(text := runs[0][0]) <= room and text.isascii() and text.isprintable():
-        return [[*rows[0], runs[0]]]  # nearly every line, and it has to be quick
-    used = 0
-    for text, style in runs:
-        for part in _fold(visible(text.expandtabs(4)), room - used, room):
-            if part is None:
-                rows.append([(sign[0] + "      ", sign[1])])
-                used = 0
-            else:
-                rows[-1].append((part, style))
-                used += cell_width(part)
-    return rows
+        return [[sign, lead, runs[0]]]  # nearly every line, and it has to be quick
+    first, *rest = fold_runs(runs, room)
+    return [[sign, lead, *first], *([(sign[0] + "      ", sign[1]), *row] for row in rest)]
 
 
 def side_by_side(columns: list[list[Line]], width: int) -> list[Line]:
@@ -82,28 +72,6 @@ def with_note(row: list[Run], note: str, style: str, width: int) -> list[Run]:
     """Put a word at the right end of a row."""
     used = sum(cell_width(text) for text, _ in row)
     return [*row, (" " * max(width - used - len(note), 1), "name"), (note, style)]
-
-
-def _fold(text: str, first: int, room: int) -> list[str | None]:
-    """Cut text into what fits; None stands for a new row. A line of any length is looked at once."""
-    if 2 * len(text) <= first or cell_width(text) <= first:
-        return [text] if text else []
-    parts: list[str | None] = []
-    at, size = 0, first
-    while at < len(text):
-        window = text[at : at + 2 * room]
-        head = chop_cells(window, size)[0] if size > 0 else ""
-        if at + len(head) < len(text):
-            space = head.rfind(" ")
-            if space > len(head) // 2 and text[at + len(head)] != " ":
-                head = head[: space + 1]  # between two words, where that leaves no half-empty row
-        parts += [head] if head else []
-        at += len(head)
-        size = room
-        if at < len(text):
-            parts.append(None)
-            at += text[at] == " " and at + 1 < len(text) and head[-1:] != " "  # the new row stands for the blank
-    return parts
 
 
 _STYLE = {YOURS: "draft", THEIRS: "agent", BASE: "strong"}

@@ -1,6 +1,8 @@
 """One place of a conflict, as its two changes from BASE, in every view and with every pair of words."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memtui.ui.draw.spans import Line
 from memtui.workbench.edit.merge.session import MergeSession
@@ -88,3 +90,14 @@ def test_what_is_chosen_is_said_in_words(width: int) -> None:
         merged.decide([0], choice)
         shown = "\n".join(text(place_lines(merged, 0, width, beside=width > 100)))
         assert [name for name in ("YOURS", "AGENT", "BASE") if f"* {name}  chosen" in shown] == names
+
+
+@given(st.integers(1, 30), st.integers(1, 30), st.integers(8, 40))
+def test_both_sides_begin_within_the_rows_there_are(yours: int, agent: int, rows: int) -> None:
+    mine, theirs = ("".join(f"{word} {n}\n" for n in range(count)) for word, count in (("mine", yours), ("its", agent)))
+    shown = text(place_lines(session("old\n", mine, theirs), 0, 80, rows=rows))
+    names = [next(n for n, line in enumerate(shown) if line.startswith(f"  {name} ")) for name in ("YOURS", "AGENT")]
+    assert max(names) + 2 < rows, "the name of each side, and what it did"
+    ends = "mine 0", f"mine {yours - 1}", f"its {agent - 1}"
+    assert [sum(line.endswith(end) for line in shown) for end in ends] == [1, 1, 1]
+    assert any(line.startswith("  BASE") for line in shown)
