@@ -445,6 +445,7 @@ class Chrome:
         lines: list[Line] = [
             [("  No memories yet.", "strong")],
             [(f"  {self._key('new')}", "key"), (" creates the first one", "name")],
+            [(f"  {self._key('remember')}", "key"), (" makes one of a sentence", "name")],
             [("  memtui demo", "key"), (" shows everything on samples", "name")],
             [],
             [("  memtui looked here:", "name")],

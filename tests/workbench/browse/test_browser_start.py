@@ -60,6 +60,7 @@ async def test_an_empty_home_names_the_folders_of_agents(size: tuple[int, int], 
         await screen.until_text("No memories yet.")
         for words in (
             "n creates the first one",
+            "m makes one of a sentence",
             "memtui demo",
             "~/memory/global",
             "Claude Code",
