@@ -40,6 +40,8 @@ class Inventory(NamedTuple):
     memories: Callable[[], Collection[Address]]
     others: Callable[[str], bool]
     """Whether a root is another project's."""
+    named: Callable[[str], str] = str
+    """Names memories in a text for the eye."""
 
 
 class Destination(NamedTuple):
@@ -154,13 +156,14 @@ cursor. Shift with up and down scrolls it."""
 
     def _draw_row(self, row: Destination, room: int) -> Sequence[Run]:
         """Draw one: what it is called and what it would be called, or why not."""
+        was, becomes = self._there.named(str(row.old)), self._there.named(str(row.new))
         if self.unmoved:
-            return [(both_ends(str(row.old), max(room - 3, 16), plain=self._plain), "name")]
+            return [(both_ends(was, max(room - 3, 16), plain=self._plain), "name")]
         note = f"  ! {row.problem}" if row.problem else ""
         room = max(room - 6 - cell_width(note), 16)
         # Where it lands has the room that what the user chose does not need.
-        new = both_ends(str(row.new), room - min(cell_width(str(row.old)), room // 3), plain=self._plain)
-        old = both_ends(str(row.old), room - cell_width(new), plain=self._plain)
+        new = both_ends(becomes, room - min(cell_width(was), room // 3), plain=self._plain)
+        old = both_ends(was, room - cell_width(new), plain=self._plain)
         style = "missing" if row.problem else "name"
         return [(old, "description"), (" -> ", "dim"), (new, style), (note, "conflict")]
 
@@ -227,7 +230,7 @@ cursor. Shift with up and down scrolls it."""
         if found is None:
             self.details.show([[(" working out what is mapped", "dim")]] if self._mapped else [], top=0)
             return
-        look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
+        look = Look(max(self.app.size.width - 2, 20), plain=self._plain, named=self._there.named)
         lines = details(found, found.items[at] if at < len(found.items) else None, look)
         self.details.show([*note_lines(self._root, look), *lines], top=0)
 
@@ -378,7 +381,7 @@ def index_details(indexes: Iterable[IndexChange], look: Look) -> list[Line]:
     """Draw what indexes get."""
     lines: list[Line] = []
     for change in indexes:
-        lines += [[], [(f" {change.address}", "heading"), (f"  {change.what}", "good")]]
+        lines += [[], [(f" {look.named(str(change.address))}", "heading"), (f"  {change.what}", "good")]]
         for note in change.notes:
             lines += [list(part.runs) for part in words_page(note, style="description", width=look.width)]
         lines += _difference(change.before, change.after, look)

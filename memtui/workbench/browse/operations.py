@@ -255,7 +255,7 @@ class MemoryOperations:
                 (self._move if verb == "move" else self._copy)(found)
 
         screen, forest = self._screen, self._screen.forest
-        there = Inventory(lambda: self._roots, lambda: forest.nodes, forest.others.__contains__)
+        there = Inventory(lambda: self._roots, lambda: forest.nodes, forest.others.__contains__, forest.named)
         landing = CopyScreen(
             *(screen.table, screen.bridge, there, verb, targets, start),
             folder=folder,

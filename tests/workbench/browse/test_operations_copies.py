@@ -198,7 +198,7 @@ async def test_tab_offers_short_names_and_what_people_write_for_agents_last(home
             await screen.type(typed)
             await screen.press("tab")
             assert found.prompt.text == meant
-            await screen.until_text("serena:project:acme/auth.md")
+            await screen.until_text("serena:project/auth.md")
 
 
 async def test_what_failed_stays_marked_with_the_reason() -> None:
