@@ -80,7 +80,7 @@ class PlanScreen(KeyedScreen[Given]):
 
     def compose(self) -> ComposeResult:
         """What is done, what it is done to, and the line."""
-        yield Lines(self._title, id="asking-title", ground="bar")
+        yield Lines(lambda width: [self._said] if self._said else self._title(width), id="asking-title", ground="bar")
         yield self.list
         yield self.details
         yield Lines(self._line, id="asking-line", ground="bar")
@@ -147,8 +147,6 @@ class PlanScreen(KeyedScreen[Given]):
             lines.update()
 
     def _line(self, width: int) -> list[Line]:
-        if self._said:
-            return [self._said]
         line, column = self.prompt.line(width, plain=self._plain)
         self._put_caret(column, self.size.height - 1)
         return [line]
@@ -158,7 +156,7 @@ class PlanScreen(KeyedScreen[Given]):
         self.app.cursor_position = Offset(column, row)
 
     def say(self, text: str, level: str = "name") -> None:
-        """Show one line until the next key."""
+        """Show one line until the next key, in the place of the title: what is typed stays in sight."""
         self._said = [(" " + text, level)]
         self.draw()
 
