@@ -133,7 +133,8 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
         found = self.outlook.found if self.outlook is not None else None
         error, lines = self._refused, list[Line]()
         if error is not None and error.code == "E_SECRET":
-            what = f" looks like a {error.details.get('kind', 'secret')}"
+            kind = str(error.details.get("kind", "secret"))
+            what = f" looks like {'an' if kind[:1] in 'AEIOaeio' else 'a'} {kind}"
             lines = [[(what, "warning"), (": e edit, ! keep anyway" if self._asking else "", "strong")]]
         elif error is not None:
             text = f"{error.message} {error.hint}".strip()

@@ -38,15 +38,16 @@ class Command(NamedTuple):
 
 
 def matching(commands: Sequence[Command], text: str) -> tuple[Command, ...]:
-    """Return the commands that hold every typed word; those whose name or sentence begins with the text come first."""
+    """Return the commands that hold every typed word: first that of this name, then those that begin so."""
     start = text.casefold().strip()
     words = start.split()
 
-    def begins(command: Command) -> bool:
-        return any(said.casefold().startswith(start) for said in (command.name, command.words))
+    def rank(command: Command) -> int:
+        said = command.name.casefold(), command.words.casefold()
+        return 0 if start in said else 1 if any(one.startswith(start) for one in said) else 2
 
     found = [one for one in commands if all(word in f"{one.name} {one.words}".casefold() for word in words)]
-    return tuple(sorted(found, key=lambda command: not begins(command)))
+    return tuple(sorted(found, key=rank))
 
 
 class CommandList(RowList):

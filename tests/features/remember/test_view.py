@@ -91,6 +91,9 @@ async def test_escape_keeps_the_text_and_tab_chooses_the_scope(tmp_path: Path) -
         assert screen.app.screen is screen.browser
         form = await asked(screen)
         assert form.prompt.text == TEXT
+        form.say("Proposed: 4 changes.")
+        await screen.until_text("Proposed: 4 changes.")
+        assert TEXT in screen.footer
         await screen.press("tab", "tab")
         assert "scope: global (tab)" in screen.text
         await screen.until_text("No folder for memories of the scope global is open.")

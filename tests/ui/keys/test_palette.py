@@ -22,13 +22,18 @@ def test_every_typed_word_must_be_there_and_beginnings_come_first() -> None:
 
 def test_the_name_of_a_tab_finds_its_view_and_comes_first() -> None:
     commands = [
-        Command("Move to the trash", "d t", lambda: None, name="trash it"),
+        Command("Move to the trash", "d t", lambda: None, name="trash"),
         Command("Show what was deleted, and restore it", "6", lambda: None, name="Trash"),
         Command("Show what is wrong with indexes", "7", lambda: None, name="Health"),
     ]
     assert [command.keys for command in matching(commands, "health")] == ["7"]
     assert [command.keys for command in matching(commands, "Trash")] == ["d t", "6"]
     assert not matching(COMMANDS, "screenshot")
+    pins = [
+        Command("Show only pinned memories", "f p", lambda: None, name="pinned"),
+        Command("Pin", "p", lambda: None, name="pin"),
+    ]
+    assert [command.keys for command in matching(pins, "pin")] == ["p", "f p"]
 
 
 async def test_it_finds_and_runs() -> None:
