@@ -151,6 +151,6 @@ class Root(NamedTuple):
     note: str = ""
     """Who may rewrite these files behind us, in one sentence."""
     kind: str = "memories"
-    """`memories` an agent writes, or `instructions` people write for it, such as CLAUDE.md and rules."""
+    """`memories` an agent writes, `instructions` people write for it, such as CLAUDE.md and rules, or `notes`."""
     switched_off: str = ""
     """Where its agent is told to load none of it: `in ~/.claude/settings.json`; empty when nothing says so."""

@@ -27,7 +27,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "health": ("health",),
     "hygiene": ("check", "rules"),
     "claims": (),
-    "observations": ("obs",),
+    "observations": ("obs", "observe"),
     "entries": ("entries",),
     "edit": ("edit",),
     "remember": ("remember",),

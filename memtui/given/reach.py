@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.model import BROUGHT, SCOPES, Memory, Root, RootStatus
+from memtui.engine.model import BROUGHT, SCOPES, Address, Memory, Root, RootStatus
 from memtui.engine.policy import ARCHIVE
 from memtui.errors import MemtuiError
 
@@ -30,9 +30,10 @@ def roots(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[Root, .
 
 
 def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeListing, ...]:
-    """Every scope's memories as they are on disk now; records nothing."""
+    """Every scope's memories as they are on disk now, without those that are withheld; records nothing."""
     chosen = roots(engine, scopes)
     listing = engine.rows.list([root.id for root in chosen])
+    hidden = withheld(engine)
     found = []
     start = 0
     for root, status in zip(chosen, listing.roots, strict=True):
@@ -41,12 +42,25 @@ def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeLis
             end += 1
         rows = listing.items[start:end]
         start = end
-        found.append(ScopeListing(f"/memories/{root.scope}", status, _there(rows)))
+        found.append(ScopeListing(f"/memories/{root.scope}", status, _there(rows, hidden)))
     return tuple(found)
 
 
-def _there(rows: tuple[Memory, ...]) -> tuple[Memory, ...]:
-    return tuple([row for row in rows if not row.missing and (row.pinned or not row.address.path.startswith(ARCHIVE))])
+def _there(rows: tuple[Memory, ...], hidden: Callable[[Address], bool]) -> tuple[Memory, ...]:
+    kept = [row for row in rows if not row.missing and (row.pinned or not row.address.path.startswith(ARCHIVE))]
+    return tuple([row for row in kept if not hidden(row.address)])
+
+
+def withheld(engine: Engine) -> Callable[[Address], bool]:
+    """Tell which memories no agent is given unasked, because a person withholds an observation of theirs.
+
+    All of such a file is left out: agents cut files into entries in ways of their own.
+    Whoever views a memory by its name still reads it: that is what `[access]` is for.
+    """
+    places = engine.observations.withheld()
+    names = engine.roots.names() if places else {}
+    hidden = {Address(names[uid], path) for uid, path in places if uid in names}
+    return hidden.__contains__
 
 
 def reviewed(row: Memory) -> bool:

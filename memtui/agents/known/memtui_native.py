@@ -30,9 +30,27 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
         POLICY,
         project=surroundings.project,
     )
+    notes = notes_root(surroundings)
+    if os.path.isdir(notes.path):
+        yield notes
     if all_projects:
         yield from _others(os.path.join(memory, "project"), "project", folder_id(surroundings.project))
         yield from _others(workspaces, "workspace", surroundings.workspace)
+
+
+def notes_root(surroundings: Surroundings) -> Root:
+    """Give the folder of what `memtui observe` keeps of a project; of no kind that agents are given unasked."""
+    project = surroundings.project
+    return Root(
+        f"{ID}:notes",
+        os.path.join(surroundings.data_dir, "notes", folder_id(project)),
+        ID,
+        "project",
+        "memtui, notes",
+        POLICY._replace(entries=(("*.md", "notes"),)),
+        project=project,
+        kind="notes",
+    )
 
 
 def _project(surroundings: Surroundings, hosted: str) -> Iterator[Root]:

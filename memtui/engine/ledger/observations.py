@@ -75,6 +75,12 @@ class ObservationTable:
         return None if found is None else _mark(found)
 
     @checked
+    def withheld(self) -> frozenset[tuple[int, str]]:
+        """The memories of which a person withholds a card from agents, as root and path."""
+        sql = "SELECT root, path FROM observation_marks WHERE state OR deleted_at NOT NULL"
+        return frozenset((root, os.fsdecode(path)) for root, path in self._database.rows(sql, kinds="ib"))
+
+    @checked
     def decided_after(self, seq: int) -> tuple[int, frozenset[bytes]]:
         """The number of the newest decision, and the cards decided about after another one."""
         rows = self._database.rows(

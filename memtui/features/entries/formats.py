@@ -76,6 +76,7 @@ class Format(NamedTuple):
 _GOOSE_GAP = re.compile(rb"(?:\r?\n){2,}")
 _HERMES_SEPARATOR = re.compile(b"(?:\r\n|\r|\n)\xc2\xa7(?:\r\n|\r|\n)")
 _HEADING = re.compile(rb"#[ \t]+\S")
+_NOTE = re.compile(rb"##[ \t]+\S")
 
 
 def _goose(data: bytes) -> list[Span]:
@@ -122,13 +123,13 @@ def _after_hermes(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, b
     return (last, newline + "§".encode() + newline, b"") if last else (body_start(data), b"", b"")
 
 
-def _codex(data: bytes) -> list[Span]:
+def _codex(data: bytes, heading: re.Pattern[bytes] = _HEADING) -> list[Span]:
     """A heading of the first level begins an entry; what stands before the first one is an entry as well."""
     found: list[Span] = []
     start = end = -1
     for at, until, fenced in lines(data, body_start(data)):
         filled = data[at:until].strip()
-        if not fenced and _HEADING.match(data, at, until) and start >= 0:
+        if not fenced and heading.match(data, at, until) and start >= 0:
             found.append((start, end))
             start = -1
         if filled:
@@ -180,6 +181,14 @@ FORMATS = {
         keeps_tail=True,
         rule="a block begins with a heading `# ...` and has no other one of the first level, except in fenced code",
         heading=b"# ",
+    ),
+    "notes": Format(
+        "a heading `## TIME TYPE #tags` above each note",
+        lambda data: _codex(data, _NOTE),
+        _after_block,
+        keeps_tail=True,
+        rule="a note begins with a heading `## ...` and has no other one of the second level, except in fenced code",
+        heading=b"## ",
     ),
     "plain": Format(
         "blocks with blank lines between them",

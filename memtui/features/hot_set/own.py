@@ -16,7 +16,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Memory, Root
 from memtui.features.hot_set import index, texts
 from memtui.features.hot_set.model import Block, Budgets
-from memtui.given.reach import ScopeListing
+from memtui.given.reach import ScopeListing, withheld
 from memtui.pointers.cutline import end_of_index
 
 
@@ -132,6 +132,8 @@ def _shelves(engine: Engine, agent: KnownAgent, roots: Iterable[Root]) -> Iterat
     if not wanted:
         return
     listing = engine.rows.list(wanted)
+    hidden = withheld(engine)
+    there = [row for row in listing.items if not row.missing and not hidden(row.address)]
     for status in listing.roots:
-        rows = (row for row in listing.items if row.address.root == status.root.id and not row.missing)
+        rows = (row for row in there if row.address.root == status.root.id)
         yield ScopeListing(status.root.path, status, tuple(rows))

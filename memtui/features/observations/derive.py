@@ -32,6 +32,9 @@ _VERSIONS = 50
 _FIRST, _DAY = 978_307_200_000, 86_400_000
 """2001, before which no time is believed; and a day, by which one may lie ahead."""
 
+_KINDS = {"memories": "memory", "notes": "note"}
+"""Kinds of roots, and of the cards made of them."""
+
 Place = tuple[int, str]
 
 
@@ -225,7 +228,7 @@ class _Run:
             source = source._replace(failed=f"{row.address}: {error.message}")
         if source.failed:
             self._failed[place] = source.failed
-        return source, "memory", one.root.project or "", cards
+        return source, _KINDS[one.root.kind], one.root.project or "", cards
 
     def _cards(self, one: _Todo, source: CardSource, derived: Sequence[Derived], data: bytes) -> list[tuple[Card, int]]:
         keys = names.keys_of(self.decided.secret, [(each.first, each.text) for each in derived])
@@ -233,14 +236,16 @@ class _Run:
         address, agent = str(one.row.address), one.root.agent
         times = _since(self._engine, one.row, [data[slice(*each.span)] for each in derived])
         made = []
-        for each, (anchor, text_key), at, when in zip(derived, keys, places, times, strict=True):
+        latest = self._engine.tasks.clock() + _DAY
+        for each, (anchor, text_key), at, since in zip(derived, keys, places, times, strict=True):
+            when = since if each.at is None else min(max(each.at, _FIRST), latest)
             span = f"{each.span[0]}-{each.span[1]}"
             card = Card(
                 *(
                     0,
                     at.name,
                     0,
-                    "memory",
+                    _KINDS[one.root.kind],
                     source.root,
                     source.path,
                     rules.clean(address),
@@ -260,7 +265,7 @@ class _Run:
 
 def _listed(engine: Engine) -> tuple[dict[int, Root], dict[Place, _Todo], set[int]]:
     """The roots of an engine, the memories in them that have cards, and the roots of which all are known."""
-    roots = {root.id: root for root in engine.roots.all() if root.kind == "memories"}
+    roots = {root.id: root for root in engine.roots.all() if root.kind in _KINDS}
     listing = engine.rows.list(list(roots))
     uids = {uid: roots[root_id] for uid, root_id in engine.roots.names().items() if uid > 0 and root_id in roots}
     of_root = {root.id: uid for uid, root in uids.items()}

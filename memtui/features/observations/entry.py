@@ -60,6 +60,29 @@ FEATURE = Feature(
             does="memtui.features.observations.verbs:obs",
             rank=45,
         ),
+        Verb(
+            "observe",
+            "change",
+            "Keep a short note about this project, to be found as an observation",
+            (
+                Param("text", "what to keep; `-`: standard input", "text", many=True, required=True),
+                Param("--type", "what it is; note when it is not given", choices=_TYPES),
+                Param("--tag", "a word to find it by; repeatable", metavar="WORD", many=True),
+            ),
+            (
+                ("memtui observe the pool dies at night --type error", "kept with the time"),
+                (
+                    "memtui observe 'retry budget is three' --type decision --tag http",
+                    "`memtui obs search http` has it",
+                ),
+            ),
+            "Notes are entries of one file a month in memtui's own folder, with history and undo. No agent is given "
+            "them unasked; they are found by `memtui obs` and by the tools of observations. Secrets are masked, and "
+            "what stands in `<private>...</private>` is left out.",
+            "one object: result (observed), address",
+            does="memtui.features.observations.observe:observe",
+            rank=17,
+        ),
     ),
     tools=(
         Tool(

@@ -45,6 +45,8 @@ class Derived(NamedTuple):
     """Secrets that were masked."""
     cut: int
     """Spans that were cut because their writer marked them."""
+    at: int | None = None
+    """When it happened, in milliseconds, where it says so itself."""
 
 
 class Placed(NamedTuple):

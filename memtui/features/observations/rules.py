@@ -18,6 +18,7 @@ from memtui.features.entries.model import Entry
 from memtui.features.entries.parse import parse
 from memtui.features.observations.model import Derived, type_of
 from memtui.matching import fold
+from memtui.wire.times import parse_time
 
 SECTION = 6_000
 """Bytes of a memory above which it is divided at its headings."""
@@ -35,6 +36,7 @@ _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
 _TAG = re.compile(r"(?<![\w#&/])#([^\W\d][\w-]{1,40})")
 _CODE = re.compile(r"`([^`\n]{2,60})`")
 _NAME = re.compile(r"\b(?:[a-z]{1,40}[A-Z]\w{1,40}|[A-Za-z]\w{0,40}_\w{1,40})\b")
+_NOTE = re.compile(r"##[ \t]+(\d{4}-\d\d-\d\dT[\d:.]+Z)[ \t]+(\w+)((?:[ \t]+#[\w-]+)*)[ \t]*$")
 _PATH = re.compile(r"(?<![\w/:.@~-])(?:[\w.@-]{1,80}+/){1,20}+[\w.@-]{1,80}")
 _FILE = re.compile(r"[\w@-][\w.@-]{0,80}\.[A-Za-z]\w{0,7}")
 
@@ -84,7 +86,8 @@ def derive(data: bytes, kind: str | None) -> Cards:
         counts = (here[1] + len(again_masked.secrets), here[0] + len(again.spans))
         named = fields[0] if kind is None and not piece.first else "" if any(counts) else piece.title
         head = (named, given_type if kind is None else "", (*piece.tags, *tags), fields[1] if kind is None else "")
-        made.append(_card(piece, raw, again_masked.text, head, counts))
+        card = _card(piece, raw, again_masked.text, head, counts)
+        made.append(_noted(card) if kind == "notes" else card)
     if cut.no_memory and (kind is None or not unkept):
         return Cards(())  # it stands where no entry is, or the file is one
     return Cards(tuple(made), max(0, len(pieces) - MOST))
@@ -93,6 +96,25 @@ def derive(data: bytes, kind: str | None) -> Cards:
 def _entries(data: bytes, kind: str) -> Iterator[_Piece]:
     for entry in parse(data, kind).entries:
         yield _Piece(entry.start, entry.end, _line(data, entry), entry.title, entry.tags)
+
+
+def _noted(card: Derived) -> Derived:
+    """A card of a note, which begins with its time, type and tags."""
+    head, _, body = card.narrative.partition("\n")
+    found = _NOTE.match(head)
+    if found is None:
+        return card
+    time, kind, tags = found.groups()
+    lines = [line for line in body.splitlines() if line.strip()]
+    concepts = tuple(dict.fromkeys((*_TAG.findall(tags), *(one for one in card.concepts if one not in head))))
+    return card._replace(
+        type=type_of(kind),
+        title=_shown("", lines, ""),
+        narrative=body.strip(),
+        facts=_facts(lines),
+        concepts=concepts[:CONCEPTS],
+        at=parse_time(time, 0),
+    )
 
 
 def _line(data: bytes, entry: Entry) -> str:

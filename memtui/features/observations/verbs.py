@@ -248,7 +248,10 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
             _redact(call, whole=decide.redact(engine, mark, actor=actor, reason=reason))
     done = {"mark": state, "edit": "edited", "rm": "deleted", "restore": "restored", "redact": "redacted"}[action]
     names = [_word(mark.name) for mark in marks]
-    call.out.fact({"result": done, "names": names}, f"{done}\t{' '.join(names)}")
+    if call.out.json:
+        call.out.document({"result": done, "names": list(names)})
+    else:
+        call.out.line_of(done, *names)
     return outcomes.DONE
 
 

@@ -10,7 +10,7 @@ from memtui.engine.model import BROUGHT, Memory, Wanted
 from memtui.errors import MemtuiError
 from memtui.features.recall import score
 from memtui.features.recall.score import Document, Scored
-from memtui.given.reach import readable
+from memtui.given.reach import readable, withheld
 
 LIMIT = 5
 SWITCHES = ("lifecycle.enabled", "lifecycle.recall")
@@ -81,6 +81,7 @@ def _may_be_given(engine: Engine, rows: Sequence[Memory], agent: str | None) -> 
         for root in engine.roots.all()
         if root.kind == "memories" and (agent is None or root.agent in own)
     }
+    hidden = withheld(engine) if agent is not None else lambda _: False
     return {
         place
         for place, row in enumerate(rows)
@@ -89,6 +90,7 @@ def _may_be_given(engine: Engine, rows: Sequence[Memory], agent: str | None) -> 
         and (policy := policies.get(row.address.root)) is not None
         and not (policy.index_file and policy.is_index(row.address.path))
         and (not row.problems or readable(row))
+        and not hidden(row.address)
     }
 
 

@@ -65,8 +65,11 @@ def search(engine: Engine, fields: Mapping[str, object]) -> str:
     query, scope, limit = _text(fields.get("query")), _scope(fields.get("scope")), _limit(fields.get("limit"))
     roots = {root.id: f"/memories/{root.scope}" for root in reach.roots(engine)}
     # All that match are asked for, because some may lie in roots an agent cannot name.
+    hidden = reach.withheld(engine)
     found = [
-        hit for hit in engine.search.once(query, scope=scope, limit=100_000)[0] if _openable(hit.memory.address, roots)
+        hit
+        for hit in engine.search.once(query, scope=scope, limit=100_000)[0]
+        if _openable(hit.memory.address, roots) and not hidden(hit.memory.address)
     ]
     hits = [hit for hit in found if reach.reviewed(hit.memory)]
     if not hits:

@@ -19,7 +19,7 @@ from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Memory, Root, Write
 from memtui.features.workers.reply import ADD, DESCRIBE, MERGE, MOVE, QUOTE, REMOVE, REPLACE, ReplyLimits
 from memtui.given import neutral
-from memtui.given.reach import reviewed, texts
+from memtui.given.reach import reviewed, texts, withheld
 from memtui.mask import mask
 from memtui.pointers.lines import is_text
 
@@ -167,7 +167,12 @@ def shown(
 
     Those it may not see at all are left out, such as those whose address fits one of the shell patterns of `private`.
     """
-    wanted = (row for row in rows if not any(fnmatchcase(str(row.address), pattern) for pattern in private))
+    hidden = withheld(engine)
+    wanted = (
+        row
+        for row in rows
+        if not hidden(row.address) and not any(fnmatchcase(str(row.address), pattern) for pattern in private)
+    )
     return tuple(
         _shown(root, row, data)
         for root, row, data in texts(engine, roots, filter(reviewed, wanted))

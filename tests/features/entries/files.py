@@ -8,11 +8,18 @@ CODEX = (
 )
 PLAIN = b"---\ndescription: Shop\n---\n\nFirst block.\n\n```sh\nmake\n\nmake test\n```\n\nLast block.\n"
 
-REAL = {"goose": GOOSE, "hermes": HERMES, "codex": CODEX, "plain": PLAIN}
+NOTES = b"## 2026-11-20T10:00:00.000Z error #db\n\nThe pool dies.\n\n## 2026-11-21T10:00:00.000Z decision\n\nThree.\n"
+REAL = {"goose": GOOSE, "hermes": HERMES, "codex": CODEX, "plain": PLAIN, "notes": NOTES}
 """A file of each format."""
 
-ENTRIES = {"goose": 3, "hermes": 3, "codex": 2, "plain": 3}
+ENTRIES = {"goose": 3, "hermes": 3, "codex": 2, "plain": 3, "notes": 2}
 """How many entries each of them has."""
 
-NEW = {"goose": b"# new\nOne more.", "hermes": b"One more.", "codex": b"# Task Group: new\nx", "plain": b"One more."}
+NEW = {
+    "goose": b"# new\nOne more.",
+    "hermes": b"One more.",
+    "codex": b"# Task Group: new\nx",
+    "plain": b"One more.",
+    "notes": b"## 2026-11-23T10:00:00.000Z note\n\nOne more.",
+}
 """A text that is one entry in each format."""

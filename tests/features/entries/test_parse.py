@@ -160,7 +160,7 @@ def test_goose_sees_no_tags_after_an_odd_line_end_and_the_file_says_what_it_cann
 
 @pytest.mark.parametrize("kind", FORMATS)
 def test_time_grows_with_the_file_and_no_faster(kind: str) -> None:
-    one = {"hermes": "x # y\nz\n§\n".encode()}.get(kind, b"# x\n`y`\nz\n\n")
+    one = {"hermes": "x # y\nz\n§\n".encode(), "notes": b"## x\n`y`\nz\n\n"}.get(kind, b"# x\n`y`\nz\n\n")
 
     def look(count: int) -> None:
         assert len(parse(one * count, kind).entries) == count

@@ -7,10 +7,13 @@ from hypothesis import strategies as st
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address
 from memtui.errors import MemtuiError, RefusedError, UsageError
+from memtui.features.hot_set.assemble import build
 from memtui.features.observations import decide, find, tool
 from memtui.features.observations.derive import rebuild
 from memtui.features.observations.find import looking
 from memtui.features.observations.store import generations
+from memtui.features.recall.find import recall
+from memtui.features.search import tool as search
 from tests.conftest import START
 from tests.examples import examples
 from tests.features.observations.world import ME, Watched, card, cards, decided, titles
@@ -69,6 +72,18 @@ def test_no_agent_learns_anything_of_what_is_withheld(
             ):
                 with pytest.raises(Exception, match=r"not authorized|prohibited"):
                     list(look.reader._database.execute(query))
+
+
+def test_no_door_gives_the_memory_of_a_withheld_card_unasked(engine: Engine) -> None:
+    def doors(client: str = "mcp:claude-code") -> str:
+        given = recall(engine, "retry a POST", agent=client).items
+        return f"{search.search(engine, {'query': 'retry'})} {build(engine).text} {[one.row.address for one in given]}"
+
+    assert doors().count("retry.md") >= 3
+    decided(engine, "retry", "private")
+    assert "retry" not in doors().replace("'retry'", "")
+    decided(engine, "retry", "normal")
+    assert doors().count("retry.md") >= 3
 
 
 def test_a_person_sees_what_is_private_and_asks_for_what_is_hidden(engine: Engine) -> None:

@@ -68,6 +68,34 @@ def test_only_a_person_decides_and_sees_what_is_withheld(kept: Cli, person: Call
     assert kept("obs", "search", "zanzibar", "--all", "--json").items == []
 
 
+def test_notes_are_kept_with_their_time_and_found(kept: Cli) -> None:
+    assert kept("observe", "the", "pool", "dies", "--type", "error", "--tag", "#db x").status == 0
+    said = kept("observe", "budget <private>hush</private> three", "--json")
+    assert str(said.json["address"]).startswith("memtui:notes/2")
+    assert "1 private part" in said.err
+    (found,) = kept("obs", "search", "pool", "--json").items
+    assert (found["kind"], found["type"], found["title"], found["concepts"]) == (
+        "note",
+        "error",
+        "the pool dies",
+        ["db-x"],
+    )
+    assert [row["title"] for row in kept("obs", "search", "budget", "--json").items] == ["budget [private] three"]
+    assert kept("obs", "search", "hush", "--json").items == []
+    assert kept("recall", "pool", "dies", "--json").items == []
+    assert "pool" not in kept("context").out
+    for words, code in (
+        ([" "], "E_USAGE"),
+        (["a\n## b"], "E_ENTRY"),
+        (["x" * 20_000], "E_TOO_BIG"),
+        (["<no-memory> x"], "E_ACCESS"),
+    ):
+        assert kept("observe", *words, "--json").error["code"] == code
+    kept("undo")
+    kept("undo")
+    assert kept("obs", "search", "pool", "--json").items == []
+
+
 def test_nobody_decides_without_a_terminal(kept: Cli) -> None:
     name = str(kept("obs", "search", "zanzibar", "--json").items[0]["name"])
     for words in (("mark", name, "--as", "private"), ("rm", name), ("search", "x", "--all")):
