@@ -7,6 +7,7 @@ import re
 from collections.abc import Container, Sequence
 from typing import NamedTuple
 
+from memtui import mask
 from memtui.pointers.targets import without_controls
 
 _ENTRY = re.compile(rb"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t][^\w\[\]]*+\[")
@@ -204,7 +205,7 @@ def shorten(line: str, limit: int, *, keep: int) -> str | None:
 
 
 def _title(name: str) -> str:
-    stem = name.rpartition(".")[0] or name
+    stem = mask.shown(name.rpartition(".")[0] or name)  # taken apart below, a secret would not be known any more
     words = " ".join(re.split(r"[-_ ]+", stem)).strip() or name
     return words[:1].upper() + words[1:]
 

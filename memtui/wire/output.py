@@ -145,9 +145,9 @@ class Output:
         """Print one line; line breaks inside it are shown, not made."""
         self._write(self._stdout, self._styled(self._safe(text), style) + "\n")
 
-    def diff(self, lines: Sequence[str]) -> None:
-        """Print a unified diff, its two heading lines first; piped it is exact, secrets too."""
-        exact = self.secrets or not self.terminal
+    def diff(self, lines: Sequence[str], *, exact: bool = False) -> None:
+        """Print a unified diff, its two heading lines first; an `exact` one has its secrets where it is piped."""
+        exact = self.secrets or (exact and not self.terminal)
         if not exact:
             from memtui import mask
 

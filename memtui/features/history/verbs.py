@@ -65,7 +65,7 @@ def diff(call: Call) -> int:
         fields: dict[str, object] = {"address": str(address), "from": old, "to": new, "same": before == after}
         call.out.document(fields | {"diff": values.text_of(lines)})
         return outcomes.DONE
-    call.out.diff(lines)
+    call.out.diff(lines, exact=True)
     if not lines and call.out.terminal:
         call.out.say("No difference.")
     return outcomes.DONE
