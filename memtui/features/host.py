@@ -128,6 +128,12 @@ class Destinations(Protocol):
     def history(self, address: Address, *, at: str | None = None) -> None:
         """Show the history of a memory over what is shown now, beginning at the version with this sha-256."""
 
+    def blame(self, address: Address) -> None:
+        """Show who wrote each line of a memory over what is shown now."""
+
+    def lay_over(self, view: str) -> None:
+        """Show a view without a tab over what is shown now, by its id."""
+
     def edit_entry(self, address: Address, entry: Any) -> None:
         """Edit one entry of a memory that holds many, by what `entry_names.exact` says of it; None: a new one."""
 

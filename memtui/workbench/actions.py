@@ -261,6 +261,7 @@ MAIN: tuple[Action, ...] = (
     action(
         "versions", "H", "versions", "Show every version there was, compare them, and restore one.", "view", footer=10
     ),
+    action("blame", "B", "who wrote", "Show who wrote each line, in which session, and how that is known.", "view"),
     action("info", "i", "info", "Show or hide everything known about the memory.", "view"),
     action("strip", "f s", "strip", "Show or hide the newest activity below the tree.", "view"),
     action("trash_view", "g t", "trash", "Show the trash, and restore from it.", "view"),

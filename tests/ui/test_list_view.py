@@ -242,6 +242,9 @@ async def test_keys_move_and_esc_goes_back_step_by_step(filled: Filled, id_: str
             await screen.press("escape")
             assert not view.rows.marks
         await screen.press("escape")
+        if id_ == "sessions":
+            await screen.until(lambda: screen.browser.views.current == "activity")
+            await screen.press("escape")
         await screen.until(lambda: screen.app.screen is screen.browser)
 
 

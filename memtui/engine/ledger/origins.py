@@ -15,7 +15,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.lines import matching, split_lines
-from memtui.engine.ledger.database import Database, checked
+from memtui.engine.ledger.database import DAY_MS, Database, checked
 from memtui.engine.ledger.touches import DIGEST, Touch, TouchTable, line_digest
 from memtui.errors import MemtuiError
 
@@ -187,7 +187,7 @@ class OriginTable:
                 if not last and deep:
                     lines, known = self._renamed_from(uid, path, one, deep)
                 level = OUTSIDE if last or lines or self._was_noticed(uid, path, one) else BEFORE
-                told = [each for each in writes if at - NEAR_MS < each.at <= one.at + NEAR_MS]
+                told = [each for each in writes if _may_have_made(each, one, at)]
                 stays = inherited(lines, known, now)
                 new = [line for line, origin in zip(now, stays, strict=True) if origin is None]
                 fresh = iter(settled(new, one, told, digest, level))
@@ -267,6 +267,12 @@ def of_text(sha: str, origins: Origins, old: bytes | None, data: bytes, now: int
     lines = split_lines(data.decode("utf-8", "surrogateescape"))
     before = split_lines(old.decode("utf-8", "surrogateescape")) if old is not None else []
     return tuple(one or LineOrigin(now, "outside", OUTSIDE) for one in inherited(before, origins if old else (), lines))
+
+
+def _may_have_made(touch: Touch, one: _Past, before: int) -> bool:
+    """Whether a call came between two versions, or says within a day that it wrote this very text."""
+    early = touch.at <= before - NEAR_MS
+    return touch.at <= one.at + NEAR_MS and (not early or (touch.sha == one.sha and touch.at > one.at - DAY_MS))
 
 
 def _origins(runs: str) -> Origins:

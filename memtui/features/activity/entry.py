@@ -59,10 +59,10 @@ FEATURE = Feature(
         "Show everything that was done, by anybody, and take one step back.",
         "memtui.features.activity.view:ActivityView",
         (
-            *("step_open", "step_diff", "undo_step", "only_actor", "filter", "versions", "show_in_tree", "left"),
-            *("right", "next_hunk", "previous_hunk"),
+            *("step_open", "step_diff", "undo_step", "only_actor", "by_session", "filter", "versions", "blame"),
+            *("show_in_tree", "left", "right", "next_hunk", "previous_hunk"),
         ),
-        ("step_open", "step_diff", "undo_step", "only_actor", "filter", "versions", "next_hunk"),
+        ("step_open", "step_diff", "undo_step", "only_actor", "by_session", "filter", "versions", "next_hunk"),
     ),
     actions=(
         action(
@@ -78,6 +78,9 @@ FEATURE = Feature(
             "Take this step back and nothing else, where its memories still are as it left them; u brings it back.",
             "activity",
             writes=True,
+        ),
+        action(
+            "by_session", "s", "sessions", "Show what each agent's session opened, was given and wrote.", "activity"
         ),
         action("only_actor", "a", "this writer", "Show only what this writer did; again shows everybody.", "activity"),
     ),

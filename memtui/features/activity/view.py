@@ -155,6 +155,8 @@ as it left them. / looks for words, a shows one writer only."""
             "undo_step": self.stepping.undo,
             "only_actor": self._only_actor,
             "versions": lambda: self.host.places.history(where(self._single())),
+            "blame": lambda: self.host.places.blame(where(self._single())),
+            "by_session": lambda: self.host.places.lay_over("sessions"),
             "show_in_tree": self._show_in_tree,
             "filter": self._filter,
             "left": lambda: self._fold(wide=False),
@@ -340,13 +342,13 @@ as it left them. / looks for words, a shows one writer only."""
     def off(self, action: Action) -> str:
         """Why an action is off now."""
         item = self.item
-        if action.id in ("filter", *PANES):
+        if action.id in ("filter", "by_session", *PANES):
             return ""
         if item is None:
             return "There is no row here."
-        if action.id in ("versions", "show_in_tree") and item.single is None:
+        if action.id in ("versions", "show_in_tree", "blame") and item.single is None:
             return f"{action.label}: put the cursor on one memory; enter opens this row."
-        if action.id in ("versions", "show_in_tree") and (away := self.stepping.away(item)):
+        if action.id in ("versions", "show_in_tree", "blame") and (away := self.stepping.away(item)):
             return away
         if action.id in ("next_hunk", "previous_hunk") and not self.page.starts:
             return "There is no other place."

@@ -1,10 +1,22 @@
 """The entry in the table of features: who wrote each line of a memory."""
 
 from memtui.features.feature import Feature
+from memtui.ui.action import View, action
 from memtui.wire.params import ADDRESS
 from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
+    title="Who wrote each line",
+    view=View(
+        "blame",
+        "",
+        "Who wrote it",
+        "Show who wrote each line of one memory.",
+        "memtui.features.blame.view:BlameView",
+        ("blame_open", "versions", "filter", "show_in_tree"),
+        ("blame_open", "versions", "filter", "show_in_tree"),
+    ),
+    actions=(action("blame_open", "enter", "open", "Open the memory at this line.", "blame"),),
     verbs=(
         Verb(
             "blame",

@@ -52,7 +52,7 @@ LISTED = 200
 """Changes of a closed burst that are listed beside it."""
 BESIDE = "inbox-page"
 """The group of jobs that read the change beside the list."""
-NEEDS_CHANGE = frozenset({"edit", "edit_outside", "versions", "show_in_tree", "take_back_hunk"})
+NEEDS_CHANGE = frozenset({"edit", "edit_outside", "versions", "blame", "show_in_tree", "take_back_hunk"})
 """Actions that work on the change under the cursor only."""
 
 
@@ -112,6 +112,7 @@ you rejected, and r opens it again."""
             "edit": self._edit,
             "edit_outside": lambda: host.places.edit(self.here.address, then="outside"),
             "versions": lambda: host.places.history(self.here.address),
+            "blame": lambda: host.places.blame(self.here.address),
             "next_hunk": lambda: self._go_to_hunk(self.hunk + 1),
             "previous_hunk": lambda: self._go_to_hunk(self.hunk - 1),
             "inline_words": self._toggle_words,

@@ -68,7 +68,7 @@ FEATURE = Feature(
         (
             *("restore", "read_text", "compare_with", "mark", "whole_text", "inline_words", "next_hunk"),
             *("previous_hunk", "next_aside", "previous_aside", "redact", "copy_contents", "copy_sha", "edit"),
-            "show_in_tree",
+            *("blame", "show_in_tree"),
         ),
         ("restore", "compare_with", "mark", "whole_text", "next_aside", "next_hunk", "redact", "copy_contents"),
     ),

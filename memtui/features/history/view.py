@@ -73,6 +73,7 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             "copy_sha": lambda: host.copy(self._sha, "the sha-256"),
             "redact": self._ask_to_redact,
             "edit": lambda: host.places.edit(self.past.address),
+            "blame": lambda: host.places.blame(self.past.address),
             "show_in_tree": lambda: host.places.tree(self.past.address),
         }
 
@@ -195,13 +196,13 @@ them: n finds them. X clears the text of an old version for good, after a typed 
     def off(self, action: Action) -> str:
         """Why an action is off now."""
         entry = self.item
-        if entry is None and action.id not in ("show_in_tree", "edit"):
+        if entry is None and action.id not in ("show_in_tree", "edit", "blame"):
             return "There is no version here." if self.loaded else "The versions are still being read."
         if action.id in ("next_hunk", "previous_hunk") and not self.page.starts:
             return "There is no other place."
         if action.id == "copy_sha" and not self._sha:
             return "This row has no sha-256."
-        if action.id in ("edit", "show_in_tree") and self.loaded and self.past.current is None:
+        if action.id in ("edit", "show_in_tree", "blame") and self.loaded and self.past.current is None:
             return "It is not on disk" + (f": {self.past.problem}" if self.past.problem else "; r restores a version.")
         if action.id == "mark" and entry is not None and entry.kind == GONE:
             return "A deletion has no text to compare with."

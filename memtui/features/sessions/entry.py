@@ -1,10 +1,22 @@
 """The entry in the table of features: whether agents' session files are read."""
 
 from memtui.features.feature import Feature
+from memtui.ui.action import View, action
 from memtui.wire.params import LIMIT
 from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
+    title="Sessions of agents",
+    view=View(
+        "sessions",
+        "",
+        "Sessions",
+        "Show what agents' sessions did to memories.",
+        "memtui.features.sessions.view:SessionsView",
+        ("session_go", "filter", "reload"),
+        ("session_go", "filter"),
+    ),
+    actions=(action("session_go", "enter", "in tree", "Go to what it wrote, or read, in the tree.", "sessions"),),
     verbs=(
         Verb(
             "sessions",

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from memtui.engine.ledger.touches import SessionTouches, UseCounts
+from memtui.transcripts.calls import KINDS
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.engine.model import Address
 
 SHORT = 8
 """Characters of a session's id that are shown."""
@@ -32,6 +34,17 @@ def calls_of(session: SessionTouches, *kinds: str) -> int:
 def after_words(session: SessionTouches) -> str:
     """What it had taken in from outside before it wrote; empty for nothing."""
     return ", ".join(dict.fromkeys(part for use in session.uses for part in use.taint.split(", ") if part))
+
+
+def done_words(session: SessionTouches, named: Callable[[Address], str]) -> list[str]:
+    """Say what a session did to which memories, a line for each: `opened   testing.md x2`."""
+    lines = []
+    for kind in KINDS:
+        for use in session.uses:
+            if use.kind == kind:
+                many = f" x{use.calls}" if use.calls > 1 else ""
+                lines.append(f"{kind:<9}{named(use.address)}{many}{f', after {use.taint}' if use.taint else ''}")
+    return lines
 
 
 def counts_words(counts: UseCounts) -> str:

@@ -31,6 +31,7 @@ NEEDS_MEMORY = frozenset(
         "edit_outside",
         "describe_memory",
         "versions",
+        "blame",
         "copy_contents",
         "copy_description",
         "copy_sha",
@@ -45,6 +46,7 @@ NEEDS_TARGET = frozenset(
 
 ELSEWHERE = {
     "entries": "views.entries",
+    "blame": "views.blame",
     "accept_root": "accepting.accept",
     "copy_path": "copying.path",
     "copy_contents": "copying.contents",

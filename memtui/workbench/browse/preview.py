@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address, Memory, Snapshot
 from memtui.errors import NotFoundError, RefusedError
 from memtui.features.actors import by, who_words
+from memtui.features.sessions.shown import counts_words
 from memtui.matching import Literal
 from memtui.ui.draw.highlight import by_line
 from memtui.ui.draw.pages import (
@@ -166,6 +167,7 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
         home: the user's home folder, which is written `~`.
     """
     root = engine.roots.find(memory.address.root)
+    counts = engine.touches.counts(engine.roots.uid(root), memory.address.path)
     state = [word for word, on in zip(("pinned", "changed by others", "conflict", "draft"), signs, strict=True) if on]
     used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
     limit = root.policy.write_bytes
@@ -183,6 +185,8 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
         ("versions", f"{memory.version} kept" if memory.version else "none kept yet"),
         ("sha-256", memory.sha256 or "could not be read"),
     ]
+    if counts.sessions:
+        fields.append(("sessions", counts_words(counts)))
     if memory.trust:
         fields.append(("review", REVIEW[memory.trust]))
     held = _held(engine, memory)

@@ -125,6 +125,12 @@ class _Places(Destinations):
     def history(self, address: Address, *, at: str | None = None) -> None:
         self._screen.views.history(address, at=at)
 
+    def blame(self, address: Address) -> None:
+        self._screen.views.blame(address)
+
+    def lay_over(self, view: str) -> None:
+        self._screen.views.over(view)
+
     def edit_entry(self, address: Address, entry: Any) -> None:
         self._screen.host.edit_entry(address, entry)
 

@@ -86,6 +86,23 @@ class Views:
         made.about(address, at)
         self._lay_over(made)
 
+    def blame(self, address: Address | None = None) -> None:
+        """Show who wrote each line of a memory, or of the one under the cursor, over what is shown now."""
+        from memtui.features.blame.view import BlameView
+
+        node = self._screen.memories.current
+        found = address or (node.memory.address if node is not None and node.memory is not None else None)
+        made = self._make("blame")
+        if found is not None and isinstance(made, BlameView):
+            made.about(found)
+            self._lay_over(made)
+
+    def over(self, id_: str) -> None:
+        """Show a view that has no tab over what is shown now."""
+        made = self._make(id_)
+        made.entered(None)
+        self._lay_over(made)
+
     def entries(self, address: Address | None = None) -> None:
         """Show the entries of a memory, or of the one under the cursor, over what is shown now."""
         from memtui.features.entries.view import EntriesView

@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine import Engine
+from memtui.engine.ledger.cursors import SessionCursor
+from memtui.engine.ledger.touches import SessionFile, Touch
 from memtui.engine.model import Address, Root
 from memtui.ui.list_view import ListView
 from memtui.workbench.actions import VIEW
@@ -41,6 +43,14 @@ class Filled(World):
                 engine.memories.delete([at(f"t{number}.md")], actor=ME)
             engine.memories.create(at("MEMORY.md"), "".join(entry(f"g{n}.md") for n in range(8)), actor=ME)
             engine.memories.create(at("log.md"), "\n§\n".join(f"Entry {n}." for n in range(8)), actor=ME)
+            for number, actor in enumerate((ME, CLAUDE) * 4):
+                before = engine.read(at("who.md")).sha256 if number else None
+                text = "".join(f"line {one}\n" for one in range(number + 1))
+                engine.save(at("who.md"), text, expected_sha256=before, actor=actor)
+                told = SessionFile(f"/s{number}", "codex", f"s{number} {ODD}", "/w", self.clock(), self.clock())
+                place = SessionCursor(1, 1, 1, b"", b"", 1, "")
+                touch = Touch(f"c{number}", "opened", engine.roots.uid(engine.roots.find("notes")), ODD, self.clock())
+                engine.touches.keep(told, [touch], (), ("touches", place), whole=True)
             write(engine, [f"version {n}\n" for n in range(8)], at("h.md"))
             pinned = [Address("memtui:global", name) for name in (ODD, "a.md", "b.md")]
             for address in pinned[1:]:
@@ -62,9 +72,12 @@ class Filled(World):
         """Open a view, and wait for its rows and the text beside them."""
         if VIEW[id_].key:
             await screen.press(VIEW[id_].key)
+        elif id_ == "sessions":
+            await screen.press("5", "s")
         else:
-            assert screen.browser.memories.reveal(at("h.md" if id_ == "history" else "log.md"))
-            await screen.press("H" if id_ == "history" else "E")
+            name, key = {"history": ("h.md", "H"), "blame": ("who.md", "B")}.get(id_, ("log.md", "E"))
+            assert screen.browser.memories.reveal(at(name))
+            await screen.press(key)
         await screen.until(lambda: screen.browser.views.current == id_)
         view = screen.app.screen
         assert isinstance(view, ListView)
