@@ -161,7 +161,7 @@ KNOWN = (
     Traces(
         "cline",
         "Cline",
-        at_home=("Documents/Cline", "Cline", ".cline"),
+        at_home=("Documents/Cline", "Cline", ".cline", ".agents/AGENTS.md"),
         in_project=("memory-bank", ".clinerules", ".cline"),
         runs=("CLINE_ACTIVE",),
         programs=("cline",),

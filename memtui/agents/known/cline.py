@@ -16,6 +16,8 @@ from memtui.engine.model import Policy, Root
 
 ID = "cline"
 OWN = agent.AgentHome(at_home=(".cline/rules", "Documents/Cline/Rules", "Cline/Rules"))
+SHARED = ".agents"
+"""The folder in the home folder whose AGENTS.md it reads, after the project's rules and before the user's."""
 BANK = "memory-bank"
 POLICY = Policy(index_file="activeContext.md", ignore=BOOKKEEPING, whole=("*",))
 """activeContext.md is read first and says what matters now; it is no list of the other files."""
@@ -40,6 +42,9 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     if surroundings.home:
         for name, folder in (("", "Documents/Cline/Rules"), ("-home", "Cline/Rules"), ("-cline", ".cline/rules")):
             yield from there(_rules(f"global:instructions{name}", os.path.join(surroundings.home, folder)))
+        yield from there(
+            only(_rules("global:agents-instructions", os.path.join(surroundings.home, SHARED)), "AGENTS.md")
+        )
     project = surroundings.project
     bank = os.path.join(project, BANK)
     yield from in_project(surroundings, only(_rules("project:instructions", project), *PLACES))
@@ -61,6 +66,11 @@ def _cline(found: dict[str, str]) -> agent.RuleVerdict:
     return agent.RuleVerdict(agent.MATCHING, f"paths: {found['paths']}") if found.get("paths") else agent.RuleVerdict()
 
 
+def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
+    """Say where the user's AGENTS.md is."""
+    return agent.LoadOptions(folders=(os.path.join(surroundings.home, SHARED),) if surroundings.home else ())
+
+
 _RULE = agent.LoadSource(
     "rule",
     agent.PROJECT,
@@ -75,6 +85,7 @@ LOADS = agent.Loads(
     (
         agent.LoadSource("project instructions", agent.PROJECT, ("AGENTS.md",)),
         _RULE,
+        agent.LoadSource("user instructions", agent.NAMED, ("AGENTS.md",)),
         _RULE._replace(label="user rule", place=agent.HOME, names=("*.md", "*.txt")),
         agent.LoadSource(
             "file in a folder of rules",
@@ -86,6 +97,7 @@ LOADS = agent.Loads(
         agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=_BANK),
     ),
     in_project=(".clinerules", ".cline/rules"),
+    options=_options,
     note=agent.ON_TOP,
 )
 AGENT = agent.KnownAgent(ID, "Cline", roots, policy=POLICY, home=OWN, loads=LOADS)

@@ -1,5 +1,6 @@
 """Cline's memory bank and rules, and whose a bank is."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from tests.agents import homes_more
 from tests.agents.listing import listed
 from tests.agents.machine import NATIVE, Machine
+from tests.agents.test_session_start_agents import started
 
 SIX = ("activeContext", "productContext", "progress", "projectbrief", "systemPatterns", "techContext")
 
@@ -55,3 +57,13 @@ def test_a_bank_has_one_owner(machine: Machine, files: list[str], agent: str) ->
 def test_a_project_without_any_has_none(machine: Machine) -> None:
     machine.write("app/README.md")
     assert list(machine.roots()) == NATIVE
+
+
+def test_the_users_agents_md_comes_between_the_projects_rules_and_the_users(machine: Machine) -> None:
+    for name in ("~/.agents/AGENTS.md", "~/.agents/other.md", "~/.cline/rules/b.md", "app/.clinerules/a.md"):
+        machine.write(name)
+    machine.write("app/AGENTS.md")
+    found = [os.path.basename(one.path) for one in started(machine, "cline")]
+    assert found == ["AGENTS.md", "a.md", "AGENTS.md", "b.md"]
+    shown = listed(machine.roots(), machine.folder / "state")
+    assert shown["cline:global:agents-instructions"] == ["AGENTS.md"]
