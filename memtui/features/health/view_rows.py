@@ -24,6 +24,7 @@ from memtui.features.health.model import (
     Preview,
     Stray,
 )
+from memtui.mask import shown_bytes
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import cell_width, visible
 from memtui.ui.draw import bars
@@ -451,7 +452,7 @@ def _context(engine: Engine, finding: IndexFinding, report: IndexReport, look: L
     """The index around the line a finding is about, with the cut line where it is in sight."""
     if report.sha256 is None or finding.line is None:
         return ()
-    data = engine.read_bytes(finding.address)
+    data = shown_bytes(engine.read_bytes(finding.address))
     lines = data.decode("utf-8", "replace").removeprefix("\ufeff").split("\n")
     start = max(finding.line - 1 - AROUND, 0)
     cut = report.measure.cut

@@ -13,7 +13,7 @@ from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Hunk
 from memtui.diff.merge import SAME as UNCHANGED
 from memtui.ui.draw.spans import Line, Run
 from memtui.workbench.edit.merge.session import MergeSession
-from memtui.workbench.edit.merge.view import SIGNS, body, marked, numbered, pieces, side_by_side
+from memtui.workbench.edit.merge.view import SIGNS, body, covered, marked, numbered, pieces, side_by_side
 
 SIDE_BY_SIDE = 110
 """From this width on both sides can stand next to each other."""
@@ -54,7 +54,7 @@ def place_lines(
         rows: rows there are for it. Where sides that are stacked need more, both begin within them, and BASE, which the
             differences hold, comes last.
     """
-    chunk, choice = session.chunks[index], session.choice(index)
+    raw, chunk, choice = session.chunks[index], _shown(session, index), session.choice(index)
     both = choice in (BOTH, BOTH_THEIRS_FIRST)
     spans = _between(chunk.yours, chunk.theirs) if pair == SIDES else (_NO_SPANS, _NO_SPANS)
     wide = beside and width >= WITH_BASE
@@ -68,7 +68,11 @@ def place_lines(
     columns = [
         [
             side.label(room),
-            *_change(chunk.base, side.text, side.start, room, words=pair in (EACH, alone), marks=spans[place]),
+            *(
+                [AS_IN_BASE]
+                if (raw.yours, raw.theirs)[place] == raw.base and not spans[place]
+                else _change(chunk.base, side.text, side.start, room, words=pair in (EACH, alone), marks=spans[place])
+            ),
         ]
         for place, (side, alone) in enumerate(zip(sides, (BASE_YOURS, BASE_AGENT), strict=True))
     ]
@@ -99,6 +103,16 @@ def _begun(yours: list[Line], agent: list[Line], base: list[Line], rows: int) ->
     return [*yours[:seen], note, *agent, more, *yours[seen:], [], *base]
 
 
+def _shown(session: MergeSession, index: int) -> Hunk:
+    """One place as it is drawn."""
+    one, hunks = session.chunks[index], session.chunks
+    base, yours, theirs = (covered(lines, hunks) for lines in (one.base, one.yours, one.theirs))
+    return one._replace(base=base, yours=yours, theirs=theirs)
+
+
+AS_IN_BASE: Line = [("    (as in BASE)", "description")]
+
+
 class _Side:
     """One of the two texts."""
 
@@ -126,9 +140,9 @@ def _base(chunk: Hunk, width: int, *, chosen: bool) -> list[Line]:
 def _around(session: MergeSession, index: int) -> tuple[Lines, Lines]:
     """The unchanged lines just before and just after a place."""
     chunks = session.chunks
-    above = chunks[index - 1].base[-CONTEXT:] if index and chunks[index - 1].kind == UNCHANGED else ()
+    above = _shown(session, index - 1).base[-CONTEXT:] if index and chunks[index - 1].kind == UNCHANGED else ()
     after = chunks[index + 1] if index + 1 < len(chunks) else None
-    return above, after.base[:CONTEXT] if after is not None and after.kind == UNCHANGED else ()
+    return above, _shown(session, index + 1).base[:CONTEXT] if after is not None and after.kind == UNCHANGED else ()
 
 
 def _context(lines: Lines, start: int, width: int) -> list[Line]:
@@ -151,8 +165,6 @@ def _change(
         words: mark the words that differ from BASE.
         marks: words to be marked besides, by line of the side from 0.
     """
-    if text == base and not marks:
-        return [[("    (as in BASE)", "description")]]
     if not text:
         return [[("    (takes these lines out)", "del")]]
     changes = line_changes("".join(base), "".join(text))

@@ -6,10 +6,12 @@ marks lines in the same way.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
+from memtui import mask
 from memtui.diff.differences import ADDED, REMOVED, SAME, LineChange, Span, line_changes
-from memtui.diff.merge import BASE, BOTH_EQUAL, CONFLICT, THEIRS, YOURS
+from memtui.diff.merge import BASE, BOTH_EQUAL, CONFLICT, THEIRS, YOURS, Hunk
 from memtui.diff.merge import SAME as UNCHANGED
 from memtui.safe_text import cell_width
 from memtui.ui.draw.difference import fold_runs
@@ -17,6 +19,7 @@ from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words
 from memtui.workbench.edit.merge.session import CHOICES, NAMES, MergeSession
 
+KEY_MASK = f"{mask.BEGIN}private key]"
 SIGNS = {SAME: (" ", "description"), REMOVED: ("-", "del"), ADDED: ("+", "add")}
 """Sign and style of a line in a difference."""
 
@@ -31,8 +34,31 @@ def pieces(line: str, style: str) -> list[Run]:
     return [(line.removesuffix("\n") if line.endswith("\n") else f"{line}  (no line end)", style)]
 
 
+def covered(lines: tuple[str, ...], hunks: tuple[Hunk, ...]) -> tuple[str, ...]:
+    """Mask the lines of a text that lie in a key block, each by itself, for here the block may be cut."""
+    keys = _key_lines(hunks)
+    return tuple(f"{KEY_MASK}\n" if line.strip() in keys else line for line in lines) if keys else lines
+
+
+@lru_cache(4)
+def _key_lines(hunks: tuple[Hunk, ...]) -> frozenset[str]:
+    """The lines of all key blocks in the three texts."""
+    found: set[str] = set()
+    for texts in ([one.base for one in hunks], [one.yours for one in hunks], [one.theirs for one in hunks]):
+        text = "".join(line for lines in texts for line in lines)
+        for one in mask.secrets(text) if "-----BEGIN " in text else ():
+            if "\n" in text[one.start : one.end]:
+                found.update(map(str.strip, text[one.start : one.end].split("\n")))
+    return frozenset(filter(None, found))
+
+
 def marked(text: str, spans: list[Span], style: str) -> list[Run]:
-    """Cut a line into runs; the spans are between braces in a style of their own, so that no colour is needed."""
+    """Cut a line into runs; the spans are between braces in a style of their own, so that no colour is needed.
+
+    A line with a secret stays whole, for half a secret is not known as one.
+    """
+    if (safe := mask.shown(text)) != text:
+        return [(safe, style)]
     runs: list[Run] = []
     at = 0
     for start, end in spans:
@@ -151,7 +177,7 @@ def result_lines(session: MergeSession, index: int, width: int) -> list[Line]:
         if index in session.started:
             words += "; e goes on with what you had typed"
         return [[("  ?????  ", "conflict"), (words, "description")]]
-    text = session.lines(index)
+    text = covered(session.lines(index), session.chunks)
     if not text:
         return [[("    (these lines go)", "description")]]
     start = session.chunks[index].yours_line + 1
@@ -186,7 +212,7 @@ class FileText:
                     _open_lines(here=here)
                     if is_open
                     else _file_part(
-                        text,
+                        covered(text, session.chunks),
                         number,
                         width,
                         choice,
@@ -218,7 +244,7 @@ def _file_part(text: tuple[str, ...], number: int, width: int, choice: str, note
 
 def file_change(base: str, yours: str, width: int) -> list[Line]:
     """Show what one side did to a whole text, three lines around each change."""
-    found = line_changes(base, yours)
+    found = line_changes(mask.shown(base), mask.shown(yours))
     changed = [n for n, change in enumerate(found) if change.kind != SAME]
     near = {place for n in changed for place in range(n - 3, n + 4)}
     lines: list[Line] = []

@@ -17,7 +17,9 @@ from memtui.workbench.edit.merge.view import (
     hunk_title,
     result_lines,
 )
+from tests.test_mask import GITHUB, KEY
 
+SECRETS = f"one\n{KEY}\ntoken {GITHUB} is\n"
 PARTIES = Parties("notes/a.md", "as you opened it 11:38", "your unsaved draft", "claude", "11:52")
 TEXT = st.text(st.sampled_from("ab\n\r\t[]{}漢😀\x1b\u202e\x00"), max_size=40)
 
@@ -120,3 +122,21 @@ def test_the_header_says_at_every_width_who_and_when(width: int) -> None:
     assert who.endswith("AGENT mcp:claude-code 11:52")
     assert cell_width(who) <= width
     assert ("as you opened it" in who) == (width >= 85)
+
+
+@pytest.mark.parametrize("pair", range(len(PAIRS)))
+def test_no_line_of_a_conflict_shows_a_secret(pair: int) -> None:
+    texts = SECRETS.replace("one", "two"), SECRETS, SECRETS.replace("one", "three").replace("AAAAC3", "AAAAD3")
+    merged = session(*texts)
+    file = FileText()
+    for index in merged.hunks:
+        for choice in ("", "yours", "theirs"):
+            if choice:
+                merged.decide([index], choice)
+            lines = place_lines(merged, index, 120, beside=False, pair=pair) + result_lines(merged, index, 120)
+            drawn = " ".join(visible(line) for line in text(lines + file.lines(merged, index, 120)[0]))
+            assert "[masked: private key]" in drawn
+            assert not [part for part in KEY.split("\n")[1:3] if part in drawn]
+    shown = " ".join(map(visible, text(file_change(texts[0], texts[1] + "more", 120))))
+    assert "more" in shown
+    assert GITHUB[:9] not in shown
