@@ -69,9 +69,10 @@ def who_cell(out: "Output", actor: str, root: str = "") -> str:
 
 def did(who: str, verb: str, *, begins: bool = False) -> str:
     """Say what a writer did: `Claude Code? saved`; `saved outside memtui`; `begins` a sentence with it."""
-    nameless = who in ("", UNKNOWN)
-    words = f"{verb} {UNKNOWN}" if nameless else f"{who} {verb}"
-    return words[0].upper() + words[1:] if begins and (nameless or who == ANOTHER) else words
+    if who in ("", UNKNOWN):
+        return f"Somebody {UNKNOWN} {verb}" if begins else f"{verb} {UNKNOWN}"
+    words = f"{who} {verb}"
+    return words[0].upper() + words[1:] if begins and who == ANOTHER else words
 
 
 def by(who: str) -> str:

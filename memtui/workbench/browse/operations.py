@@ -428,6 +428,7 @@ class MemoryOperations:
         """Tell what was done, in how many memories, and what failed; `after` goes on behind what was done."""
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
         good = [outcome for outcome in done.outcomes if outcome.ok]
+        after = after.replace("brings it", "brings them") if len(good) > 1 else after
         before = self._in_a_row(past, len(good), failed=bool(failed))
         if count := stopped_at(done):
             self._screen.say(f"Stopped: {count} {past}; u takes that back.", "warning")

@@ -68,7 +68,7 @@ def test_writers(actor: str, root: str, words: str) -> None:
 def test_sentences_about_writers() -> None:
     assert (did("Claude Code?", "saved"), by("Claude Code?")) == ("Claude Code? saved", "by Claude Code?")
     assert (did("outside memtui", "saved"), by("outside memtui")) == ("saved outside memtui", "outside memtui")
-    assert did("", "wrote again", begins=True) == "Wrote again outside memtui"
+    assert did("", "wrote again", begins=True) == "Somebody outside memtui wrote again"
 
 
 def test_a_change_says_who_when_what_and_where() -> None:

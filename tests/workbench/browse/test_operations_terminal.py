@@ -75,7 +75,7 @@ def clear_out(terminal: Terminal, folder: Path) -> None:
     terminal.press("d")
     terminal.wait_for("t moves 17 memories to the trash")
     terminal.press("t")
-    terminal.wait_for("17 memories moved to the trash; u brings it back.")
+    terminal.wait_for("17 memories moved to the trash; u brings them back.")
     assert len(here(folder)) == 23
     back(terminal)
     # 2

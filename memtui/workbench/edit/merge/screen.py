@@ -7,7 +7,7 @@ flow so that every key of it is tested without an engine.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol
 
 from textual import on
@@ -235,18 +235,23 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
 
     def action_undo_decision(self) -> None:
         """Undo the last decision."""
-        self._step_back(self.session.undo(), "No decision to undo.")
+        self._step_back(self.session.undo, "No decision to undo.")
 
     def action_redo_decision(self) -> None:
         """Redo it."""
-        self._step_back(self.session.redo(), "No decision to redo.")
+        self._step_back(self.session.redo, "No decision to redo.")
 
-    def _step_back(self, done: bool, otherwise: str) -> None:
+    def _step_back(self, step: Callable[[], bool], otherwise: str) -> None:
+        """Undo or redo, and go to the place that is decided in another way now."""
         self._stay()
-        self.said, self.level = "" if done else otherwise, "conflict"
+        before, places = self.session.places.copy(), self.session.places
+        self.said, self.level = "" if step() else otherwise, "conflict"
+        other = [index for index in self.session.hunks if before.get(index) != self.session.places.get(index)]
+        if self.session.places is places and other and self.index not in other:
+            self.index = other[0]
         if self.index not in self.session.hunks:  # the places are cut as they were before
             self.index = self._first_place()
-        self.draw()
+        self.draw(top=bool(other))
         self._host.remember()
 
     # --- moving

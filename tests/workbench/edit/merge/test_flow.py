@@ -45,7 +45,7 @@ async def test_a_third_writer_reopens_only_what_changed(tmp_path: Path) -> None:
         await pilot.press("y")
         bench.path("a.md").write_bytes(third)
         await pilot.press("ctrl+s")
-        await until(pilot, lambda: "Wrote again outside memtui" in text_of(screen, "#conflict-foot"))
+        await until(pilot, lambda: "Somebody outside memtui wrote again" in text_of(screen, "#conflict-foot"))
         assert disk(bench) == third
         assert bench.screen is screen
         await pilot.press("n")
@@ -380,7 +380,8 @@ async def test_a_third_writer_between_two_runs_reopens_only_what_it_touched(tmp_
         bench.flow.open(address())
         screen = await shown(bench, pilot)
         await until(
-            pilot, lambda: "rote again outside memtui: 1 place to decide again" in text_of(screen, "#conflict-foot")
+            pilot,
+            lambda: "Somebody outside memtui wrote again: 1 place to decide again" in text_of(screen, "#conflict-foot"),
         )
         assert len(screen.session.open) == 2
         assert len(screen.session.again) == 1

@@ -196,6 +196,20 @@ async def test_the_counter_is_always_right(tmp_path: Path) -> None:
         assert disk(bench) == THREE_AGENT
 
 
+async def test_undo_and_redo_go_to_the_place_that_they_decide(tmp_path: Path) -> None:
+    bench = make(tmp_path, base=THREE_BASE)
+    async with bench.run_test() as pilot:
+        screen = await in_three(bench, pilot)
+        first, second, *_ = screen.session.open
+        await pilot.press("y")
+        await until(pilot, lambda: screen.index == second)
+        await pilot.press("u")
+        await until(pilot, lambda: screen.index == first)
+        await pilot.press("n", "U")
+        await until(pilot, lambda: screen.index == first)
+        assert not screen.session.is_open(first)
+
+
 async def test_the_line_before_the_write_counts_where_lines_come_from(tmp_path: Path) -> None:
     bench = make(tmp_path, base=THREE_BASE)
     async with bench.run_test() as pilot:
