@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from memtui.agents.table import KNOWN, ONLY_RUN, canonical, traces_of
 from memtui.engine.model import Address, is_person
+from memtui.safe_text import visible
 
 if TYPE_CHECKING:
+    from memtui.engine import Engine
     from memtui.wire.output import Output
 
 UNKNOWN = "outside memtui"
@@ -78,6 +80,26 @@ def did(who: str, verb: str, *, begins: bool = False) -> str:
 def by(who: str) -> str:
     """Say who did it: `by Claude Code?`; `outside memtui`."""
     return UNKNOWN if who in ("", UNKNOWN) else f"by {who}"
+
+
+def session_words(engine: "Engine", address: Address, sha: str | None) -> list[str]:
+    """Say which agent's session wrote a text, as its own file says: what was asked, and what it had taken in before.
+
+    Args:
+        engine: where touches are kept.
+        address: the memory.
+        sha: the text; None for none.
+    """
+    touch = engine.touches.maker(engine.roots.uid(engine.roots.find(address.root)), address.path, sha) if sha else None
+    if touch is None:
+        return []
+    from memtui.agents.table import title_of
+    from memtui.transcripts.prompts import prompt_at
+
+    after = f", after {touch.taint}" if touch.taint else ""
+    asked = prompt_at(touch.agent, touch.prompt)
+    said = f"Session {visible(touch.session)} of {title_of(touch.agent)} says it wrote this{visible(after)}."
+    return [said, *([f"Asked: {visible(asked)}"] if asked else [])]
 
 
 def common_place(addresses: list[Address]) -> str:

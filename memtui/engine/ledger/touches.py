@@ -299,6 +299,11 @@ class TouchTable:
         """What calls did to a memory, each once, the oldest first."""
         return self._touches("root = ? AND path = ?", uid, os.fsencode(path))
 
+    def maker(self, uid: int, path: str, sha: str) -> Touch | None:
+        """The last call that says it wrote exactly this text."""
+        found = self._touches("root = ? AND path = ? AND sha = ?", uid, os.fsencode(path), bytes.fromhex(sha))
+        return found[-1] if found else None
+
     def numbered(self, numbers: Iterable[int]) -> dict[int, Touch]:
         """Touches by their numbers, of those that are still known."""
         wanted = sorted(set(numbers))

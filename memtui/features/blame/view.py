@@ -14,7 +14,7 @@ from memtui.features.blame.lines import Blamed, BlamedRun, about, blame
 from memtui.features.host import Host
 from memtui.safe_text import visible
 from memtui.ui.action import Action
-from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
+from memtui.ui.draw.pages import Page, PageLine, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import ago
 from memtui.ui.draw.words import count_words, fit
@@ -123,12 +123,13 @@ H its versions."""
 
     def read_text(self, item: BlamedRun) -> None:
         """Ask for all that is known of some lines."""
-        width, plain, root = self.page.text_width, self.ascii, self.address.root
+        width, root = self.page.text_width, self.address.root
 
         def page(engine: Engine) -> Page:
             del engine  # what was asked is read from the session's file
             known = words_page(*map(visible, about(item, root)), style="name", width=width)
-            return (*known, PageLine(()), *text_page("\n".join(item.text).encode(), width, plain=plain))
+            numbered = (f"{at:>4}  {visible(line)}" for at, line in enumerate(item.text, item.first))
+            return (*known, PageLine(()), *words_page(*numbered, width=width))
 
         self.host.jobs.run(
             page, lambda found: self.show_text(item, found), what="read what was asked", latest="blame-page"

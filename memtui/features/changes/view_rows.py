@@ -14,7 +14,7 @@ from memtui.diff.hunks import ByteHunk, hunks, why_not_text
 from memtui.engine.model import Address, Change, Conflict, Done, Draft, Vanished
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.features.actors import KINDS, by, common_place, who_words
+from memtui.features.actors import KINDS, by, common_place, session_words, who_words
 from memtui.features.changes.bursts import Burst, bursts
 from memtui.features.changes.writers import since_seen
 from memtui.features.proposals.apply import waiting
@@ -515,7 +515,8 @@ def show(engine: Engine, change: Change, at: int, now: int, look: Look) -> Shown
     """
     versions = [(one.actor, one.at) for one in since_seen(change, engine.history.of(change.address))]
     before, after = version(engine, change, change.before), version(engine, change, change.after)
-    return draw(change, before, after, heading(change, versions, at, now), look)
+    told = [*heading(change, versions, at, now), *session_words(engine, change.address, change.after)]
+    return draw(change, before, after, told, look)
 
 
 def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, int]]:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from memtui.engine.ledger.origins import LineOrigin, inherited
 from memtui.engine.model import Actor, Address, Retention
 from memtui.features.blame.lines import about, blame, masked_lines
+from memtui.features.changes.view_rows import show
+from memtui.ui.draw.difference import Look
 from tests.cli.conftest import Cli, cli, config
 from tests.engine.settling import settle
 from tests.features.sessions.world import Record, World, call, memory, said, world
@@ -69,6 +71,21 @@ def test_every_level_is_told_and_none_is_better_than_what_is_known(world: World)
     assert told(world) == levels
     world.engine.touches.forget()
     assert {level for _, level, _ in told(world)} == {"before", "proven", "outside"}
+
+
+def test_review_names_the_session_and_what_it_took_in_beside_the_difference(world: World) -> None:
+    settle(world.engine)
+    world.outside(text := "# a.md\nfrom the web\n")
+    fetched = [*said(1, f"look it up, {SECRET}"), *call(2, "WebFetch", {"url": "https://pkgs.example/x"})]
+    world.tell("web", [*fetched, *call(4, "Write", {"file_path": f"{world.memory}/a.md", "content": text})])
+    (change,) = world.engine.changes.unseen()
+    shown = [str(show(world.engine, change, change.at, change.at, Look(90)).page)]
+    world.read()
+    shown.append(str(show(world.engine, change, change.at, change.at, Look(90)).page))
+    assert ["after web: pkgs.example" in page for page in shown] == [False, True]
+    assert "Session web of Claude Code says it wrote this" in shown[1]
+    assert "Asked: look it up, [masked:" in shown[1]
+    assert SECRET not in shown[1]
 
 
 def test_a_forged_session_never_proves_anything(world: World) -> None:
