@@ -137,7 +137,7 @@ def linked(surroundings: Surroundings, root: Root, names: tuple[str, ...], whose
         yield root._replace(
             id=f"{root.agent}:global:link-{instance}",
             path=folder,
-            label=f"{root.label}, {link}",
+            label=f"{link}, {root.label}",
             policy=root.policy._replace(include=include, whole=(base,) if name in root.policy.whole else ()),
             read_only=True,
             in_checkout=find_checkout(folder) is not None,
