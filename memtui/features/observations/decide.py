@@ -13,6 +13,7 @@ from contextlib import suppress
 
 from memtui import mask
 from memtui.engine import Engine
+from memtui.engine.ledger.observations import remove_files
 from memtui.engine.model import Actor
 from memtui.engine.observation import REDACTED, STATES, ObservationMark
 from memtui.errors import NotFoundError, RefusedError, UsageError
@@ -125,6 +126,10 @@ def redact(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str) 
         RefusedError: `E_PERSON`, `E_REDACTED`. UsageError: there is no reason.
     """
     engine.redaction.redact_observation(mark, reason=reason, actor=actor)
+    table = engine.observations
+    with generations.alone(table) as held:
+        if held:  # files that a dead process was building, or that were damaged; whoever builds one now applies this
+            remove_files(table.directory, lambda number: number != table.generation())
     return apply(engine)
 
 

@@ -42,6 +42,7 @@ FEATURE = Feature(
             ),
             (
                 ("memtui obs search retry budget", "cards with both words, the best first"),
+                ("memtui obs search --since 2d", "the newest cards, without words to look for"),
                 ("memtui obs show kswz3zgl", "all of one card, by the beginning of its name"),
                 ("memtui obs timeline kswz3zgl", "what the same project noted before and after it"),
                 ("memtui obs mark kswz3zgl --as private", "no agent is given it any more"),

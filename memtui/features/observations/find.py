@@ -182,7 +182,7 @@ def _scored(cards: Sequence[Card], query: Query, *, some: bool = False) -> list[
         tuple(map(_plain, query.terms)), tuple(map(_plain, query.without)), query.whole and _plain(query.whole)
     )
     found = [(good, card) for card in cards if (good := _rank(card, plain, some=some)) is not None]
-    found.sort(key=lambda one: (one[0], _CLASSES.get(one[1].type, 2), -one[1].id, one[1].name))
+    found.sort(key=lambda one: (one[0], _CLASSES.get(one[1].type, 2), -one[1].at, one[1].name))
     return [card for _, card in found]
 
 

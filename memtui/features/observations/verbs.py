@@ -64,12 +64,11 @@ def _search(call: Call, words: list[str]) -> int:
     private = _asks_for_all(call)
     with looking(call.engine, private=private) as found:
         look = found._replace(wanted=_wanted(call, found.wanted))
-        page = find.search(
-            look,
-            " ".join(words),
-            limit=call.args.number("limit", find.LIMIT),
-            cursor=call.args.text("cursor") or "",
-        )
+        limit, text = call.args.number("limit", find.LIMIT), " ".join(words)
+        page = find.search(look, text, limit=limit, cursor=call.args.text("cursor") or "") if words else None
+        if page is None:
+            cards = look.reader.newest(look.wanted, min(max(limit, 1), find.MOST)) if look.reader is not None else []
+            page = find.CardPage(tuple(cards), Query(()), full=len(cards))
         if call.out.json:
             rows = [row_json(card, page.query) for card in page.cards]
             call.out.document({**values.listing(rows, truncated=bool(page.next)), "next": page.next or None})

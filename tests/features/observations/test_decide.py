@@ -1,5 +1,7 @@
 """What a person decided is so at every door and through every rebuild; what is redacted is in no file any more."""
 
+from contextlib import closing
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -134,6 +136,9 @@ def test_what_is_redacted_is_in_no_file(world: Watched) -> None:
         cards(engine)
         decided(engine, "quokka", "edit", note="the quokka says")
         assert b"quokka" in world.bytes()
+        generations.building(engine.observations).close()
+        with closing(generations.building(engine.observations)) as half:
+            half.copy_sources(generations.writer(engine.observations), [(2, "many.txt")], list)
         decided(engine, "quokka", "redact")
         assert cards(engine)
     with world.engine() as engine:

@@ -26,7 +26,9 @@ def test_looking(kept: Cli) -> None:
     assert (whole["narrative"], whole["span"]) == ("Never retry a POST. zanzibar", [0, 29])
     assert len(kept("obs", "timeline", name).lines) == 2
     assert kept("obs", "search", "tabs", "--type", "decision", "--json").items == []
-    for words in (("show",), ("show", "abc"), ("search", ""), ("search", "x", "--since", "never")):
+    assert len(kept("obs", "search", "--since", "1h", "--json").items) == 2
+    assert kept("obs", "search", "--until", "2001-01-01", "--json").items == []
+    for words in (("show",), ("show", "abc"), ("search", " "), ("search", "x", "--since", "never")):
         assert kept("obs", *words, "--json").error["code"] in ("E_USAGE", "E_QUERY")
     assert kept("obs", "show", "abcdefgh", "--json").error["code"] == "E_NOT_FOUND"
 

@@ -105,11 +105,12 @@ class CardWriter:
         Call in a `batch`. Returns how many there are now.
         """
         self.drop(source.root, source.path)
+        in_project = self._project(project)
         self.database.execute(
-            "INSERT INTO sources (kind, root, path, sha, brought, failed) VALUES (?, ?, ?, ?, ?, ?)",
-            (kind, source.root, os.fsencode(source.path), *source[2:]),
+            "INSERT INTO sources (kind, root, path, sha, brought, failed, project) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (kind, source.root, os.fsencode(source.path), *source[2:], in_project),
         )
-        number, base = self.database.last_insert_rowid(), self._project(project) << schema.PROJECT
+        number, base = self.database.last_insert_rowid(), in_project << schema.PROJECT
         made = 0
         for card, at in cards:
             for table in ("shared", "withheld"):
@@ -241,11 +242,11 @@ class CardWriter:
         copied = 0
         for root, path in wanted:
             row = (root, os.fsencode(path))
-            sql = "SELECT id, kind, sha, brought, failed FROM sources WHERE root = ? AND path = ?"
-            for number, kind, sha, brought, failed in list(old.database.execute(sql, row)):
+            sql = "SELECT id, kind, sha, brought, failed, project FROM sources WHERE root = ? AND path = ?"
+            for number, kind, sha, brought, failed, in_project in list(old.database.execute(sql, row)):
                 source = CardSource(root, path, sha, bool(brought), failed)
                 cards = old.of_source(number)
-                project = next((keys.get(card.id >> schema.PROJECT, "") for card in cards), "")
+                project = keys.get(in_project, "")
                 with self.batch():
                     copied += self.replace(source, kind, project, [(card, card.at) for card in place(cards)])
         return copied

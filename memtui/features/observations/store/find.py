@@ -65,10 +65,11 @@ class CardReader:
         joined = (" AND " if every else " OR ").join(expressions)
         found: dict[int, Card] = {}
         for expression in (f"{_TITLES} : ({joined})", joined):
-            for table in self._tables(wanted):
+            for table, first, last in self._ranges(wanted):
                 sql = (
                     f"{SELECT}{table} WHERE id IN (SELECT f.rowid FROM {table}_fts f JOIN {table} s ON s.id = f.rowid"
-                    f" WHERE {table}_fts MATCH ?1 AND {self._where(wanted)} ORDER BY f.rowid DESC LIMIT {NEWEST})"
+                    f" WHERE {table}_fts MATCH ?1 AND f.rowid BETWEEN {first} AND {last} AND {self._where(wanted)}"
+                    f" ORDER BY f.rowid DESC LIMIT {NEWEST})"
                 )
                 rows = self._database.execute(sql, (expression, *self._values(wanted)))
                 found.update((card.id, card) for card in map(card_of, rows))
@@ -78,12 +79,23 @@ class CardReader:
         """The newest cards, the newest first."""
         return self._some(wanted, "s.id DESC", limit)
 
+    def _ranges(self, wanted: CardFilter) -> list[tuple[str, int, int]]:
+        """Tables, and the first and last id of each project in them."""
+        sql = "SELECT DISTINCT project FROM sources WHERE root IN (SELECT value FROM json_each(?)) ORDER BY project"
+        projects = [number for (number,) in self._database.execute(sql, (json.dumps(wanted.roots),))]
+        shift = schema.PROJECT
+        return [
+            (table, number << shift, ((number + 1) << shift) - 1)
+            for table in self._tables(wanted)
+            for number in projects
+        ]
+
     def around(self, card: Card, wanted: CardFilter, before: int, after: int) -> list[Card]:
         """Cards of the same project before and after one in time, with it between them, the oldest first."""
         first = card.id >> schema.PROJECT << schema.PROJECT
         last = first + (1 << schema.PROJECT) - 1
-        older = self._some(wanted, "s.id DESC", before, f"s.id BETWEEN {first} AND {card.id - 1}")
-        newer = self._some(wanted, "s.id", after, f"s.id BETWEEN {card.id + 1} AND {last}")
+        older = self._some(wanted, "s.id DESC", before, (first, card.id - 1))
+        newer = self._some(wanted, "s.id", after, (card.id + 1, last))
         return [*reversed(older), card, *newer]
 
     def named(self, prefix: bytes, until: bytes, wanted: CardFilter) -> list[Card]:
@@ -119,12 +131,16 @@ class CardReader:
                 ((found[name],),) = self._database.execute(sql, (roots,))
         return found
 
-    def _some(self, wanted: CardFilter, order: str, limit: int, more: str = "1") -> list[Card]:
+    def _some(self, wanted: CardFilter, order: str, limit: int, within: tuple[int, int] | None = None) -> list[Card]:
         found: list[Card] = []
-        for table in self._tables(wanted):
-            sql = f"{SELECT}{table} s WHERE {more} AND {self._where(wanted)} ORDER BY {order} LIMIT {int(limit)}"
+        ranges = self._ranges(wanted) if within is None else [(table, *within) for table in self._tables(wanted)]
+        for table, first, last in ranges:
+            sql = (
+                f"{SELECT}{table} s WHERE s.id BETWEEN {first} AND {last} AND {self._where(wanted)}"
+                f" ORDER BY {order} LIMIT {int(limit)}"
+            )
             found += map(card_of, self._database.execute(sql, ("", *self._values(wanted))))
-        found.sort(key=lambda card: card.id, reverse=order.endswith("DESC"))
+        found.sort(key=lambda card: (card.at, card.id), reverse=order.endswith("DESC"))
         return found[:limit]
 
     def _tables(self, wanted: CardFilter) -> tuple[str, ...]:

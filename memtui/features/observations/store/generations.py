@@ -6,6 +6,7 @@ whoever reads waits for nobody.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -14,7 +15,7 @@ import apsw
 
 from memtui.engine.disk import fsio
 from memtui.engine.ledger.observations import ObservationTable, remove_files
-from memtui.errors import MemtuiError, StorageError
+from memtui.errors import BusyError, MemtuiError, StorageError
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import CardWriter
 from memtui.features.observations.store.find import CardReader
@@ -26,8 +27,9 @@ DAMAGE = (apsw.NotADBError, apsw.CorruptError, apsw.CantOpenError)
 @contextmanager
 def alone(table: ObservationTable, *, wait: bool = False) -> Iterator[bool]:
     """Let one process derive at a time; tells whether this is it."""
-    fsio.make_root(table.directory)
-    handle = fsio.open_lock(os.path.join(table.directory, LOCK))
+    with translated():
+        fsio.make_root(table.directory)
+        handle = fsio.open_lock(os.path.join(table.directory, LOCK))
     try:
         if wait:
             fsio.lock(handle)
@@ -41,8 +43,10 @@ def translated() -> Iterator[None]:
     """Say in words what SQLite raises in a block."""
     try:
         yield
-    except apsw.Error as error:
-        full = isinstance(error, apsw.FullError)
+    except (apsw.Error, OSError) as error:
+        if isinstance(error, apsw.BusyError):
+            raise BusyError("Another process writes the cards of observations.", hint="Try again.") from error
+        full = isinstance(error, apsw.FullError) or getattr(error, "errno", 0) == errno.ENOSPC
         raise StorageError(
             f"The cards of observations cannot be used now: {error}.",
             code="E_DISK_FULL" if full else "E_STORE",
