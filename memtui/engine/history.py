@@ -46,12 +46,15 @@ class History(EnginePart):
             raise NotFoundError(f"Version {sha256[:12]} of {address} is no longer stored.")
         return data
 
-    def line_times(self, address: Address, lines: Iterable[bytes]) -> dict[bytes, tuple[int, bool]]:
+    def line_times(
+        self, address: Address, lines: Iterable[bytes], *, whole: bool = True
+    ) -> dict[bytes, tuple[int, bool]]:
         """Say when lines came into a memory.
 
         Args:
             address: the memory.
             lines: with their line ends.
+            whole: False: these are parts of lines, which may have been in other ones.
 
         Returns:
             For each line of the newest version a time in milliseconds, and whether it came then: a version without it
@@ -64,9 +67,10 @@ class History(EnginePart):
             if version.note:
                 continue  # a text that was kept beside, and never under the name
             try:
-                present = set(byte_lines(self.read(address, version.sha256)))
+                data = self.read(address, version.sha256)
             except MemtuiError:
                 break  # redacted, or not kept: what came before is not known
+            present = set(byte_lines(data)) if whole else {part for part in wanted if part in data}
             if after:
                 found.update(dict.fromkeys(wanted - present, (after, True)))
             wanted &= present

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.diff.hunks import byte_lines
 from memtui.engine.disk import fsio
 from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history, state_of
 from memtui.features.claims import manifests
@@ -204,23 +203,21 @@ class Checkout:
 
     # --- lines
 
-    def line_came(self, path: str, line: bytes) -> tuple[int, bool] | None:
-        """When a line came into a file of the checkout, in milliseconds.
+    def came(self, path: str, part: bytes) -> tuple[int, bool] | None:
+        """When a part of its text came into a file of the checkout, in milliseconds.
 
         Args:
             path: the file, below the checkout.
-            line: with its line end.
+            part: a line, or less.
 
         Returns:
             The time, and whether it came then; else it was there by then, and nobody knows since when. None: it is not
             in the newest commit.
         """
-        text = blob(self._objects, self.past.names.get(path))
-        if text is None or line not in byte_lines(text):
+        if part not in (blob(self._objects, self.past.names.get(path)) or b""):
             return None
         for change in self.past.changes.get(path, ()):
-            before = blob(self._objects, change.old)
-            if before is None or line not in byte_lines(before):
+            if part not in (blob(self._objects, change.old) or b""):
                 return change.at, True
         return self.past.since, False
 

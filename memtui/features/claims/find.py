@@ -7,7 +7,7 @@ the default one, a day ago or before the newest commit; while git is at a merge 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -85,22 +85,19 @@ class _Page:
         self.engine, self.row, self.data, self.around, self.now = engine, row, data, around, now
         self.text = data.decode("utf-8", "surrogateescape")
         self.lines = byte_lines(data)
-        self._known: Mapping[bytes, tuple[int, bool]] | None = None
 
-    def came(self, number: int) -> tuple[int, bool]:
-        """When a line came (from 0), in milliseconds, and whether that is when; else it was there by then."""
-        line = self.lines[number]
-        if self._known is None:
-            self._known = self.engine.history.line_times(self.row.address, self.lines)
-        at, sure = self._known.get(line, (self.row.modified_at, False))
-        if self.around is not None and not sure:
-            root = self.engine.roots.find(self.row.address.root)
-            path = fsio.real_path(root.path) + "/" + self.row.address.path
-            inside = self.around.past.checkout + "/"
-            found = self.around.line_came(path[len(inside) :], line) if path.startswith(inside) else None
-            if found is not None and found[0] < at:
-                return found
-        return at, sure
+    def came(self, parts: Iterable[bytes], *, whole: bool) -> dict[bytes, tuple[int, bool]]:
+        """When lines, or parts of them, came (in milliseconds), and whether that is when; else they were there then."""
+        parts, address, around = tuple(parts), self.row.address, self.around
+        known = self.engine.history.line_times(address, parts, whole=whole)
+        found = {part: known.get(part, (self.row.modified_at, False)) for part in parts}
+        path = fsio.real_path(self.engine.roots.find(address.root).path) + "/" + address.path
+        if around is not None and path.startswith(around.past.checkout + "/"):
+            for part, (at, sure) in found.items():
+                committed = around.came(path[len(around.past.checkout) + 1 :], part) if not sure else None
+                if committed is not None and committed[0] < at:
+                    found[part] = committed
+        return found
 
     def hazard(self, rule: Rule, start: int, end: int, line: int, said: str, new: str | None = None) -> Hazard:
         """A finding, from a place in characters."""
@@ -111,18 +108,23 @@ class _Page:
 
 
 def _claims(page: _Page) -> Iterator[Hazard]:
-    if page.around is None:
+    around = page.around
+    if around is None:
         return
-    inside = page.around.past.checkout
-    for claim in text.claims(page.text, page.row.address.name, inside):
-        gone = page.around.gone(claim)
-        if gone is None:
-            continue
-        settled = page.now - gone.at >= DAY_MS or gone.commit != page.around.past.head
-        came, _ = page.came(claim.line)
-        if settled and came < gone.at and page.now - came >= SETTLED_MS:
+    said = text.claims(page.text, page.row.address.name, around.past.checkout)
+    every = [(claim, gone) for claim in said if (gone := around.gone(claim)) is not None]
+    every = [(claim, gone) for claim, gone in every if page.now - gone.at >= DAY_MS or gone.commit != around.past.head]
+    # When the claim came, not its line: whoever mends another part of a line says nothing about this one.
+    came = page.came((_written(page, claim) for claim, _ in every), whole=False) if every else {}
+    for claim, gone in every:
+        at, _ = came[_written(page, claim)]
+        if at < gone.at and page.now - at >= SETTLED_MS:
             rule = {text.PATH: MOVED if gone.now else GONE, text.COMMAND: COMMAND}.get(claim.kind, DEPENDENCY)
             yield _told(page, claim, gone, rule)
+
+
+def _written(page: _Page, claim: Claim) -> bytes:
+    return page.text[claim.start : claim.end].encode("utf-8", "surrogateescape")
 
 
 def _told(page: _Page, claim: Claim, gone: Gone, rule: Rule) -> Hazard:
@@ -154,14 +156,15 @@ def _days(page: _Page) -> Iterator[Hazard]:
 def _relative(page: _Page, line: TextLine) -> Iterator[Hazard]:
     if line.code or not day_words(line.text, page.now):
         return
-    came, sure = page.came(line.number)
+    written = page.lines[line.number]
+    came, sure = page.came((written,), whole=True)[written]
     if page.now - came < RELATIVE_DAYS * DAY_MS:
         return
     for found in day_words(line.text, came):
         start, end = line.start + found.start, line.start + found.end
-        written = page.text[start:end]
-        if not text.in_quotes(line, found.start) and written.lower() not in _NOWADAYS:
-            said = f"{written} is {found.day}" if sure else f"{written}, written on {_day(came)} or before"
+        said = page.text[start:end]
+        if not text.in_quotes(line, found.start) and said.lower() not in _NOWADAYS:
+            said += f" is {found.day}" if sure else f", written on {_day(came)} or before"
             yield page.hazard(RELATIVE, start, end, line.number, said, found.day if sure else None)
 
 
