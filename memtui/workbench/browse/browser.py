@@ -271,8 +271,9 @@ class BrowserScreen(KeyedScreen[None]):
         self.take(self.forest.set_drafts(event.drafts))
         if not self._drafts_told:
             self._drafts_told = True
-            if event.drafts:
-                self.say(offer_words(event.drafts), "draft")
+            asked = self.host.wanted if self.editing else None  # where it is offered with the text
+            if waiting := [draft for draft in event.drafts if draft.address != asked]:
+                self.say(offer_words(waiting), "draft")
 
     def on_activity_changed(self, event: ActivityChanged) -> None:
         """Take in the newest entries of the audit."""
