@@ -27,6 +27,8 @@ _CHUNK = 1_048_576
 _HEAD, _TAIL = 1_024, 256
 _NUMBER = 2**63 - 1
 
+Needle = tuple[bytes, tuple[bytes, ...]]
+"""A word, and in which forms it counts; where the word is missing the forms need no look."""
 GONE, REFUSED, LINK, SPECIAL, FOREIGN, LARGE = "gone", "refused", "link", "special", "foreign", "large"
 """Why a file is not read: it is missing, access is denied, it is a link, no regular file, another user's, too large."""
 
@@ -95,7 +97,7 @@ def follow(
 
 def skim(
     path: str,
-    words: tuple[bytes, ...],
+    words: tuple[Needle, ...],
     reader: Reader,
     cursor: SessionCursor | None = None,
     stop: Callable[[], bool] = lambda: False,
@@ -122,9 +124,9 @@ def skim(
             return False, cursor
         fits = cursor is not None and not path.endswith(".json") and _fits(handle, found, cursor, reader)
         place = cursor.offset if cursor is not None and fits else 0
-        begun, overlap = place, max(map(len, words), default=1) - 1
+        begun, overlap = place, max((len(form) for _, forms in words for form in forms), default=1) - 1
         while chunk := os.pread(handle, _CHUNK, begun):
-            if any(word in chunk for word in words):
+            if any(word in chunk and any(form in chunk for form in forms) for word, forms in words):
                 return True, cursor
             place = max(place, begun + len(chunk))
             begun = place - overlap if len(chunk) > overlap else place

@@ -11,27 +11,27 @@ import os
 from collections.abc import Iterable
 
 from memtui.engine.model import Root
+from memtui.transcripts.follow import Needle
 
 
-def needles(roots: Iterable[Root]) -> tuple[bytes, ...]:
-    """Give words of which at least one stands in each line that names a memory.
+def needles(roots: Iterable[Root]) -> tuple[Needle, ...]:
+    """Give words of which at least one stands in each line that names a memory, each once.
 
-    A path may be relative to any folder, so it is the last part of a root's path with a slash behind it, or the name of
-    a file in roots of which only some files count; as JSON has them.
+    A path may be relative to any folder, so it is the last part of a root's path with a slash behind it or at its end,
+    or the name of a file in roots of which only some files count; as JSON has them.
     """
-    found: set[bytes] = set()
+    found: dict[bytes, tuple[bytes, ...]] = {}
     for root in roots:
         include = root.policy.include
         names = [name.rstrip("/").rpartition("/")[2] for name in include or ()]
         if include is None or any(name.endswith("/") for name in include):
             last = os.path.basename(root.path.rstrip("/"))
-            found |= {as_json for name in (f"{last}/", f'/{last}"') for as_json in _as_json(name)}
-        found |= {as_json for name in names for as_json in _as_json(name)}
-    return tuple(one for one in sorted(found) if not any(other in one for other in found if other != one))
+            found |= {one: (one + b"/", b"/" + one + b'"') for one in _as_json(last)}
+        found |= {one: (one,) for name in names for one in _as_json(name)}
+    return tuple(sorted(found.items()))
 
 
 def _as_json(name: str) -> set[bytes]:
-    """A name as it stands in JSON, with and without escapes; the quote that ends a text is none of it."""
-    plain, quote = name.removesuffix('"'), '"' if name.endswith('"') else ""
-    forms = (json.dumps(plain, ensure_ascii=ascii_only)[1:-1] + quote for ascii_only in (True, False))
+    """A name as it stands in JSON, with and without escapes."""
+    forms = (json.dumps(name, ensure_ascii=ascii_only)[1:-1] for ascii_only in (True, False))
     return {form.encode("utf-8", "surrogateescape") for form in forms}

@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.ledger.cursors import SessionCursor
+from memtui.engine.policy import Policy, Root
 from memtui.transcripts import follow as module
-from memtui.transcripts.follow import FOREIGN, GONE, LARGE, LINK, REFUSED, SPECIAL, follow
+from memtui.transcripts.follow import FOREIGN, GONE, LARGE, LINK, REFUSED, SPECIAL, follow, skim
+from memtui.transcripts.needles import needles
 from memtui.transcripts.sessions import READERS
 from tests.transcripts import made
 
@@ -177,3 +179,30 @@ def test_what_is_no_plain_file_of_ours_is_left_alone(tmp_path: Path, file: Path)
     if not os.getuid():
         os.chown(file, 12345, -1)
         assert follow(str(file), CLAUDE, cursor).skipped == FOREIGN
+
+
+def test_a_file_is_skimmed_across_chunks_in_constant_memory_and_from_where_the_last_look_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = needles([Root("a", "/h/.claude/mem ö"), Root("b", "/w", policy=Policy(include=("AGENTS.md", "rules/")))])
+    assert {form for _, forms in words for form in forms} >= {b"mem \\u00f6/", '/mem ö"'.encode(), b"AGENTS.md", b"w/"}
+    file = tmp_path / "s.jsonl"
+    size = 64 * 1_048_576
+    with file.open("wb") as out:
+        for _ in range(size // 1_048_576):
+            out.write((b'{"a": "nothing here"}' + b" " * 78 + b"\n") * 10_485 + b"\n" * 76)
+    tracemalloc.start()
+    found, cursor = skim(str(file), words, CLAUDE)
+    assert tracemalloc.get_traced_memory()[1] < 8 * 1_048_576
+    tracemalloc.stop()
+    assert not found
+    assert cursor is not None
+    assert cursor.offset == file.stat().st_size
+    monkeypatch.setattr(module, "_CHUNK", 16)
+    with file.open("ab") as out:
+        out.write(b"1234567 see AGENTS.md of it")
+    assert skim(str(file), words, CLAUDE, cursor) == (True, cursor)
+    os.truncate(file, 5)
+    assert skim(str(file), words, CLAUDE, cursor)[0] is False
+    file.unlink()
+    assert skim(str(file), words, CLAUDE, cursor) == (False, cursor)

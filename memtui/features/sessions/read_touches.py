@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 DAYS_MS = 90 * 86_400_000
 """How long ago a session may have been written that nobody looked at."""
 DAY_MS = 86_400_000
+BEGIN_MS = 5_000
+"""How long is read beside other work; the rest the next time."""
 SLICE = 4 * 1_048_576
 """Bytes that are parsed at once."""
 _TAINTS = 3
@@ -246,6 +248,8 @@ class _Turn:
 
 
 def begin(session: Session, settings: Settings) -> None:
-    """Read what is new; for whoever works lanes off, where no workbench follows the sessions."""
+    """Read some of what is new; for whoever works lanes off, where no workbench follows the sessions."""
     if not settings.worker:
-        read_touches(session.engine, settings, session.surroundings)
+        clock = session.engine.touches.clock
+        end = clock() + BEGIN_MS
+        read_touches(session.engine, settings, session.surroundings, stop=lambda: clock() > end)

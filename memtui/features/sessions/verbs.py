@@ -11,7 +11,7 @@ from memtui.engine.model import AuditRecord
 from memtui.errors import UsageError
 from memtui.features.sessions.read_touches import read_touches
 from memtui.features.sessions.shown import SHORT, after_words, calls_of, counts_words, placed, session_json
-from memtui.features.tasks.settings import note
+from memtui.features.tasks.settings import ROOT, note
 from memtui.transcripts.calls import LOADED, OPENED, WRITES
 from memtui.transcripts.sessions import ALL, CARDS, NOT_ASKED, OFF, PROJECT, READERS, allowed_files
 from memtui.wire import outcomes, values
@@ -116,6 +116,8 @@ def _forget(call: Call) -> int:
     call.engine.history.check_settable()
     call.approve("forget agents' sessions", "Forget which session used and wrote which memory, for good?", "forget it")
     count = call.engine.touches.forget()
+    if any(root.id == ROOT for root in call.engine.roots.all()):
+        call.engine.history.record_setting(ROOT, f"transcripts: {count:,} uses by sessions were forgotten")
     if call.out.json:
         call.out.document({"forgotten": count})
     else:

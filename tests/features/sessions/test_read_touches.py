@@ -198,6 +198,7 @@ def test_forgotten_is_forgotten_and_nothing_is_read_without_a_yes(
     assert b"secret plan" not in state
     person("yes\n")
     assert cli("sessions", "forget", "--json").json == {"forgotten": 1}
+    assert "1 uses by sessions were forgotten" in str(cli("log", "--json").items[0]["note"])
     assert cli("sessions", "read", "--json").json["touches"] == 0
     assert cli("sessions", "list", "--json").items == []
 
