@@ -279,17 +279,23 @@ class Output:
         return f"\x1b[{_STYLES[style]}m{safe}\x1b[0m"
 
     def table(self, columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> None:
-        """Print rows: aligned and cut to the width on a terminal; piped, tab separated, whole and exact."""
+        """Print rows: aligned and cut to the width on a terminal; piped, tab separated, whole, secrets masked."""
+        rows = self._masked(rows)
         if not self.terminal:
             for row in rows:
-                plain = (self._safe(_plain(column, cell)) for column, cell in zip(columns, row, strict=True))
-                self._write(self._stdout, "\t".join(plain) + "\n")
+                plain = (_plain(column, cell) for column, cell in zip(columns, row, strict=True))
+                safe = (visible(text, ascii_tokens=self.ascii_only, secrets=True) for text in plain)
+                self._write(self._stdout, "\t".join(safe) + "\n")
             return
         from memtui.engine import now_ms
 
         now = now_ms()
         shown = [
-            [self._safe(_shown(column, cell, now)) for column, cell in zip(columns, row, strict=True)] for row in rows
+            [
+                visible(_shown(column, cell, now), ascii_tokens=self.ascii_only, secrets=True)
+                for column, cell in zip(columns, row, strict=True)
+            ]
+            for row in rows
         ]
         if not shown:
             return
@@ -304,11 +310,22 @@ class Output:
             for more in rest:
                 self._write(self._stdout, self._aligned(columns, [""] * (len(line) - 1) + [more], widths) + "\n")
 
+    def _masked(self, rows: Iterable[Sequence[Cell]]) -> list[Sequence[Cell]]:
+        """Mask the secrets in the cells of rows, all at once: one by one it takes longer than listing them."""
+        found = list(rows)
+        texts = {cell for row in found for cell in row if isinstance(cell, str) and len(cell) > 7 and not _is_sha(cell)}
+        if self.secrets or not texts:
+            return found
+        from memtui.mask import with_secrets
+
+        masked: dict[Cell, Cell] = {text: one.text for text, one in with_secrets(list(texts)).items()}
+        return [[masked.get(cell, cell) for cell in row] for row in found] if masked else found
+
     def _aligned(self, columns: Sequence[Column], line: Sequence[str], widths: Sequence[int]) -> str:
         parts = []
         for column, text, cells in zip(columns, line, widths, strict=True):
             if cells:
-                cut = one_line(text, cells, ascii_tokens=self.ascii_only, secrets=self.secrets)
+                cut = one_line(text, cells, ascii_tokens=self.ascii_only, secrets=True)
                 filling = " " * (cells - cell_width(cut))
                 parts.append(filling + cut if column.kind in ("number", "count", "size", "age") else cut + filling)
         return "  ".join(parts).rstrip()
@@ -374,7 +391,7 @@ def without_secrets(answer: Json) -> Json:
     from memtui import mask
 
     texts = dict.fromkeys(_texts(answer))
-    found = mask.with_secrets([text for text in texts if len(text) >= mask.SHORTEST])
+    found = mask.with_secrets([text for text in texts if len(text) >= mask.SHORTEST and not _is_sha(text)])
     if not found:
         return answer
     counted = [0]
@@ -389,6 +406,10 @@ def without_secrets(answer: Json) -> Json:
 
     shown: Json = {str(masked(key)): masked(value) for key, value in answer.items()}
     return {"masked": counted[0], **shown}
+
+
+def _is_sha(text: str) -> bool:
+    return len(text) == 64 and text.isalnum()
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -568,12 +568,12 @@ def put_on_clipboard(screen: BrowserScreen, text: str, what: str) -> None:
     def copied(route: str) -> None:
         for through_terminal in escaped:
             screen.app.copy_to_clipboard(through_terminal)
-        said = f"Copied {what} ({len(given):,} characters) by {route}"
+        said = f"Copied {what} ({len(given):,} characters) by {route}."
         if given == text:
-            screen.say(f"{said}.", "good")
+            screen.say(said, "good")
         else:
-            more = "" if terminal.web else f": again within {COPY_AGAIN:.0f} s copies it as it is"
-            screen.say(f"{said}, {count_words(len(masked.secrets), 'secret')} masked{more}.", "warning")
+            more = "" if terminal.web else f"; again within {COPY_AGAIN:.0f} s as it is"
+            screen.say(f"{count_words(len(masked.secrets), 'secret')} masked{more}. {said}", "warning")
 
     screen.bridge.run(lambda _: copy(given, terminal, escaped.append), copied, what=f"copy {what}")
 

@@ -402,7 +402,7 @@ async def test_a_secret_is_copied_only_when_it_is_asked_for_twice(monkeypatch: p
         for name, text in (("a", f"key {GITHUB} is\n"), ("b", f"key {GITHUB}\n")):
             await screen.go(f"memtui:project/{name}.md")
             await screen.press("y", "c")
-            await screen.until_text("1 secret masked: again within")
+            await screen.until_text("1 secret masked; again within")
             assert screen.app.clipboard == text.replace(GITHUB, "[masked: GitHub token]")
             await screen.press("y", "c")
             await screen.until_text(f"Copied the text ({len(text)} characters)")
