@@ -117,3 +117,10 @@ def test_the_editor_without_copilot_loads_nothing_of_it(machine: Machine) -> Non
 def test_its_variable_moves_the_instructions_of_the_command_line(machine: Machine) -> None:
     machine.write("cli/copilot-instructions.md")
     assert machine.moved("COPILOT_HOME", "cli")["copilot:global:cli"].path == str(machine.folder / "cli")
+
+
+def test_the_users_instructions_behind_a_link_are_a_root(machine: Machine) -> None:
+    machine.write("~/kept/a.instructions.md")
+    machine.write("~/.copilot/copilot-instructions.md")
+    machine.path("~/.copilot/instructions").symlink_to(machine.path("~/kept"))
+    assert machine.roots()["copilot:global:link-instructions"].path == str(machine.path("~/kept"))

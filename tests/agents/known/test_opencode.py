@@ -66,7 +66,7 @@ def test_variables_move_its_folder_and_add_settings(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("variables", "left"),
     [
-        ({"OPENCODE_DISABLE_CLAUDE_CODE": "on"}, []),
+        ({"OPENCODE_DISABLE_CLAUDE_CODE": "on"}, ["app/x.md"]),
         ({"OPENCODE_DISABLE_CLAUDE_CODE_PROMPT": "off"}, ["~/.claude/CLAUDE.md", "app/CLAUDE.md", "app/x.md"]),
         ({"OPENCODE_DISABLE_PROJECT_CONFIG": "TRUE"}, ["~/.claude/CLAUDE.md"]),
         ({"OPENCODE_DISABLE_PROJECT_CONFIG": "yes"}, ["~/.claude/CLAUDE.md", "app/CLAUDE.md", "app/x.md"]),
@@ -76,9 +76,9 @@ def test_variables_switch_files_off(machine: Machine, variables: dict[str, str],
     machine.write("~/.claude/CLAUDE.md")
     machine.write("app/CLAUDE.md")
     machine.write("app/x.md")
-    machine.write("app/opencode.json", '{"instructions": ["x.md"]}')
+    machine.write("app/opencode.json", json.dumps({"instructions": [str(machine.path("app/x.md"))]}))
     loaded = [one.path for one in started(machine, "opencode", **variables)]
-    assert loaded == [str(machine.path(name)) for name in left or ["app/x.md"]]
+    assert loaded == [str(machine.path(name)) for name in left]
 
 
 def test_the_users_own_file_behind_a_link_is_a_root(machine: Machine) -> None:

@@ -68,3 +68,13 @@ def test_a_file_counts_as_often_as_it_is_imported(machine: Machine) -> None:
         "app/a.md",
         "app/b.md,: missing",
     ]
+
+
+def test_rules_may_be_a_link_and_links_in_them_are_passed_over(machine: Machine) -> None:
+    for name in ("~/kept/rules/a.md", "~/one/x.md", "~/.qwen/x"):
+        machine.write(name)
+    machine.path("~/kept/rules/x.md").symlink_to(machine.path("~/one/x.md"))
+    machine.path("~/.qwen/rules").symlink_to(machine.path("~/kept/rules"))
+    found = {os.path.basename(one.path): one.mark for one in started(machine, "qwen-code")}
+    assert found == {"a.md": "", "x.md": "skipped"}
+    assert machine.roots()["qwen-code:global:link-rules"].path == str(machine.path("~/kept/rules"))
