@@ -43,7 +43,7 @@ def is_reserved(actor: str) -> bool:
     return plain in ("tui", "you", "person") or plain.startswith(("tui:", "cli:"))
 
 
-APPROVALS = ("reviewed", "seen", "redacted", "accepted", "rejected")
+APPROVALS = ("reviewed", "seen", "redacted", "accepted", "rejected", "muted")
 """Operations of the audit that only a person does: approvals. They are marks, and no change of a memory."""
 SETTING = "setting"
 MARKS = (*APPROVALS, SETTING)

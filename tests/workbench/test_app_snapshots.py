@@ -348,7 +348,7 @@ def test_a_screen_looks_as_it_did(
             person = Person(app, pilot, cast("Any", None))
             person.stage = stage
             chrome = app.browser.chrome
-            await person.until(lambda: not chrome.loading and chrome.recent is not None)
+            await person.until(lambda: not chrome.loading and chrome.recent is not None and app.browser.checkup.rested)
             await state.act(person)
             await person.rest()
 

@@ -3,7 +3,11 @@
 It is apart so that only a command that uses it loads it.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from memtui.engine.approval import Approver
 from memtui.engine.changes.change import failed, label_of
@@ -31,6 +35,9 @@ from memtui.engine.proposal import NEVER, Proposal
 from memtui.engine.save.jobs import each, joined, made_again, transaction
 from memtui.errors import MemtuiError
 
+if TYPE_CHECKING:
+    from memtui.engine.changes.mutes import Mutes
+
 
 class Marks(EnginePart):
     """Knows what the user has not seen, marks it as seen, and takes down what they decide about proposals."""
@@ -39,6 +46,13 @@ class Marks(EnginePart):
         """Take what it works with; the rows tell what nobody has recorded when nothing may be written."""
         super().__init__(roots, ledger, rules, events)
         self._rows = rows
+
+    @cached_property
+    def mutes(self) -> Mutes:
+        """Findings nobody wants to be told of again."""
+        from memtui.engine.changes.mutes import Mutes
+
+        return Mutes(self._roots, self._ledger, self._rules, self._events)
 
     def unseen(self) -> tuple[Change, ...]:
         """What others did since the user last looked, newest first; deletions included."""

@@ -21,6 +21,7 @@ from memtui.engine.ledger.database import DAY_MS, ERRORS, Database
 from memtui.engine.ledger.drafts import DraftTable
 from memtui.engine.ledger.erasure import ErasureTable
 from memtui.engine.ledger.memories import MemoryTable, PinTable
+from memtui.engine.ledger.mutes import MuteTable
 from memtui.engine.ledger.proposals import ProposalTable
 from memtui.engine.ledger.roots import RepositoryTable, ReviewTable, RootTable
 from memtui.engine.ledger.surfaced import SurfacedTable
@@ -89,6 +90,7 @@ class Ledger(Database):
         self.proposals = ProposalTable(self, self.versions)
         self.cursors = CursorTable(self)
         self.surfaced = SurfacedTable(self, self.memories)
+        self.mutes = MuteTable(self)
         self.erasure = ErasureTable(self, self.memories)
 
     def _open(self) -> apsw.Connection:

@@ -407,5 +407,17 @@ MIGRATIONS: tuple[str, ...] = (
         PRIMARY KEY (memory, sha)
     ) WITHOUT ROWID;
     """,
+    # Findings a person does not want to be told of again. A mark is a hash with a key: of a root and a rule, and unless
+    # it is for all of the root, of a memory and the lines in it.
+    """
+    CREATE TABLE mutes (
+        mark BLOB PRIMARY KEY,
+        root INTEGER NOT NULL REFERENCES roots(id),
+        path BLOB NOT NULL,
+        rule TEXT NOT NULL,
+        reason TEXT NOT NULL,
+        at INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

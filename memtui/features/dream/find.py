@@ -10,25 +10,19 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.day_words import absolute
 from memtui.diff.hunks import byte_lines
-from memtui.engine.disk import paths
-from memtui.engine.frontmatter import EMPTY, NONE, OK
+from memtui.engine.frontmatter import OK
 from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import FieldEdit, Remove, Root, Step, Write
 from memtui.engine.proposal import Evidence
 from memtui.errors import MemtuiError
-from memtui.features.dream.doubles import Doubles, ReadMemory, exact, near, union
-from memtui.features.entries import change
-from memtui.features.entries.guarded import format_of
-from memtui.features.entries.parse import parse
 from memtui.features.health.apply import choose, prepare
 from memtui.features.health.model import DANGLING, DUPLICATE, UNNAMED
 from memtui.features.health.survey import Looker
+from memtui.features.hygiene.doubles import Doubles, ReadMemory, entries_twice, exact, near, read_all, union
 from memtui.features.remember.classify import first_sentence
-from memtui.given.reach import reviewed, texts
 from memtui.pointers import carry
 from memtui.pointers.index import parse as pointers
-from memtui.pointers.lines import is_text
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -52,33 +46,6 @@ class Tidying(NamedTuple):
     confidence: float = 1.0
     group: Doubles | None = None
     """Memories of which some go; what names them follows by `followed`, which reads much and is left for later."""
-
-
-def read_all(
-    engine: Engine, roots: Sequence[Root], *, cancelled: Callable[[], bool] = bool
-) -> tuple[list[ReadMemory], list[ReadMemory]]:
-    """Read what may be tidied up: nothing that is read-only, protected, made by an agent, or brought and not reviewed.
-
-    Returns:
-        Memories, and files with many entries.
-    """
-    memories, files = [], []
-    mine = [root for root in roots if not root.read_only]
-    for root, row, data in texts(engine, mine, cancelled=cancelled):
-        path = row.address.path
-        kept = paths.matches(path, (*root.policy.protected, *root.policy.generated))
-        if kept or not row.writable or not reviewed(row) or carry.is_index(root, path):
-            continue
-        entries = format_of(root, path)
-        if entries is None and root.kind != "memories":
-            continue  # files of instructions are people's own
-        front = split(data)
-        one = ReadMemory(row, row.sha256 or "", data, front.type_at(path))
-        if entries is not None:
-            files.append(one)
-        elif front.status in (NONE, OK, EMPTY) and is_text(data):
-            memories.append(one)
-    return memories, files
 
 
 def find(
@@ -171,30 +138,15 @@ def followed(engine: Engine, group: Doubles) -> Iterator[Write]:
 
 
 def _entries(root: Root, file: ReadMemory) -> Iterator[Tidying]:
-    kind = format_of(root, file.row.address.path)
-    if kind is None or file.row.pinned:
-        return
-    read = parse(file.data, kind)
-    seen: set[bytes] = set()
-    twice = []
-    for entry in read.entries:
-        text = b" ".join(read.text(entry).split())
-        if text in seen:
-            twice.append(entry)
-        seen.add(text)
-    try:
-        for entry in reversed(twice):  # from the end, so that the numbers before stay
-            read = parse(change.remove(read, read.entries[entry.number - 1]), kind)
-    except MemtuiError:
-        return  # without it the others would be read otherwise
-    if twice:
+    twice, data = entries_twice(root, file)
+    if data:
         address = file.row.address
         evidence = tuple(
             Evidence("memory", str(address), file.sha256, f"line {entry.line}", entry.title) for entry in twice[:3]
         )
         many = f"{len(twice)} entries stand" if len(twice) > 1 else "An entry stands"
         why = f"{many} in {address} twice; the first stays."
-        yield Tidying("entry-twice", "replace", (Write(address, read.data, file.sha256),), why, evidence)
+        yield Tidying("entry-twice", "replace", (Write(address, data, file.sha256),), why, evidence)
 
 
 def _dates(engine: Engine, one: ReadMemory) -> Iterator[Tidying]:

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 
 from memtui.engine.proposal import Evidence
-from memtui.features.dream.doubles import ReadMemory
 from memtui.features.dream.find import Tidying
+from memtui.features.hygiene.doubles import ReadMemory
 from memtui.features.remember.classify import same
 
 A_KIND, ALL = 5, 20

@@ -16,10 +16,10 @@ from memtui.engine.model import Actor, FieldEdit, Remove, Step, Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import BusyError
 from memtui.features.dream import gates
-from memtui.features.dream.doubles import Doubles, ReadMemory
-from memtui.features.dream.find import AUTOMATIC, Tidying, find, followed, read_all
+from memtui.features.dream.find import AUTOMATIC, Tidying, find, followed
 from memtui.features.dream.gates import KIND, locked
 from memtui.features.dream.suggest import suggest
+from memtui.features.hygiene.doubles import Doubles, ReadMemory, read_all
 from memtui.features.proposals.value import bounded, only_expects, proposal
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.workers.ask import WorkerAnswer, ask

@@ -20,6 +20,7 @@ from hashlib import sha256
 from memtui.engine.model import Policy
 from memtui.features.health.model import Piece, apply_edits
 from memtui.features.health.split import filled
+from memtui.features.health.texts import resolved
 from memtui.pointers.cutline import Measure, lines_with_text, measure
 from memtui.pointers.index import parse
 
@@ -229,8 +230,9 @@ def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[Preview, ...]:
     found = []
     for report, findings in chosen:
         data = _data(engine, report.address, report.sha256)
-        made = preview(report.address, data, findings, report.policy, rebuilt=report.rebuilt)
-        found.append(made._replace(notes=(report.off, *made.notes)) if report.off else made)
+        fixed, notes = resolved(engine, report.address, data or b"", findings)
+        made = preview(report.address, data, fixed, report.policy, rebuilt=report.rebuilt)
+        found.append(made._replace(notes=(*filter(None, [report.off]), *notes, *made.notes)))
         root = report.address.root
         held = {
             piece.path: _data(engine, Address(root, piece.path), piece.sha256) or b"" for piece in pieces_of(findings)

@@ -63,7 +63,7 @@ FEATURE = Feature(
         "memtui.features.health.view:HealthView",
         (
             *("health_open", "fix_finding", "fix_kind", "fix_root", "edit", "filter", "next_folder", "previous_folder"),
-            *("repoint", "reload"),
+            *("mute_finding", "mute_memory", "mute_kind", "repoint", "reload"),
         ),
         ("fix_finding", "fix_root", "repoint", "health_open", "fix_kind", "edit", "filter"),
     ),
@@ -90,6 +90,28 @@ FEATURE = Feature(
             "D r",
             "fix all",
             "Fix all of this root that loses no words: `D` says what, `r` does it; u takes it back.",
+            "health",
+            writes=True,
+        ),
+        *(
+            action(
+                id_,
+                keys,
+                short,
+                f"Tell of {what} no more, and why not; ends when its lines change.",
+                "health",
+                writes=True,
+            )
+            for id_, keys, short, what in (
+                ("mute_finding", "x f", "mute", "this finding in a text"),
+                ("mute_memory", "x m", "mute memory", "each finding that this text has now"),
+            )
+        ),
+        action(
+            "mute_kind",
+            "x k",
+            "mute kind",
+            "Tell of nothing that this rule finds in the texts of this root, and why not.",
             "health",
             writes=True,
         ),

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from memtui.engine.model import Address, Policy
+    from memtui.features.hygiene.model import Hazard
     from memtui.pointers.cutline import Measure
     from memtui.pointers.index import Pointer
 
@@ -89,9 +90,9 @@ class IndexFinding(NamedTuple):
     """One thing that is wrong with an index."""
 
     kind: str
-    """A key of `KINDS`."""
+    """A key of `KINDS`, or the id of a rule about texts."""
     address: Address
-    """The index it is about; there may be none yet."""
+    """The index it is about; there may be none yet. Or the memory in whose text it was found."""
     line: int | None
     """From 1; None when it is about no line."""
     path: str
@@ -103,6 +104,10 @@ class IndexFinding(NamedTuple):
     """Why there is no fix, in one sentence."""
     memory: Address | None = None
     """The memory it is about, when it is there."""
+    hazard: Hazard | None = None
+    """What a rule found in its text; None for an index. The edits of such a fix are worked out when it is shown."""
+    id: str = ""
+    """By which it is muted; empty for an index."""
 
 
 class IndexReport(NamedTuple):

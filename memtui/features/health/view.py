@@ -14,6 +14,7 @@ from textual import on
 from memtui.errors import MemtuiError
 from memtui.features.health.apply import Chosen, apply, choose, left_over, prepare
 from memtui.features.health.model import BY_NAME, ORPHAN, TOGETHER, Preview, Stray
+from memtui.features.health.texts import many_at_once
 from memtui.features.health.view_rows import HealthRows, Reports, Row, fixed_words, page, row_runs
 from memtui.features.host import WRITE, Host
 from memtui.ui.action import Action, shown_keys
@@ -21,6 +22,7 @@ from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.list_view import ListView
+from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.rowlist import RowList
 
 if TYPE_CHECKING:
@@ -30,6 +32,12 @@ if TYPE_CHECKING:
 
 BESIDE = "health-page"
 NO_FINDING = "There is no finding here."
+_MUTES = {
+    "mute_finding": "mutes {rule} in {name}, until its lines change",
+    "mute_memory": "mutes {count} findings of {name}, each until its lines change",
+    "mute_kind": "mutes all that {rule} finds in this root",
+}
+"""What each of these actions would do."""
 PATIENCE = 3.0
 """Seconds that keys wait for the first look at every index."""
 
@@ -56,10 +64,12 @@ class HealthView(ListView[Row]):
     """What is wrong with indexes."""
 
     ID = "health"
-    HELP = """What is wrong with the indexes that agents load: memories an index names that are not there, memories it
-does not name, lines twice or too long, links that lead out of the folder, and the cut line: what is not loaded
-because the index is too long. f stands before what d f can fix, ? before what it can offer. Beside the list is what
-would be written. D fixes all of a kind or of a root, after saying what. u takes each of these back."""
+    HELP = """What somebody should look at in the texts of memories: secrets, hidden text, orders to agents, doubles. E
+behind a rule: somebody gets what they must not; W: look at it. Below, what is wrong with the indexes that agents load:
+memories an index names that are not there, memories it does not name, lines twice or too long, links that lead out of
+the folder, and the cut line: what is not loaded because the index is too long. f stands before what d f can fix, ?
+before what it can offer. Beside the list is what would be written. D fixes all of a kind or of a root, after saying
+what. u takes each of these back."""
 
     NO_MATCH = "No finding matches"
     rows: HealthRows
@@ -80,6 +90,9 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             "fix_finding": self._fix_one,
             "fix_kind": lambda: self._fix_many(self._kinds()),
             "fix_root": lambda: self._fix_many(TOGETHER),
+            "mute_finding": lambda: self._mute("mute_finding"),
+            "mute_memory": lambda: self._mute("mute_memory"),
+            "mute_kind": lambda: self._mute("mute_kind"),
             "next_folder": lambda: self._jump(1),
             "previous_folder": lambda: self._jump(-1),
             "repoint": self._repoint,
@@ -215,6 +228,8 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
             return "re-point: put the cursor on a project that is gone first."
         if action.id in ("health_open", "edit", "fix_finding", "fix_kind", "fix_root") and row is None:
             return NO_FINDING
+        if action.id in _MUTES and (row is None or row.finding is None or row.finding.hazard is None or row.over):
+            return "Put the cursor on a finding in a text."
         if row is None:
             return ""
         if action.id in ("fix_finding", "fix_kind", "fix_root") and row.stray is not None:
@@ -236,7 +251,9 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
     def _kinds(self) -> tuple[str, ...]:
         """The kind that D k means."""
         finding = self.row.finding if self.row is not None else None
-        return (finding.kind,) if finding is not None and finding.kind in BY_NAME else ()
+        if finding is None or not (finding.kind in BY_NAME or (finding.hazard and many_at_once(finding.kind))):
+            return ()
+        return (finding.kind,)
 
     def asks_at_once(self, first: str) -> Line | None:
         """`d` and `D` say what they would fix before they do."""
@@ -324,6 +341,41 @@ would be written. D fixes all of a kind or of a root, after saying what. u takes
         self.host.places.back()
         if not self.host.places.reveal_root(root_id):
             self.host.say("It is not in the tree now; A shows the other projects.", "warning")
+
+    # Muting
+
+    def _mute(self, id_: str) -> None:
+        """Ask why, then tell of it no more."""
+        finding = self.row.finding if self.row is not None else None
+        if finding is None:
+            return
+        address, rule = finding.address, finding.kind
+        chosen = [(address, rule, finding.id)]
+        if id_ == "mute_memory":
+            found = [one for some in self.known.reports.values() for report in some for one in report.findings]
+            chosen = [(address, one.kind, one.id) for one in found if one.id and one.address == address]
+
+        def done(_: None) -> None:
+            self.host.say("Muted: memtui check --muted lists it, --unmute ID ends it.", "good")
+            self.jobs.refresh([address])
+
+        def why(reason: str) -> None:
+            if not reason.strip():
+                self.close_prompt()
+                self.say("Not muted: a mute needs a reason.")
+                return
+            self.close_prompt()
+            self._mine = True
+
+            def job(engine: Engine) -> None:
+                root = address._replace(path="")
+                wanted = chosen if id_ != "mute_kind" else [(root, rule, engine.changes.mutes.name(root, rule))]
+                engine.changes.mutes.mute(wanted, reason=reason)
+
+            self.jobs.run(job, done, what=f"mute {rule}", lane=WRITE)
+
+        hint: Line = [(_MUTES[id_].format(rule=rule, count=len(chosen), name=address.name), "dim")]
+        self.ask(Question("why is it no harm", "", why, self.close_prompt, hint=lambda _: hint))
 
     # Fixing
 

@@ -24,6 +24,7 @@ from memtui.features.health.model import (
     Preview,
     Stray,
 )
+from memtui.features.health.texts import GROUPS
 from memtui.mask import shown_bytes
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import cell_width, visible
@@ -66,6 +67,9 @@ ABOUT_STRAYS = (
     "memtui orphans lists the same.",
 )
 OLD = "It changed a moment ago, and is being looked at again."
+
+SEVERE = {"E": "somebody gets what they must not", "W": "look at it"}
+"""Severities of findings in texts, in words."""
 
 _KIND = 11
 """Cells of the column of kinds, with one between it and the next."""
@@ -128,7 +132,7 @@ class HealthRows(ListRows[Row]):
         before = self.shown
         self.counts = found_words(every(reports), len(self.strays))
         self.reports, self._roots = reports, roots
-        paths = (finding.path for finding in every(reports))
+        paths = (self.path_of(finding) for finding in every(reports))
         self.widest = max((cell_width(path) if path.isascii() else 2 * len(path) for path in paths), default=0)
         self.widest = max(min(self.widest, MOST_PATH), LEAST_PATH)
         self.load(self._listed())
@@ -197,10 +201,16 @@ class HealthRows(ListRows[Row]):
         for stray in self.strays:
             yield Row((stray.kind, stray.root, stray.path), stray.root, stray=stray)
 
+    def path_of(self, finding: IndexFinding) -> str:
+        """How the memory of a finding is named: below its root, or in a group of many roots for the eye."""
+        return finding.path if finding.hazard is None else self.name_of(finding.address)
+
     def label(self, root: str) -> str:
         """What a root is called."""
         if root == STRAYS:
             return "Projects"
+        if root in GROUPS:
+            return GROUPS[root][0]
         found = self._roots.get(root)
         return found.label or root if found is not None else root
 
@@ -281,13 +291,17 @@ def row_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence
     path_room = min(rows.widest, room * 3 // 5)
     if room - path_room < LEAST_TEXT:
         path_room = min(rows.widest, room)
-    path = both_ends(finding.path, path_room, plain=plain)
+    path = both_ends(rows.path_of(finding), path_room, plain=plain)
+    text = finding.text
+    if finding.hazard is not None and not row.over:
+        kind, text = f"{kind} {finding.hazard.severity}", finding.hazard.text
+        style = "conflict" if finding.hazard.severity == "E" else "warning"
     return [
         (f"{sign} ", "key"),
         (f"{SHORT.get(kind, kind):<{_KIND}}", style),
         (path + " " * (path_room - cell_width(path)), "dim" if row.over else "name"),
         (f"{line:>6}  ", "number"),
-        (fit(finding.text, room - path_room, plain=plain), "dim" if row.over else "description"),
+        (fit(text, room - path_room, plain=plain), "dim" if row.over else "description"),
     ]
 
 
@@ -316,7 +330,7 @@ def _root_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequen
         tail = f"switched off | {tail}"
     room = max(width - cell_width(tail) - 2, 8)
     label, name = rows.label(row.root), rows.name(row.root)
-    words = label if label in (name, row.root) else f"{label}  {name}"
+    words = label if label in (name, row.root) or row.root in GROUPS else f"{label}  {name}"
     return bars.spread([(fit(words, room, plain=plain).rstrip(), "scope")], [(tail, "dim")], width)
 
 
@@ -337,6 +351,8 @@ def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look, n
         return words_page(*row.stray.lines, style="name", width=look.width)
     if row.root == STRAYS:
         return words_page(*ABOUT_STRAYS, width=look.width)
+    if row.root in GROUPS and row.report is None:
+        return _group_page(engine, row, reports, look)
     if row.report is None:
         return _root_page(engine, reports, look, row.finding.kind if row.finding is not None else "")
     if row.finding is None:
@@ -357,9 +373,16 @@ def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look, n
         return (*top, *words_page(error.message, error.hint, style="problem", width=look.width))
 
 
+def _group_page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look) -> Page:
+    """What a group is about; while it is asked about all of one rule, what would be done to them."""
+    kind = row.finding.kind if row.finding is not None else ""
+    return (*_kind_page(engine, reports, look, kind), *words_page(*GROUPS[row.root][1:], width=look.width))
+
+
 def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
     where = f"line {finding.line:,} of {name}" if finding.line is not None else name
-    lines = [f"{finding.path}: {finding.text}." if finding.kind != CUT else finding.text[:1].upper() + finding.text[1:]]
+    about = finding.path if finding.hazard is None else f"{finding.kind}, {SEVERE[finding.hazard.severity]}"
+    lines = [f"{about}: {finding.text}." if finding.kind != CUT else finding.text[:1].upper() + finding.text[1:]]
     said = [*words_page(*lines, style="name", width=width), *words_page(f"In {where}.", width=width)]
     if row.over:
         return (*said, *words_page("This no longer holds: the files changed.", style="good", width=width))

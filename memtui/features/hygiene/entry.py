@@ -12,19 +12,32 @@ FEATURE = Feature(
             (
                 Param("place", "only this root, folder or memory; `-` reads a text from standard input", "place"),
                 Param("--severity", "the least to list; W if not given", choices=("E", "W", "I")),
+                Param("--fix", "show what would mend this finding, and write it once you agree", metavar="ID"),
+                Param("--yes", "write it without asking", "flag"),
+                Param(
+                    "--mute",
+                    "tell nobody of this finding any more, until its lines change; a person does it",
+                    metavar="ID",
+                ),
+                Param("--reason", "why it is muted", metavar="TEXT"),
+                Param("--muted", "list what is muted, and why", "flag"),
+                Param("--unmute", "tell of it again", metavar="ID"),
             ),
             (
                 ("memtui check", "every memory"),
                 ("memtui check claude-code:project --severity I", "one root, with what is only counted else"),
+                ("memtui check --fix 3f2a90bd11c07e5d2a41", "what would mend it; `memtui undo` takes it back"),
+                ("memtui check --mute 3f2a90bd11c07e5d2a41 --reason 'made up for a test'", "asks at your terminal"),
                 ("cat AGENTS.md | memtui check -", "a text that is no memory"),
             ),
-            "E: somebody gets what they must not; W: look at it; I: as a rule harmless. Reads only; secrets are masked "
-            "and what nobody sees is shown as signs or decoded. An order to "
-            "agents that is quoted or refused is only I. Exit status 8 when an E or W is listed. A finding is "
+            "E: somebody gets what they must not; W: look at it; I: as a rule harmless. Without --fix and --mute it "
+            "reads only; only a person mutes. Secrets are masked and what nobody sees is shown as signs or decoded. An "
+            "order to agents that is quoted or refused is only I. Exit status 8 when an E or W is listed. A finding is "
             "a reason to look, no proof, and a memory without one is not called safe. `memtui rules` lists what is "
             "looked for.",
-            "a list of findings: severity, rule, address, line, start, end (in bytes), what, text, fix; beside it "
-            "unread (address, code, message): memories that were not looked at",
+            "a list of findings: id, muted, severity, rule, address, line, start, end (in bytes), what, text, fix; "
+            "beside it unread (address, code, message): memories that were not looked at. With --fix one object: "
+            "written, address, diff, notes; with --mute: muted, reason",
             does="memtui.features.hygiene.verbs:check",
             rank=82,
         ),

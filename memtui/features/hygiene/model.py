@@ -93,7 +93,7 @@ class Rule(NamedTuple):
     fix: str
     """`mask` the value, `strip` the characters, `cut` the words, `set` others, or `open`: a person decides."""
     pattern: str = ""
-    """Empty: `memtui.mask` finds it. Takes time in proportion to the text."""
+    """Empty: `memtui.mask` finds it, or `look`. Takes time in proportion to the text."""
     judge: Callable[[Scanned, "re.Match[str]"], Judged | None] = _found
     """The guard: None spares a match."""
     anchors: tuple[str, ...] = ()
@@ -116,6 +116,8 @@ class Hazard(NamedTuple):
     """What stands there, or what it says: masked, safe to draw, on one line."""
     new: str | None = None
     """Of the fix `set`: the words to put there; None: a person finds them."""
+    lines: bytes = b""
+    """A digest of the whole lines it stands in; empty: it is about what it says."""
 
 
 def _code(text: str) -> Iterator[tuple[int, int]]:

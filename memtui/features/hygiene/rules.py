@@ -36,5 +36,11 @@ _SECRETS = (
     ("P04", "an IBAN or a US social security number", "W", "wrong check digits, no word for it"),
 )
 
-RULES = (*(Rule(*row, "mask") for row in _SECRETS), *HIDDEN, *ORDERS)
+DOUBLES = (
+    Rule("D01", "memories that say the same", "W", "what an agent makes itself; front matter that differs", "open"),
+    Rule("D02", "memories that say nearly the same", "I", "below 80 % of five-word sequences in common", "open"),
+    Rule("D03", "an entry that stands in its file before already", "W", "what cannot go by itself", "cut"),
+)
+"""What is told by several texts, or by the entries of one; `look` finds it."""
+RULES = (*(Rule(*row, "mask") for row in _SECRETS), *HIDDEN, *ORDERS, *DOUBLES)
 """Every rule, by family; a number stands twice where one kind of thing is found in two ways."""

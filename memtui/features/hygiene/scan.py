@@ -5,6 +5,7 @@ A finding is a reason to look and no proof; a text without any is not called saf
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
 from typing import NamedTuple
 
 from memtui.features.hygiene.model import SEVERITIES, Hazard, Rule, Scanned
@@ -20,7 +21,7 @@ _SHOWN = 100
 """Cells of what a finding shows."""
 _AROUND = 16
 """Characters shown on each side of a place that is too short to tell anything."""
-_MASKED = {rule.id: rule for rule in RULES if not rule.pattern}
+_MASKED = {rule.id: rule for rule in RULES if rule.fix == "mask"}
 
 
 class _Place(NamedTuple):
@@ -98,13 +99,20 @@ def _some(places: Iterator[_Place]) -> Iterator[_Place]:
 def _told(found: Iterable[_Place], text: str, hidden: Sequence[Secret], *, plain: bool) -> Iterator[Hazard]:
     at = byte = 0
     line = 1
+    digests: dict[tuple[int, int], bytes] = {}
     for one in found:
         line += text.count("\n", at, one.start)
         byte += one.start - at if plain else _size(text[at : one.start])
         at = one.start
         end = byte + (one.end - at if plain else _size(text[at : one.end]))
         said = mask(one.said).text if one.said else _quoted(text, one, hidden)
-        yield Hazard(one.rule, one.severity, byte, end, line, one_line(said.strip(), _SHOWN))
+        first = text.rfind("\n", 0, one.start) + 1
+        last = text.find("\n", one.end - 1)
+        span = first, len(text) if last < 0 else last
+        if span not in digests:
+            whole = text[slice(*span)].rstrip("\r").encode("utf-8", "surrogateescape")
+            digests[span] = blake2b(whole, digest_size=16).digest()
+        yield Hazard(one.rule, one.severity, byte, end, line, one_line(said.strip(), _SHOWN), lines=digests[span])
 
 
 def _size(text: str) -> int:

@@ -1,52 +1,134 @@
-"""What in memories somebody should look at, on the command line; reads only."""
+"""What in memories somebody should look at, on the command line: listed, mended, muted."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Sequence
 
+from memtui.diff.differences import unified
 from memtui.engine import now_ms
-from memtui.engine.frontmatter.read import split
-from memtui.engine.model import BROUGHT, Memory, Root
-from memtui.errors import MemtuiError, NotFoundError
-from memtui.features.hygiene.model import SEVERITIES, Hazard
-from memtui.features.hygiene.others import all_rules, finders
+from memtui.engine.model import Address, Conflict, Memory
+from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memtui.features.hygiene.look import TextLooker, Told, told
+from memtui.features.hygiene.mend import beyond, mended
+from memtui.features.hygiene.model import SEVERITIES
+from memtui.features.hygiene.others import all_rules
 from memtui.features.hygiene.scan import scan
+from memtui.mask import shown_bytes
 from memtui.wire import outcomes, places, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 
+_GIVEN = Memory(Address("", "-"), "", "", 0, 0, None)
+"""What stands for a text from standard input, which is no memory."""
+
+
+def _address(one: Told) -> str:
+    return str(one.row.address) if one.id else "-"
+
 
 def check(call: Call) -> int:
-    """List findings; exit 8 when one of those listed is of severity E or W."""
-    least = SEVERITIES.index(call.args.text("severity") or "W")
+    """List findings; exit 8 when one of those listed is of severity E or W. Or mend or mute one."""
+    args = call.args
     unread: list[Json] = []
-    found = [
-        (address, one)
-        for address, findings in _findings(call, unread)
-        for one in findings
-        if SEVERITIES.index(one.severity) <= least
+    if (name := args.text("unmute")) is not None:
+        call.approve("take a mute back", f"Tell of {name} again?", "mute it in no other way")
+        call.engine.changes.mutes.unmute(name)
+        return outcomes.DONE
+    least = SEVERITIES.index(args.text("severity") or "W")
+    found = _findings(call, unread, alike=SEVERITIES[least] == "I")
+    if (name := args.text("mute")) is not None:
+        return _mute(call, _named(found, name))
+    if (name := args.text("fix")) is not None:
+        return _fix(call, _named(found, name))
+    listed = [
+        one for one in found if SEVERITIES.index(one.hazard.severity) <= least and bool(one.muted) == args.flag("muted")
     ]
     if call.out.json:
-        document = values.listing(_finding_json(address, one) for address, one in found)
-        call.out.document({**document, "unread": unread})
+        call.out.document({**values.listing(map(_finding_json, listed)), "unread": unread})
     else:
-        columns = (
-            Column("SEV"),
-            Column("RULE"),
-            Column("ADDRESS", flexible=True),
-            Column("LINE", "number"),
-            Column("WHAT", flexible=True, wraps=True),
-        )
-        call.out.table(
-            columns,
-            [(one.severity, one.rule.id, address, one.line, f"{one.rule.what}: {one.text}") for address, one in found],
-        )
-        for each in unread:
-            call.out.say(f"{each['address']} was not looked at: {each['message']}")
-        if not found and call.out.terminal:
-            call.out.say(
-                "No rule finds anything to look at, which does not make a text safe. `memtui rules` lists them."
+        _table(call, listed, unread)
+    return outcomes.FOUND if any(one.hazard.severity != "I" and not one.muted for one in listed) else outcomes.DONE
+
+
+def _table(call: Call, listed: Sequence[Told], unread: Iterable[Json]) -> None:
+    columns = (
+        Column("SEV"),
+        Column("RULE"),
+        Column("ADDRESS", flexible=True),
+        Column("LINE", "number"),
+        Column("WHAT", flexible=True, wraps=True),
+        Column("ID", optional=True),
+    )
+    call.out.table(
+        columns,
+        [
+            (
+                *(one.hazard.severity, one.hazard.rule.id, _address(one), one.hazard.line),
+                f"{one.hazard.rule.what}: {one.hazard.text}{f' (muted: {one.muted})' if one.muted else ''}",
+                one.id,
             )
-    return outcomes.FOUND if any(one.severity != "I" for _, one in found) else outcomes.DONE
+            for one in listed
+        ],
+    )
+    for each in unread:
+        call.out.say(f"{each['address']} was not looked at: {each['message']}")
+    if not listed and call.out.terminal:
+        call.out.say("No rule finds anything to look at, which does not make a text safe. `memtui rules` lists them.")
+
+
+def _named(found: Iterable[Told], name: str) -> list[Told]:
+    chosen = [one for one in found if one.id and one.id == name]
+    if not chosen:
+        raise NotFoundError(f"There is no finding {name} now.", hint="`memtui check` lists them, with their ids.")
+    return chosen
+
+
+def _mute(call: Call, chosen: Sequence[Told]) -> int:
+    reason = call.args.text("reason")
+    if not reason:
+        raise UsageError("A mute needs a reason.", hint="Say with --reason why it is no harm.")
+    one = chosen[0]
+    what = f"{one.hazard.rule.id} in {_address(one)}, line {one.hazard.line}"
+    call.approve("mute a finding", f"Tell nobody of {what} any more?", "in the workbench by x in Health")
+    call.engine.changes.mutes.mute([(one.row.address, one.hazard.rule.id, one.id)], reason=reason)
+    call.out.fact({"muted": one.id, "reason": reason}, f"muted: {what}")
+    return outcomes.DONE
+
+
+def _fix(call: Call, chosen: Sequence[Told]) -> int:
+    """Show what would mend a finding, and do it once that is agreed to."""
+    engine, out, one = call.engine, call.out, chosen[0]
+    now = engine.read(one.row.address)
+    change = mended(engine, one.row.address, now.bytes, one.hazard) if now.sha256 == one.row.sha256 else None
+    if change is None:
+        raise RefusedError(
+            f"A person has to decide about {one.hazard.rule.id} in {_address(one)}.",
+            code="E_USAGE",
+            hint=f"Open it: memtui edit {_address(one)}",
+        )
+    start, end, new = change
+    after = now.bytes[:start] + new + now.bytes[end:]
+    name = str(one.row.address)
+    shown = [shown_bytes(data).decode("utf-8", "replace") for data in (now.bytes, after)]
+    diff = unified(shown[0], shown[1], name, name)
+    notes = beyond(engine, one.row.address, now.bytes[start:end]) if one.hazard.rule.fix == "mask" else ()
+    if not out.json:
+        out.diff(diff)
+        for note in notes:
+            out.say(note)
+        out.flush()
+    agreed = call.args.flag("yes")
+    if not agreed and out.interactive and not out.json:
+        agreed = (out.ask("Write it? [y/N] ") or "").strip().casefold() in ("y", "yes")
+    if agreed:
+        done = engine.save(one.row.address, after, expected_sha256=now.sha256, actor=call.actor)
+        if isinstance(done, Conflict):
+            raise ConflictError(f"{name} changed meanwhile.", unharmed="Nothing was written.", hint="Look at it again.")
+    said = "Written. `memtui undo` takes it back." if agreed else "Nothing was written. --yes makes the change."
+    if out.json:
+        out.document({"written": agreed, "address": _address(one), "diff": values.text_of(diff), "notes": list(notes)})
+    else:
+        out.say(said)
+    return outcomes.DONE
 
 
 def rules(call: Call) -> int:
@@ -66,12 +148,11 @@ def rules(call: Call) -> int:
     return outcomes.DONE
 
 
-def _findings(call: Call, unread: list[Json]) -> Iterator[tuple[str, tuple[Hazard, ...]]]:
-    """Look through what was asked for; a text that stands under several names is looked through once."""
+def _findings(call: Call, unread: list[Json], *, alike: bool) -> list[Told]:
+    """Look through what was asked for."""
     text = call.args.text("place")
     if text == "-":
-        yield "-", scan(call.given_text())
-        return
+        return [Told("", "", _GIVEN, one, "") for one in scan(call.given_text())]
     engine = call.engine
     wanted = places.EVERYWHERE if text is None else places.place(engine, text)
     engine.rows.lift_limits()
@@ -79,40 +160,25 @@ def _findings(call: Call, unread: list[Json]) -> Iterator[tuple[str, tuple[Hazar
     rows = [row for row in listed if wanted.holds(row)]
     if wanted.path and not rows:
         raise NotFoundError(f"There is nothing at {text}.", hint="`memtui ls` lists what there is.")
-    known: dict[tuple[bytes, bool], tuple[Hazard, ...]] = {}
-    others = finders(engine, listed, now_ms())
-    for row in rows:
-        try:
-            data = engine.read_bytes(row.address)
-        except MemtuiError as error:
+    looked = TextLooker().look(engine, rows, now_ms(), around=listed, alike=alike)
+    for row, _, error in looked:
+        if error is not None:
             unread.append({"address": str(row.address), "code": error.code, "message": error.message})
-            continue
-        key = data, _instructs(engine.roots.find(row.address.root), row, data)
-        if key not in known:
-            known[key] = scan(data, instructs=key[1])
-        more = (one for find in others for one in find(row, data))
-        yield str(row.address), tuple(sorted((*known[key], *more), key=_place))
+    return told(engine, looked)
 
 
-def _instructs(root: Root, row: Memory, data: bytes) -> bool:
-    """Whether a text is rules of the user's own: a file of instructions, or feedback, that no repository brought."""
-    own = root.kind != "memories" or split(data).type_at(row.address.path) == "feedback"
-    return own and row.trust != BROUGHT
-
-
-def _place(one: Hazard) -> tuple[int, int, str]:
-    return one.start, one.end, one.rule.id
-
-
-def _finding_json(address: str, one: Hazard) -> Json:
+def _finding_json(found: Told) -> Json:
+    one = found.hazard
     return {
+        "id": found.id or None,
         "severity": one.severity,
         "rule": one.rule.id,
-        "address": address,
+        "address": _address(found),
         "line": one.line,
         "start": one.start,
         "end": one.end,
         "what": one.rule.what,
         "text": one.text,
         "fix": one.rule.fix,
+        "muted": found.muted or None,
     }

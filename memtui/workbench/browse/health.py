@@ -16,6 +16,8 @@ from memtui.engine.model import Address, Listing
 from memtui.errors import MemtuiError
 from memtui.features.health.model import ORPHAN, QUIET, IndexReport, Stray
 from memtui.features.health.survey import Looker, is_looked_at
+from memtui.features.health.texts import text_reports, text_signs
+from memtui.features.hygiene.look import TextLooker, Told, told
 from memtui.features.moved_projects.orphans import (
     SPLIT,
     SURE,
@@ -35,8 +37,8 @@ if TYPE_CHECKING:
     from memtui.workbench.browse.browser import BrowserScreen
 
 
-LANE, AROUND, STAYED = "health", "health-projects", "health-stayed"
-"""The thread of looks, and the group of those at projects."""
+LANE, AROUND, STAYED, TEXTS = "health", "health-projects", "health-stayed", "health-texts"
+"""The thread of looks, the groups of those at projects, and the thread that looks through texts."""
 AILING, UNLOADED = "I", "C"
 """Signs of rows: an index with findings; a memory whose line is below the cut."""
 
@@ -62,18 +64,34 @@ class Checkup:
         self.stayed: tuple[str, ...] = ()
         """Where the project the user stands in was before, when memories of it stayed there."""
         self._findings = 0
+        self._texts = TextLooker()
+        self._reading = False
+        self._told: dict[str, tuple[Told, ...]] = {}
+        """What was found in the texts of each root."""
+        self._to_read: dict[str, Root] = {}
+        """Roots whose texts wait to be looked through."""
+        self._in_texts: dict[str, tuple[IndexReport, ...]] = {}
+        """What was found in texts, by group."""
         self._around: tuple[tuple[str, str], ...] = ()
 
     @property
     def reports(self) -> Mapping[str, tuple[IndexReport, ...]]:
-        """What was found, by root id, in the order of roots."""
-        return self._reports
+        """What was found: in texts by group, then in indexes by root id, in the order of roots."""
+        return {**self._in_texts, **self._reports}
+
+    @property
+    def rested(self) -> bool:
+        """Whether every index and every text was looked at."""
+        return self.done and not self._running and not self._reading and not self._to_read
 
     def rows_loaded(self, listing: Listing) -> None:
         """Look at every root of a full list."""
         roots = tuple(status.root for status in listing.roots if self._counts(status.root))
         self._listed = [(roots, listing, True)]  # what changed since it was made stays wanted
+        self._texts.renew()
+        self._told = {id_: found for id_, found in self._told.items() if id_ in self._screen.forest.roots}
         self._go_on()
+        self._read_texts(status.root for status in listing.roots)
 
     def part_loaded(self, listing: Listing) -> None:
         """Look at roots that were listed apart from the others."""
@@ -81,14 +99,45 @@ class Checkup:
         if roots:
             self._listed.append((roots, listing, False))
             self._go_on()
+        self._read_texts(status.root for status in listing.roots)
 
     def rows_changed(self, addresses: Iterable[Address]) -> None:
         """Look again at the roots these memories are in."""
-        roots = (self._screen.forest.root(id_) for id_ in {address.root for address in addresses})
-        wanted = {root.id: root for root in roots if root is not None and self._counts(root)}
+        found = [self._screen.forest.root(id_) for id_ in {address.root for address in addresses}]
+        roots = [root for root in found if root is not None]
+        wanted = {root.id: root for root in roots if self._counts(root)}
         if wanted:
             self._wanted |= wanted
             self._go_on()
+        self._read_texts(roots)
+
+    def _read_texts(self, roots: Iterable[Root] = ()) -> None:
+        """Look through the texts of roots, one root after the other, behind what the first screen waits for."""
+        hides = self._screen.forest.others.hides
+        self._to_read |= {root.id: root for root in roots if not hides(root.id)}
+        if not self._to_read or not self.done or self._reading:
+            return
+        self._reading = True
+        bridge, texts = self._screen.bridge, self._texts
+        root = self._to_read.pop(next(iter(self._to_read)))
+
+        def job(engine: Engine) -> tuple[Told, ...]:
+            rows = [row for row in engine.rows.list([root.id]).items if not row.missing]
+            found = texts.look(engine, rows, engine.tasks.clock(), cancelled=lambda: bridge.closed)
+            return tuple(one for one in told(engine, found) if one.hazard.severity != "I" and not one.muted)
+
+        def done(found: tuple[Told, ...]) -> None:
+            if found != self._told.get(root.id, ()):
+                self._told[root.id] = found
+                self._in_texts = text_reports(one for some in self._told.values() for one in some)
+                self._tell()
+            go_on()
+
+        def go_on(_: MemtuiError | None = None) -> None:
+            self._reading = False  # that a root cannot be listed its own row says
+            self._read_texts()
+
+        bridge.run(job, done, what="look through memories", otherwise=go_on, lane=TEXTS)
 
     def _counts(self, root: Root) -> bool:
         """Whether a root has an index, and is not another project's that was put away."""
@@ -190,17 +239,20 @@ class Checkup:
             return
         every = [report for reports in self._reports.values() for report in reports]
         self.looked = len(every)
+        self._tell()
+        if first:
+            self._read_texts()
+
+    def _tell(self) -> None:
+        screen, every = self._screen, [report for reports in self._reports.values() for report in reports]
         signs = {address: UNLOADED for report in every for address in report.below}
         signs |= {report.address: AILING for report in every if _counted(report)}
-        self._tell(signs, sum(map(_counted, every)))
-
-    def _tell(self, signs: dict[Address, str], count: int) -> None:
-        screen = self._screen
+        signs |= text_signs(self._in_texts)
         if signs != screen.forest.index_signs:
             screen.forest.index_signs = signs
             screen.memories.repaint()
         screen.memories.start(last=self.done and screen.lists > 1)
-        self._findings = count
+        self._findings = sum(_counted(report) for reports in self.reports.values() for report in reports)
         self._tell_count()
         self._tell_view()
 

@@ -174,7 +174,7 @@ def _exact(runs: list[Run], width: int) -> list[Run]:
 
 
 def sign_runs(signs: Signs, width: int, health: str = "", *, fault: bool = False) -> list[Run]:
-    """The signs of one memory: `PA!~`, what the health of indexes says, and `?` where something is wrong with it."""
+    """The signs of one memory: `PA!~`, what health says, and `?` where something is wrong with it."""
     runs = [(sign, style) for sign, style, on in zip("PA!~", SIGN_STYLES, signs, strict=True) if on]
     for sign in (health, "?" if fault else ""):
         runs += [(sign, "warning")] if sign and len(runs) < width - 1 else []

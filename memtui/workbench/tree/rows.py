@@ -80,7 +80,7 @@ class Forest:
         self.statuses: dict[str, RootStatus] = {}
         """Roots as they were last found on disk."""
         self.index_signs: Mapping[Address, str] = {}
-        """What the health of indexes says of a memory: `I` or `C`."""
+        """What health says of a memory: `S`, `h`, `o`, `I` or `C`."""
         self.folds = Folds()
         self._shown: list[Node] | None = None
         self._away: frozenset[Key] = frozenset()

@@ -8,9 +8,10 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Address
 from memtui.engine.proposal import Proposal
-from memtui.features.dream.find import Tidying, find, read_all
+from memtui.features.dream.find import Tidying, find
 from memtui.features.dream.suggest import A_KIND, suggest
 from memtui.features.dream.work import suggested
+from memtui.features.hygiene.doubles import read_all
 from memtui.features.proposals.apply import carry_out, decide
 from memtui.features.proposals.value import bounded
 from tests.features.transfer.agents import ME, Agents, root

@@ -16,6 +16,7 @@ _FAMILIES = {
     "P": "Numbers of people",
     "H": "Hidden text",
     "I": "Orders to agents",
+    "D": "Doubles",
     "T": "What is no longer so",
 }
 

@@ -9,6 +9,7 @@ from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Address, Memory, Problem, Root
 from memtui.features.cost import view_rows as cost_rows
 from memtui.features.cost.start_cost import Item
+from memtui.features.health import texts
 from memtui.features.health import view_rows as health_rows
 from memtui.features.health.model import DANGLING, Fix
 from memtui.features.hot_set import view_rows as hot_rows
@@ -51,7 +52,8 @@ def in_the_tree() -> set[str]:
     forest.load([Root("r", "/r", label="Mine")], [MEMORY])
     forest.losses.set_deleted([ADDRESS._replace(path="a/gone.md")], forest.homes)
     found: set[str] = set()
-    for sign, own in (("", EVERY), (health.AILING, Signs(1)), (health.UNLOADED, Signs(1))):
+    known = (health.AILING, health.UNLOADED, *texts.SIGNS.values())
+    for sign, own in (("", EVERY), *((sign, Signs(1)) for sign in known)):
         forest.index_signs = {ADDRESS: sign}
         for node in forest.rows():
             node.signs = own

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Memory
-from memtui.features.dream.doubles import GROUP, ReadMemory, exact, near, shingles, union
+from memtui.features.hygiene.doubles import GROUP, ReadMemory, exact, near, shingles, union
 
 SEED = 20261123
 WORDS = [f"{a}{b}" for a in ("dep", "rel", "tok", "cac", "sch", "lin", "mig", "ret") for b in ("loy", "en", "ma", "ix")]

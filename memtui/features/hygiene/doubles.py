@@ -1,4 +1,4 @@
-"""Memories that say the same: word for word, or nearly; apart from the engine, so that it is tested on texts alone.
+"""Memories that say the same: word for word, or nearly; and entries that stand in one file twice.
 
 Near doubles are found by the share of five-word sequences they have in common (Jaccard index), with the prefix filter
 of Bayardo, Ma and Srikant (2007): only the rarest sequences of a text are looked up, so that a phrase which thousands
@@ -11,12 +11,25 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from memtui.diff.hunks import byte_lines, hunks_of
+from memtui.engine.disk import paths
+from memtui.engine.frontmatter import EMPTY, NONE, OK
 from memtui.engine.frontmatter.read import split
-from memtui.engine.model import Memory
+from memtui.engine.model import Memory, Root
+from memtui.errors import MemtuiError
+from memtui.features.entries import change
+from memtui.features.entries.guarded import format_of
+from memtui.features.entries.model import Entry
+from memtui.features.entries.parse import parse
+from memtui.given.reach import reviewed, texts
+from memtui.pointers import carry
+from memtui.pointers.lines import is_text
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
 
 SHINGLE = 5
 """Words in a sequence."""
@@ -58,6 +71,60 @@ class Doubles(NamedTuple):
     """Of common sequences, the lowest of any of them with the one that stays."""
 
 
+def read_all(
+    engine: Engine, roots: Sequence[Root], *, cancelled: Callable[[], bool] = bool
+) -> tuple[list[ReadMemory], list[ReadMemory]]:
+    """Read what may be tidied up: nothing that is read-only, protected, made by an agent, or brought and not reviewed.
+
+    Returns:
+        Memories, and files with many entries.
+    """
+    memories: list[ReadMemory] = []
+    files: list[ReadMemory] = []
+    mine = [root for root in roots if not root.read_only]
+    for root, row, data in texts(engine, mine, cancelled=cancelled):
+        if (one := may_go(root, row, data)) is not None:
+            (memories if format_of(root, row.address.path) is None else files).append(one)
+    return memories, files
+
+
+def may_go(root: Root, row: Memory, data: bytes) -> ReadMemory | None:
+    """Take a memory that may be tidied up, whole or some of its entries; None: it stays as it is."""
+    path = row.address.path
+    kept = paths.matches(path, (*root.policy.protected, *root.policy.generated))
+    if root.read_only or kept or not row.writable or not reviewed(row) or carry.is_index(root, path):
+        return None
+    front, entries = split(data), format_of(root, path)
+    if entries is None and (root.kind != "memories" or front.status not in (NONE, OK, EMPTY) or not is_text(data)):
+        return None  # files of instructions are people's own
+    return ReadMemory(row, row.sha256 or "", data, front.type_at(path))
+
+
+def entries_twice(root: Root, file: ReadMemory) -> tuple[list[Entry], bytes]:
+    """Find entries of a file that stand there before already, and what it holds without them.
+
+    Returns:
+        None of them, and no bytes, where one cannot go without others being read otherwise.
+    """
+    kind = format_of(root, file.row.address.path)
+    if kind is None or file.row.pinned:
+        return [], b""
+    read = parse(file.data, kind)
+    seen: set[bytes] = set()
+    twice = []
+    for entry in read.entries:
+        text = b" ".join(read.text(entry).split())
+        if text in seen:
+            twice.append(entry)
+        seen.add(text)
+    try:
+        for entry in reversed(twice):  # from the end, so that the numbers before stay
+            read = parse(change.remove(read, read.entries[entry.number - 1]), kind)
+    except MemtuiError:
+        return [], b""
+    return twice, read.data if twice else b""
+
+
 def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
     """Group memories whose bodies are equal up to line ends and final blanks; pinned ones are never among `others`.
 
@@ -65,8 +132,7 @@ def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
     """
     groups: dict[tuple[tuple[str, str], bytes], list[ReadMemory]] = {}
     for one in texts:
-        body = b"\n".join(line.rstrip() for line in one.body.splitlines()).strip()
-        if body:
+        if body := plain_body(one.data):
             groups.setdefault((one.key, body), []).append(one)
     found = []
     for members in groups.values():
@@ -74,6 +140,11 @@ def exact(texts: Iterable[ReadMemory]) -> list[Doubles]:
         if others := tuple(one for one in rest if not one.row.pinned and not said_besides(first, one)):
             found.append(Doubles(first, others))
     return found
+
+
+def plain_body(data: bytes) -> bytes:
+    """What a text says, without its front matter, line ends and blanks at the ends of lines."""
+    return b"\n".join(line.rstrip() for line in data[split(data).body :].splitlines()).strip()
 
 
 def said_besides(stays: ReadMemory, other: ReadMemory) -> list[str]:

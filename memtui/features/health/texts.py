@@ -1,0 +1,128 @@
+"""What is found in the texts of memories, as the groups and findings Health shows beside those of indexes.
+
+Apart from the survey of indexes because it knows no index: whatever adds a group gives it reports of the same shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address, Memory, Policy
+from memtui.features.health.model import Edit, Fix, IndexFinding, IndexReport
+from memtui.features.hygiene.look import Told
+from memtui.features.hygiene.mend import LABELS, beyond, mended
+from memtui.pointers.cutline import measure
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+SECRETS, ORDERS, OUTDATED, DOUBLES = "secrets", "orders", "outdated", "doubles"
+GROUPS = {
+    SECRETS: (
+        "Secrets",
+        "Keys, tokens, passwords and numbers of people, masked here. d f puts a word in their place.",
+        "Older versions, git and whoever was given the memory have them still: change the secret itself.",
+    ),
+    ORDERS: (
+        "Hidden text and orders",
+        "What nobody sees and an agent reads, and words that tell an agent what its user did not.",
+        "A finding is a reason to look, no proof; a memory without one is not called safe.",
+    ),
+    OUTDATED: (
+        "Outdated",
+        "What memories say that was so when it was written, and is no longer: paths, commands, dependencies, links.",
+        "e edits the memory at the line.",
+    ),
+    DOUBLES: (
+        "Doubles",
+        "Memories that say the same, and entries that stand twice in one file.",
+        "memtui dream proposes which stays, and takes along what names the others.",
+    ),
+}
+"""Title of each group and what is to be known of it, in the order in which they are shown."""
+_FAMILIES = {"S": SECRETS, "P": SECRETS, "H": ORDERS, "I": ORDERS, "T": OUTDATED, "D": DOUBLES}
+SIGNS = {SECRETS: "S", ORDERS: "h", OUTDATED: "o"}
+"""What a row of the tree shows, the gravest first."""
+_ALONE = ("H07", "H08", "H12", "I")
+"""What is cut one by one: words are lost."""
+_BY_HAND = {
+    "open": "Only a person can tell whether it belongs there: enter opens the memory, e edits it.",
+    "set": "What it should say only a person can tell: e edits the memory.",
+    "D01": "memtui dream proposes which of them stays; enter goes to this one.",
+}
+_NOTHING = measure(b"", Policy())
+
+
+def group_of(rule: str) -> str:
+    """The group a rule's findings are in."""
+    return _FAMILIES[rule[0]]
+
+
+def many_at_once(rule: str) -> bool:
+    """Whether several findings of a rule may be fixed by one key: nothing of what people wrote is lost."""
+    return rule[0] in "SP" or (rule[0] == "H" and rule < "H07")
+
+
+def text_reports(found: Iterable[Told]) -> dict[str, tuple[IndexReport, ...]]:
+    """Sort what was found into groups, a report for each memory; what is muted or only counted (I) is left out.
+
+    Returns:
+        Groups with findings, in their order.
+    """
+    groups: dict[str, dict[Memory, list[IndexFinding]]] = {name: {} for name in GROUPS}
+    for one in found:
+        if one.hazard.severity != "I" and not one.muted:
+            groups[group_of(one.hazard.rule.id)].setdefault(one.row, []).append(_finding(one))
+    return {
+        name: tuple(
+            IndexReport(row.address, row.sha256, _NOTHING, Policy(), tuple(some)) for row, some in findings.items()
+        )
+        for name, findings in groups.items()
+        if findings
+    }
+
+
+def text_signs(reports: Mapping[str, tuple[IndexReport, ...]]) -> dict[Address, str]:
+    """The sign of each memory with a finding that has one."""
+    return {report.address: sign for name, sign in reversed(SIGNS.items()) for report in reports.get(name, ())}
+
+
+def _finding(one: Told) -> IndexFinding:
+    hazard, rule, address = one.hazard, one.hazard.rule, one.row.address
+    said = f"{rule.what}: {hazard.text}"
+    by_hand = rule.fix == "open" or (rule.fix == "set" and hazard.new is None)
+    if by_hand or not one.row.writable:
+        why = _BY_HAND.get(rule.id) or _BY_HAND.get(
+            rule.fix if by_hand else "", "It is read-only, or no text that can be edited."
+        )
+        return IndexFinding(rule.id, address, hazard.line, address.path, said, None, why, address, hazard, one.id)
+    fix = Fix(LABELS[rule.fix], (), offered=rule.id.startswith(_ALONE) or rule.fix == "set")
+    return IndexFinding(rule.id, address, hazard.line, address.path, said, fix, "", address, hazard, one.id)
+
+
+def resolved(
+    engine: Engine, address: Address, data: bytes, findings: Iterable[IndexFinding]
+) -> tuple[list[IndexFinding], list[str]]:
+    """Work out the edits of findings in texts, which are not kept with them.
+
+    Args:
+        engine: reads older versions, and knows the root.
+        address: the memory.
+        data: the version the findings are about.
+        findings: those to fix; one of an index is passed on as it is.
+
+    Returns:
+        The findings with their edits, and in sentences what these cannot reach.
+    """
+    found: list[IndexFinding] = []
+    notes: list[str] = []
+    for one in findings:
+        fix = one.fix
+        if one.hazard is not None and fix is not None:
+            change = mended(engine, address, data, one.hazard)
+            if one.hazard.rule.fix == "mask":
+                notes += beyond(engine, address, data[one.hazard.start : one.hazard.end])
+            fix = fix._replace(edits=() if change is None else (Edit(*change),))
+        found.append(one._replace(fix=fix))
+    return found, list(dict.fromkeys(notes))

@@ -1,0 +1,191 @@
+"""Memories looked through: each text once, whatever names it has and however often it is asked about.
+
+Apart from the verb so that Health and the tree, which ask the same, do not load a command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.frontmatter.read import split
+from memtui.engine.model import BROUGHT, Address, Memory, Root
+from memtui.errors import MemtuiError
+from memtui.features.entries.guarded import format_of
+from memtui.features.hygiene.doubles import ReadMemory, entries_twice, exact, may_go, near, plain_body
+from memtui.features.hygiene.model import Hazard
+from memtui.features.hygiene.others import Finder, finders
+from memtui.features.hygiene.rules import DOUBLES
+from memtui.features.hygiene.scan import scan
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+_NAMED = 3
+"""Doubles of a memory that are named; the others are counted."""
+_LEAST = 20
+"""Bytes; two memories of fewer may say the same by chance."""
+_SAME, _NEAR, _ENTRY = DOUBLES
+
+
+class LookedThrough(NamedTuple):
+    """One memory, and what was found in it."""
+
+    row: Memory
+    hazards: tuple[Hazard, ...] = ()
+    error: MemtuiError | None = None
+    """Why it could not be looked at."""
+
+
+class Told(NamedTuple):
+    """One finding, by its name."""
+
+    id: str
+    """Another one when the lines change."""
+    kind_id: str
+    """The name of all that this rule finds in the root."""
+    row: Memory
+    hazard: Hazard
+    muted: str
+    """Why a person does not want to be told of it; empty: they do."""
+
+
+def told(engine: Engine, looked: Iterable[LookedThrough]) -> list[Told]:
+    """Name what was found, and say what of it is muted."""
+    mutes, found = engine.changes.mutes.all(), []
+    for row, hazards, _ in looked:
+        for one in hazards:
+            own = engine.changes.mutes.name(row.address, one.rule.id, one.lines or one.text.encode())
+            kind = engine.changes.mutes.name(row.address._replace(path=""), one.rule.id)
+            why = mutes.get(own) or mutes.get(kind)
+            found.append(Told(own, kind, row, one, why.reason if why is not None else ""))
+    return found
+
+
+class _Kept(NamedTuple):
+    """What is remembered of a text."""
+
+    hazards: tuple[Hazard, ...]
+    body: bytes
+    """Of its type and body, up to line ends and final blanks: texts with another are no doubles. Empty: it says too
+    little to be one."""
+
+
+class TextLooker:
+    """Looks through memories, and keeps what it found of each text."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._known: dict[tuple[object, ...], _Kept] = {}
+        self._claims: dict[tuple[Address, str | None], tuple[Hazard, ...]] = {}
+
+    def look(
+        self,
+        engine: Engine,
+        rows: Sequence[Memory],
+        now: int,
+        *,
+        around: Sequence[Memory] | None = None,
+        alike: bool = False,
+        cancelled: Callable[[], bool] = bool,
+    ) -> list[LookedThrough]:
+        """Look through memories; texts that were looked through before are not read again.
+
+        Args:
+            engine: what reads.
+            rows: which; doubles are looked for among them.
+            now: milliseconds since the epoch.
+            around: every memory of the roots these are in; None: these.
+            alike: also find memories that say nearly the same, for which every text is read.
+            cancelled: says whether nobody wants the result any more; what was found until then is returned.
+
+        Returns:
+            One for each memory, in their order.
+        """
+        others = finders(engine, rows if around is None else around, now)
+        found: list[LookedThrough] = []
+        bodies: dict[tuple[str, bytes], list[Memory]] = {}
+        for row in rows:
+            if cancelled():
+                return found
+            try:
+                kept = self._kept(engine, row, others)
+            except MemtuiError as error:
+                found.append(LookedThrough(row, error=error))
+                continue
+            claims = self._claims.get((row.address, row.sha256), ())
+            found.append(LookedThrough(row, tuple(sorted((*kept.hazards, *claims), key=_place))))
+            if kept.body:
+                bodies.setdefault((row.address.root, kept.body), []).append(row)
+        suspects = rows if alike else [row for group in bodies.values() if len(group) > 1 for row in group]
+        doubles = dict(_doubles(engine, suspects, alike=alike, cancelled=cancelled))
+        return [one._replace(hazards=(*one.hazards, *doubles.get(one.row.address, ()))) for one in found]
+
+    def _kept(self, engine: Engine, row: Memory, others: Iterable[Finder]) -> _Kept:
+        root = engine.roots.find(row.address.root)
+        key = row.sha256, root.kind, row.trust == BROUGHT, format_of(root, row.address.path)
+        place = row.address, row.sha256
+        known = self._known.get(key) if row.sha256 is not None else None
+        if known is not None and place in self._claims:
+            return known
+        data = engine.read_bytes(row.address)
+        self._claims[place] = tuple(one for find in others for one in find(row, data))
+        if known is None:
+            hazards = (*scan(data, instructs=instructs(root, row, data)), *_entries(root, row, data))
+            kind = split(data).type_at(row.address.path).encode()
+            body = plain_body(data)
+            told = blake2b(kind + b"\0" + body, digest_size=16).digest() if len(body) >= _LEAST else b""
+            known = _Kept(hazards, told)
+            self._known[key] = known
+        return known
+
+    def renew(self) -> None:
+        """Forget what depends on more than a text: the claims in it may be others when the code around is."""
+        self._claims = {}
+
+
+def _place(one: Hazard) -> tuple[int, int, str]:
+    return one.start, one.end, one.rule.id
+
+
+def instructs(root: Root, row: Memory, data: bytes) -> bool:
+    """Whether a text is rules of the user's own: a file of instructions, or feedback, that no repository brought."""
+    own = root.kind != "memories" or split(data).type_at(row.address.path) == "feedback"
+    return own and row.trust != BROUGHT
+
+
+def _entries(root: Root, row: Memory, data: bytes) -> Iterator[Hazard]:
+    one = may_go(root, row, data)
+    for entry in entries_twice(root, one)[0] if one is not None else ():
+        yield Hazard(_ENTRY, _ENTRY.severity, entry.start, entry.end, entry.line, entry.title)
+
+
+def _doubles(
+    engine: Engine, rows: Iterable[Memory], *, alike: bool, cancelled: Callable[[], bool]
+) -> Iterator[tuple[Address, tuple[Hazard, ...]]]:
+    """Name for each group of doubles the one that stays, and the others in words."""
+    read: list[ReadMemory] = []
+    for row in rows:
+        root = engine.roots.find(row.address.root)
+        if cancelled() or format_of(root, row.address.path) is not None:
+            continue
+        try:
+            one = may_go(root, row, engine.read_bytes(row.address))
+        except MemtuiError:
+            continue  # that it cannot be read is said already
+        if one is not None:
+            read.append(one)
+    same = exact(read)
+    gone = {one.row.address for group in same for one in group.others}
+    left = near([one for one in read if one.row.address not in gone], cancelled=cancelled) if alike else []
+    found: dict[Address, tuple[Hazard, ...]] = {}
+    for rule, groups in ((_SAME, same), (_NEAR, left)):
+        for group in groups:
+            others = [str(one.row.address) for one in group.others]
+            more = f" and {len(others) - _NAMED:,} more" if len(others) > _NAMED else ""
+            said = f"{', '.join(others[:_NAMED])}{more}"
+            stays = group.stays
+            hazard = Hazard(rule, rule.severity, split(stays.data).body, len(stays.data), 1, said)
+            found[stays.row.address] = (*found.get(stays.row.address, ()), hazard)
+    yield from found.items()

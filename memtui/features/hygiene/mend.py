@@ -1,0 +1,79 @@
+"""What would mend a finding, as bytes that are replaced; and what that cannot reach.
+
+Apart from the scan because it is asked only about the finding somebody looks at.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import Address
+from memtui.errors import MemtuiError
+from memtui.features.hygiene.doubles import entries_twice, may_go
+from memtui.features.hygiene.model import Hazard
+from memtui.mask import BEGIN
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+LABELS = {
+    "mask": "put a word for it in its place",
+    "strip": "take out the characters",
+    "cut": "cut it",
+    "set": "say what is so now",
+}
+"""What each fix does, as a verb and what it does it to."""
+_KEPT = {"H02": re.compile(r"[^\u202A-\u202E\u2066-\u2069]+"), "H06": re.compile(r"[\r\u2028\u2029]")}
+"""What of the place stays: text between signs of direction, and ends of lines in another spelling."""
+_VERSIONS = 100
+"""Older versions that are looked through for what a fix takes away."""
+
+
+def mended(engine: Engine, address: Address, data: bytes, one: Hazard) -> tuple[int, int, bytes] | None:
+    """Say which bytes would be replaced, and by what.
+
+    Args:
+        engine: knows how the file is read.
+        address: the memory.
+        data: the text the finding is about.
+        one: the finding.
+
+    Returns:
+        Start, end and the new bytes; None where a person has to decide.
+    """
+    kind, start, end = one.rule.fix, one.start, one.end
+    if kind == "mask":
+        return start, end, f"[removed: {one.text.removeprefix(BEGIN).rstrip(']')}]".encode()
+    if kind == "strip":
+        kept = _KEPT.get(one.rule.id)
+        text = data[start:end].decode("utf-8", "surrogateescape")
+        new = "".join(kept.findall(text)) if kept else ""
+        return start, end, (new if one.rule.id == "H02" else "\n" * len(new)).encode("utf-8", "surrogateescape")
+    if kind == "set" and one.new is not None:
+        return start, end, one.new.encode("utf-8", "surrogateescape")
+    if kind != "cut":
+        return None
+    if one.rule.id == "D03":
+        file = may_go(engine.roots.find(address.root), engine.rows.get(address), data)
+        left = entries_twice(engine.roots.find(address.root), file)[1] if file is not None else b""
+        return (0, len(data), left) if left else None
+    if one.rule.id == "H07":
+        return start, end, b""
+    line_end = data.find(b"\n", max(start, end - 1))
+    return data.rfind(b"\n", 0, start) + 1, len(data) if line_end < 0 else line_end + 1, b""
+
+
+def beyond(engine: Engine, address: Address, value: bytes) -> tuple[str, ...]:
+    """Say in sentences where a secret stays that a fix takes out of a memory."""
+    count = 0
+    for version in engine.history.of(address)[:_VERSIONS]:
+        try:
+            count += value in engine.history.read(address, version.sha256)
+        except MemtuiError:
+            continue  # redacted, or not kept: it is not there
+    count = max(count, 1)  # what is written over is kept
+    said = [f"It stays in {count} version{'s' * (count != 1)} of its history until they are redacted: H, d r."]
+    if engine.rows.get(address).trust:
+        said.append("It stays in git where it was committed.")
+    return (*said, "Change the secret itself, where it is used.")

@@ -1,0 +1,97 @@
+"""Memories looked through: doubles are named once, and a text that is the same is not read again."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.approval import Approver
+from memtui.engine.model import Address
+from memtui.errors import NotFoundError, RefusedError, UsageError
+from memtui.features.hygiene.look import TextLooker, told
+from tests.features.transfer.agents import Agents, root
+
+NOW = 1_772_793_000_000
+SAYS = "Deploys go through staging first because the ferry terminal cannot roll anything back at night. {}\n"
+
+
+@pytest.fixture
+def agents(tmp_path: Path) -> Agents:
+    return Agents(tmp_path, "memtui", "claude-code", "goose")
+
+
+@pytest.fixture
+def engine(agents: Agents) -> Iterator[Engine]:
+    with agents.engine() as opened:
+        yield opened
+
+
+def looked(engine: Engine, looker: TextLooker, *, alike: bool = False) -> list[tuple[str, str, str, int]]:
+    rows = engine.rows.list().items
+    return [
+        (one.row.address.path, hazard.rule.id, hazard.text, hazard.line)
+        for one in looker.look(engine, rows, NOW, alike=alike)
+        for hazard in one.hazards
+    ]
+
+
+def test_doubles_are_named_once_and_nothing_is_read_twice(agents: Agents, engine: Engine) -> None:
+    agents.lay("claude-code", {f"{name}.md": SAYS.format("Ask Bo.") for name in "abcde"})
+    agents.lay("claude-code", {"near.md": SAYS.format("Ask Bo or Ann."), "token.md": "a\x07b\n"})
+    agents.lay("goose", {"main.txt": "# a\nUse tabs.\n\n# a\nUse tabs.\n"})
+    looker = TextLooker()
+    found = looked(engine, looker)
+    assert [row[:2] for row in found] == [("a.md", "D01"), ("token.md", "H06"), ("main.txt", "D03")]
+    assert found[0][2] == ", ".join(f"claude-code:project/{name}.md" for name in "bcd") + " and 1 more"
+    assert found[2][3] == 4
+    assert {row[:2] for row in looked(engine, looker, alike=True)} - {row[:2] for row in found} == {("a.md", "D02")}
+
+
+def test_a_text_that_was_looked_through_is_not_read_again(agents: Agents, engine: Engine) -> None:
+    agents.lay("claude-code", {f"{number}.md": f"{number} a\x07b\n" for number in range(20)})
+    rows, looker = engine.rows.list().items, TextLooker()
+    first = looker.look(engine, rows, NOW)
+    for path in (agents.base / "claude-code").iterdir():
+        path.unlink()
+    assert looker.look(engine, rows, NOW) == first
+    assert all(one.error is None and len(one.hazards) == 1 for one in first)
+    assert all(one.error is not None for one in TextLooker().look(engine, rows, NOW))
+
+
+def ids(engine: Engine) -> dict[str, str]:
+    looked = TextLooker().look(engine, engine.rows.list().items, NOW)
+    return {one.id: one.muted for one in told(engine, looked)}
+
+
+def test_a_mute_outlives_the_process_and_ends_with_its_line(agents: Agents) -> None:
+    agents.lay("claude-code", {"a.md": "one\na\x07b\n", "b.md": "one\na\x07b\n"})
+    where = Address("claude-code:project", "a.md")
+    with agents.engine() as engine:
+        first, other = ids(engine)
+        with pytest.raises(UsageError):
+            engine.changes.mutes.mute([(where, "H06", first)], reason=" ")
+        engine.changes.mutes.mute([(where, "H06", first)], reason="a bell, on purpose")
+    with agents.engine() as engine:
+        assert ids(engine) == {first: "a bell, on purpose", other: ""}
+        agents.lay("claude-code", {"a.md": "another\nline before\na\x07b\n"})
+        assert ids(engine) == {first: "a bell, on purpose", other: ""}
+        agents.lay("claude-code", {"a.md": "one\na\x07bc\n"})
+        assert set(ids(engine).values()) == {""}
+        everywhere = where._replace(path="")
+        engine.changes.mutes.mute([(everywhere, "H06", engine.changes.mutes.name(everywhere, "H06"))], reason="bells")
+        assert set(ids(engine).values()) == {"bells"}
+        engine.changes.mutes.unmute(engine.changes.mutes.name(everywhere, "H06"))
+        assert set(ids(engine).values()) == {""}
+        with pytest.raises(NotFoundError):
+            engine.changes.mutes.unmute(engine.changes.mutes.name(everywhere, "H06"))
+
+
+def test_no_agent_mutes(agents: Agents, tmp_path: Path) -> None:
+    made = Approver("agent:codex", "", "CODEX_SANDBOX is set.")
+    with Engine.open(
+        [root("claude-code", str(agents.base / "claude-code"))], state_dir=str(tmp_path / "s"), approver=lambda: made
+    ) as engine:
+        with pytest.raises(RefusedError) as refused:
+            engine.changes.mutes.mute([(Address("claude-code:project", "a.md"), "H06", "00" * 10)], reason="none")
+        assert (refused.value.code, engine.changes.mutes.all()) == ("E_PERSON", {})
