@@ -2,6 +2,7 @@
 
 from contextlib import closing
 
+import apsw
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,13 +68,26 @@ def test_no_agent_learns_anything_of_what_is_withheld(
         with looking(engine, client="claude-code") as look:
             assert look.reader is not None
             assert look.reader.counts(look.wanted) == {"normal": len(WORDS) - len(hidden)}
-            for query in (
-                "SELECT count(*) FROM withheld",
-                "SELECT * FROM withheld_fts_docsize",
-                "SELECT 1; DELETE FROM shared",
-            ):
-                with pytest.raises(Exception, match=r"not authorized|prohibited"):
-                    list(look.reader._database.execute(query))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "SELECT count(*) FROM withheld",
+        "SELECT title FROM withheld",
+        "SELECT * FROM withheld_fts_docsize",
+        "SELECT count(*) FROM shared, withheld_fts WHERE withheld_fts MATCH 'quokka'",
+        "DELETE FROM shared",
+        "ATTACH ':memory:' AS other",
+    ],
+)
+def test_the_connection_of_an_agent_refuses_what_is_withheld(engine: Engine, asked: str) -> None:
+    decided(engine, "quokka", "private")
+    with looking(engine, client="claude-code") as look:
+        assert look.reader is not None
+        assert list(look.reader._database.execute("SELECT count(*) FROM shared")) == [(4,)]
+        with pytest.raises(apsw.Error, match=r"not authorized|prohibited|vtable constructor failed"):
+            list(look.reader._database.execute(asked))
 
 
 def test_no_door_gives_the_memory_of_a_withheld_card_unasked(engine: Engine) -> None:
@@ -175,11 +189,17 @@ def test_a_redacted_version_is_in_no_card(engine: Engine, world: Watched) -> Non
 
 
 def test_decisions_are_applied_before_anything_is_read(world: Watched) -> None:
-    with world.engine() as engine:
-        marked = card(engine, "quokka")
+    def put(query: str) -> None:
+        """Decide as a process does that is killed before it applies the decision."""
+        marked = card(engine, query)
         with looking(engine, private=True) as look:
             mark = decide.mark_of(engine, look, marked.word)
         engine.observations.put(mark._replace(state=1), actor="tui")
+
+    with world.engine() as engine:
+        put("billing")
+        assert titles(engine, "billing", client="claude-code") == []
+        put("quokka")
         with world.engine(read_only=True) as other, pytest.raises(RefusedError, match="wait to be applied"):
             titles(other, "quokka")
         with generations.alone(engine.observations):

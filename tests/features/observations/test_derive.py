@@ -52,7 +52,7 @@ def test_a_kill_at_any_card_leaves_nothing_half(world: Watched, monkeypatch: pyt
         secret = cards(engine)
     rng = random.Random(14)
     monkeypatch.setattr(derive, "ROWS", 3)
-    for _ in range(15):
+    for _ in range(10):
         at, again = rng.randrange(len(whole)), rng.random() < 0.5
         pid = os.fork()
         if not pid:
