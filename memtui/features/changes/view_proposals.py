@@ -329,7 +329,7 @@ class Decisions:
                 self._before.append([pair for pair in before if getattr(pair[0], "id", "") not in left])
             if left:
                 reason = next(iter(left.values()))
-                words = f"{words} {len(left)} of {len(decided)} left: {reason}" if kept else reason
+                words = f"{len(left)} of {len(decided)} left: {reason} {words}" if kept else reason
             view.host.say(words, "warning" if left else "good")
             view.rows.marks.clear()
             view.read_again_after(go_on=go_on)
