@@ -35,7 +35,7 @@ _WEB = {"webfetch", "websearch", "web_fetch", "web_search", "google_web_search"}
 _SHOWS = {"cat", "sed", "head", "tail", "nl", "bat", "less", "more", "tac", "awk", "wc"}
 _FINDS = {"rg", "grep", "ls", "find", "fd", "tree", "stat"}
 _PUTS = {"tee", "cp", "mv", "touch", "install"}
-_MCP = re.compile(r"mcp_{1,2}([A-Za-z0-9-]{1,64}+)")
+_MCP = re.compile(r"mcp(?:__(.{1,64}?)__|_([A-Za-z0-9-]{1,64}+))")
 _URL = re.compile(r"https?://[^\s\"'<>|;)]{1,2000}+")
 _PATCHED = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)|\*\*\* Move to: (.+)")
 _PATH, _COMMAND, _HOST = 4_096, 65_536, 80
@@ -95,7 +95,7 @@ def taint(event: SessionEvent, home: str, inside: Callable[[str], bool]) -> str:
     if name in _SHELL and (found := _URL.search(_command(event))):
         return _web(found[0])
     server = _MCP.match(event.tool)
-    called = server[1] if server else name.partition(".")[0] if "." in name and name not in _SHELL else ""
+    called = server[1] or server[2] if server else name.partition(".")[0] if "." in name and name not in _SHELL else ""
     if called and called != _OURS:
         return f"mcp: {called[:_HOST]}"
     for one in touched(event, home):

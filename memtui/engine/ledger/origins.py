@@ -255,8 +255,7 @@ class OriginTable:
             db.execute("DELETE FROM origins WHERE memory = ?", (memory,))
             db.execute("INSERT INTO origins VALUES (?, x'', x'', ?)", (memory, newest))
             for sha, (before, origins) in found.items():
-                runs = [[len([*group]), *origin] for origin, group in groupby(origins)]
-                values = (memory, bytes.fromhex(sha), bytes.fromhex(before), json.dumps(runs))
+                values = (memory, bytes.fromhex(sha), bytes.fromhex(before), _runs(origins))
                 db.execute("INSERT INTO origins VALUES (?, ?, ?, ?)", values)
 
 
@@ -275,5 +274,13 @@ def _may_have_made(touch: Touch, one: _Past, before: int) -> bool:
     return touch.at <= one.at + NEAR_MS and (not early or (touch.sha == one.sha and touch.at > one.at - DAY_MS))
 
 
+def _runs(origins: Origins) -> str:
+    """Write origins down: each one once, then how many lines have which of them."""
+    each = {one: place for place, one in enumerate(dict.fromkeys(origins))}
+    return json.dumps([[*each], [[len([*group]), each[one]] for one, group in groupby(origins)]], separators=(",", ":"))
+
+
 def _origins(runs: str) -> Origins:
-    return tuple(LineOrigin(*rest) for count, *rest in json.loads(runs) for _ in range(count))
+    each, counts = json.loads(runs)
+    known = [LineOrigin(*one) for one in each]
+    return tuple(known[place] for count, place in counts for _ in range(count))

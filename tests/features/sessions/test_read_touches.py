@@ -103,7 +103,7 @@ def test_what_a_session_took_in_before_it_wrote_is_named_until_the_next_prompt(w
         write[0],
         call(4, "WebFetch", {"url": "https://user:pw@pkgs.example/a?q=1"}),
         write[1],
-        call(8, "mcp__tickets__get", {}),
+        call(8, "mcp__my_tickets__get", {}),
         write[2],
         [{**record, "parentUuid": "u11"} for record in said(14)],
         write[3],
@@ -111,7 +111,7 @@ def test_what_a_session_took_in_before_it_wrote_is_named_until_the_next_prompt(w
         write[4],
     )
     world.read()
-    both = "web: pkgs.example, mcp: tickets"
+    both = "web: pkgs.example, mcp: my_tickets"
     taints = {path: taint for path, _, _, taint in world.uses()}
     assert taints == {"1.md": "", "2.md": "web: pkgs.example", "3.md": both, "4.md": "", "5.md": "file: outside"}
 
