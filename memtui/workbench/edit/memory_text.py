@@ -305,13 +305,13 @@ class MemoryText(WrappedOnce, TextArea):
         return width + 2 if width else 0
 
     def get_line(self, line_index: int) -> Text:
-        """One line as it is drawn: dots for secrets, but for the one that the cursor is in or at; its text stays."""
+        """One line as it is drawn: dots for secrets, but for the one at the cursor, and in a browser for that, too."""
         line = super().get_line(line_index)
         row, column = self.cursor_location
         spans = [
             (start, end)
             for start, end in secret_spans(self.document.lines, line_index)
-            if row != line_index or not start <= column <= end
+            if self.app.is_web or row != line_index or not start <= column <= end
         ]
         if not spans:
             return line
