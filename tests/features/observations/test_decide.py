@@ -25,9 +25,10 @@ AGENT = Actor("mcp:claude-code")
 WORDS = ("walrus", "gibbon", "ocelot", "tapir", "okapi", "dugong")
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from(WORDS), st.sampled_from(["private", "suppressed", "normal", "rm", "redact"])))
-)
+DECISIONS = st.tuples(st.sampled_from(WORDS), st.sampled_from(["private", "suppressed", "normal", "rm", "redact"]))
+
+
+@given(st.lists(DECISIONS, max_size=8))
 @settings(max_examples=examples(12))
 def test_no_agent_learns_anything_of_what_is_withheld(
     tmp_path_factory: pytest.TempPathFactory, decisions: list[tuple[str, str]]
