@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.model import Address, Conflict, MergeOf, OpenConflict, Saved, Snapshot, Unchanged
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.actors import UNKNOWN, by, did
+from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import fence_of
 from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit import jobs
@@ -340,7 +341,7 @@ class ConflictFlow:
     def _again_words(self, session: MergeSession) -> str:
         if self._rounds >= ROUNDS:
             return "It changed again. s keeps your text as a new memory under another name."
-        still = f"{len(session.again)} place{'' if len(session.again) == 1 else 's'} to decide again"
+        still = f"{count_words(len(session.again), 'place') if session.again else 'nothing'} to decide again"
         kept = len(session.places)
         told = f", {kept} decision{'' if kept == 1 else 's'} kept" if kept else ""
         return f"{did(self.who, 'wrote again', begins=True)}: {still}{told}."
