@@ -167,7 +167,7 @@ def deleted(visit: Visit) -> None:
     """The question after an agent deleted what is being edited."""
     _edit_deploy(visit)
     visit.stage.deletes(DEPLOY)
-    visit.see("deleted it")
+    visit.see("deleted, your text is kept")
     visit.press("ctrl+s")
     visit.see("DELETED")
     visit.rest()
