@@ -20,6 +20,7 @@ from memtui.engine.model import AuditRecord
 from memtui.engine.task import CANCELLED, COMPLETED, FAILED, TaskEvent
 from memtui.errors import MemtuiError
 from memtui.features.tasks.workspace import Workspace
+from memtui.wire.output import without_secrets
 from memtui.wire.session import Session
 
 if TYPE_CHECKING:
@@ -70,10 +71,10 @@ class ToldEvent(NamedTuple):
     """The root it is about: who may not see that is not told."""
 
     def message(self) -> bytes:
-        """Write it: an envelope as Qwen Code's daemon sends it."""
+        """Write it: an envelope as Qwen Code's daemon sends it, secrets masked."""
         whose = self.client.partition(":")[2]
         envelope = {"v": 1, "type": self.type, "data": self.data, **({"originatorClientId": whose} if whose else {})}
-        return ServerSentEvent(json.dumps(envelope), event=self.type, id=str(self.id)).encode()
+        return ServerSentEvent(json.dumps(without_secrets(envelope)), event=self.type, id=str(self.id)).encode()
 
 
 class Follower:

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from memtui.daemon.events import SEND, WAITING, Follower, Position, ToldEvent, position_of
 from memtui.engine.model import Actor, Address, Write
 from tests.daemon.running import Machine, Running
+from tests.test_mask import GITHUB
 
 EVENTS = "/workspace/memory/events"
 CHANGES, STREAMS = 100, 64
@@ -37,6 +38,12 @@ def test_what_is_no_id_is_none(text: str) -> None:
 
 def event(number: int, *, client: str = "", root: str = "") -> ToldEvent:
     return ToldEvent(Position(number, 0), "task" if client else "memory_changed", {}, client, root)
+
+
+def test_an_event_names_no_secret() -> None:
+    message = event(1)._replace(data={"addresses": [f"memtui:global/{GITHUB}.md"]}).message()
+    assert b"memtui:global/[masked: GitHub token].md" in message
+    assert GITHUB.encode() not in message
 
 
 async def test_a_slow_follower_gets_what_waits_and_is_shown_out() -> None:
