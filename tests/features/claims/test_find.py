@@ -10,6 +10,10 @@ import pytest
 from memtui.engine.disk import git_history
 from memtui.engine.model import Address
 from memtui.features.claims import checkout
+from memtui.features.health.apply import Chosen, apply, prepare
+from memtui.features.health.texts import text_reports, text_signs
+from memtui.features.hygiene.look import TextLooker
+from memtui.features.hygiene.look import told as by_place
 from tests.conftest import START, Clock
 from tests.features.claims.repository import DAY, ME, findings, git, open_engine, repository
 
@@ -297,3 +301,23 @@ def test_links_to_memories_that_were_there(tmp_path: Path, clock: Clock) -> None
             ("T08", "gone", None),
             ("T08", "old", "sub/new name"),
         ]
+
+
+def test_health_shows_what_is_outdated_and_its_fix_is_one_step_of_undo(tmp_path: Path, clock: Clock) -> None:
+    project = app(tmp_path, {**MOVED, "src/other.py": None})
+    text = b"In `src/api.py`, see `src/other.py`.\n"
+    where = Address("notes", "a.md")
+    with open_engine(tmp_path, clock, project) as engine:
+        clock.now = START + DAY
+        engine.memories.create(where, text, actor=ME)
+        looked = TextLooker().look(engine, engine.rows.list().items, START + 60 * DAY)
+        found = text_reports(by_place(engine, looked))
+        ((report,),) = found.values()
+        assert list(found) == ["outdated"]
+        assert text_signs(found) == {where: "o"}
+        moved, gone = report.findings
+        assert (moved.kind, gone.kind, gone.fix) == ("T02", "T01", None)
+        apply(engine, prepare(engine, [Chosen(report, (moved,))]), actor=ME)
+        assert engine.read_bytes(where) == text.replace(b"src/api.py", b"src/http/api.py")
+        engine.undo.undo(actor=ME)
+        assert engine.read_bytes(where) == text
