@@ -260,6 +260,7 @@ HIDDEN = (
         *("H08", "words styled so that nobody sees them", "W", "code, style sheets", "cut"),
         r"(?i)\b(?:display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}hidden|(?:font-size|opacity)\s{0,4}:\s{0,4}0(?![.\d]))",
         _styled,
+        ("none", "hidden", "font-size", "opacity"),
     ),
     Rule(
         *("H08", "a link definition that is a comment of 3 words", "W", "code; fewer words", "cut"),

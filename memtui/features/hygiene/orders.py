@@ -270,7 +270,7 @@ ORDERS = (
     _order(
         *("I13", "an order that destroys: a home folder, a pushed branch, a table", "W"),
         *(f"a dry run, what is only named: I; {_REFUSED}", "cut", _destroys),
-        "rm git force drop mkfs dd",
+        "-rf -fr push drop mkfs of=/dev",
         r"(?i)\b(?:rm[ \t]{1,4}-(?:rf|fr)[ \t]{1,4}[\"']?(?:~/?|/\*?|\$HOME/?)(?=[\"'`\s;]|\Z)"
         r"|git[ \t]{1,4}push\b[^\n|;&`]{0,60}?[ \t](?:--force(?![\w-])|-f\b)|force.push (?:to )?(?:main|master)\b"
         r"|drop (?:table|database|schema)\b(?! if)[ \t]{1,4}\w|mkfs\.\w|dd\b[^\n]{0,40}\bof=/dev/)",
