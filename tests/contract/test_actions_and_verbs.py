@@ -27,6 +27,7 @@ TWINS = {
     "entry_remove": "entries", "entry_save": "entries",
     "accept": "accept", "carry_out": "accept", "reject": "reject", "put_off": "reject --later",
     "install_hook": "install", "lift_line": "health --fix, health --line",
+    "mute_finding": "check --mute", "mute_memory": "check --mute", "mute_kind": "check --mute",
     "view_tasks": "tasks", "task_cancel": "tasks", "task_retry": "tasks",
 }  # fmt: skip
 """Actions that write or show something, and the commands for it."""

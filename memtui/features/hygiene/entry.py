@@ -16,7 +16,7 @@ FEATURE = Feature(
                 Param("--yes", "write it without asking", "flag"),
                 Param(
                     "--mute",
-                    "tell nobody of this finding any more, until its lines change; a person does it",
+                    "tell nobody of this finding any more, until its lines change; a rule: all it finds in these roots",
                     metavar="ID",
                 ),
                 Param("--reason", "why it is muted", metavar="TEXT"),

@@ -38,7 +38,7 @@ def check(call: Call) -> int:
     if (name := args.text("mute")) is not None:
         return _mute(call, _named(found, name))
     if (name := args.text("fix")) is not None:
-        return _fix(call, _named(found, name))
+        return _fix(call, _named([one for one in found if one.id == name], name))
     listed = [
         one for one in found if SEVERITIES.index(one.hazard.severity) <= least and bool(one.muted) == args.flag("muted")
     ]
@@ -76,21 +76,26 @@ def _table(call: Call, listed: Sequence[Told], unread: Iterable[Json]) -> None:
 
 
 def _named(found: Iterable[Told], name: str) -> list[Told]:
-    chosen = [one for one in found if one.id and one.id == name]
+    chosen = [one for one in found if one.id and name in (one.id, one.hazard.rule.id)]
     if not chosen:
         raise NotFoundError(f"There is no finding {name} now.", hint="`memtui check` lists them, with their ids.")
     return chosen
 
 
 def _mute(call: Call, chosen: Sequence[Told]) -> int:
-    reason = call.args.text("reason")
+    """Mute one finding, or all that a rule finds in the roots of these."""
+    reason, one = call.args.text("reason"), chosen[0]
     if not reason:
         raise UsageError("A mute needs a reason.", hint="Say with --reason why it is no harm.")
-    one = chosen[0]
-    what = f"{one.hazard.rule.id} in {_address(one)}, line {one.hazard.line}"
+    rule, address = one.hazard.rule.id, one.row.address
+    what = f"{rule} in {address}, line {one.hazard.line}"
+    names = {one.id: address}
+    if call.args.text("mute") == rule:
+        names = {each.kind_id: each.row.address._replace(path="") for each in chosen}
+        what = f"all that {rule} finds in {', '.join(sorted(where.root for where in names.values()))}"
     call.approve("mute a finding", f"Tell nobody of {what} any more?", "in the workbench by x in Health")
-    call.engine.changes.mutes.mute([(one.row.address, one.hazard.rule.id, one.id)], reason=reason)
-    call.out.fact({"muted": one.id, "reason": reason}, f"muted: {what}")
+    call.engine.changes.mutes.mute([(where, rule, name) for name, where in names.items()], reason=reason)
+    call.out.fact({"muted": list(names), "reason": reason}, f"muted: {what}")
     return outcomes.DONE
 
 

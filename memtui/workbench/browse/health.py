@@ -16,8 +16,6 @@ from memtui.engine.model import Address, Listing
 from memtui.errors import MemtuiError
 from memtui.features.health.model import ORPHAN, QUIET, IndexReport, Stray
 from memtui.features.health.survey import Looker, is_looked_at
-from memtui.features.health.texts import text_reports, text_signs
-from memtui.features.hygiene.look import TextLooker, Told, told
 from memtui.features.moved_projects.orphans import (
     SPLIT,
     SURE,
@@ -32,6 +30,7 @@ from memtui.features.moved_projects.orphans import (
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root
+    from memtui.features.hygiene.look import TextLooker, Told
     from memtui.features.moved_projects.orphans import Survey
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
@@ -64,7 +63,8 @@ class Checkup:
         self.stayed: tuple[str, ...] = ()
         """Where the project the user stands in was before, when memories of it stayed there."""
         self._findings = 0
-        self._texts = TextLooker()
+        self._texts: TextLooker | None = None
+        """Loaded with the first text that is looked through: no first frame waits for its rules."""
         self._reading = False
         self._told: dict[str, tuple[Told, ...]] = {}
         """What was found in the texts of each root."""
@@ -88,7 +88,8 @@ class Checkup:
         """Look at every root of a full list."""
         roots = tuple(status.root for status in listing.roots if self._counts(status.root))
         self._listed = [(roots, listing, True)]  # what changed since it was made stays wanted
-        self._texts.renew()
+        if self._texts is not None:
+            self._texts.renew()
         self._told = {id_: found for id_, found in self._told.items() if id_ in self._screen.forest.roots}
         self._go_on()
         self._read_texts(status.root for status in listing.roots)
@@ -118,16 +119,21 @@ class Checkup:
         if not self._to_read or not self.done or self._reading:
             return
         self._reading = True
-        bridge, texts = self._screen.bridge, self._texts
+        bridge = self._screen.bridge
         root = self._to_read.pop(next(iter(self._to_read)))
 
         def job(engine: Engine) -> tuple[Told, ...]:
+            from memtui.features.hygiene.look import TextLooker, told
+
+            texts = self._texts = self._texts or TextLooker()
             rows = [row for row in engine.rows.list([root.id]).items if not row.missing]
             found = texts.look(engine, rows, engine.tasks.clock(), cancelled=lambda: bridge.closed)
             return tuple(one for one in told(engine, found) if one.hazard.severity != "I" and not one.muted)
 
         def done(found: tuple[Told, ...]) -> None:
             if found != self._told.get(root.id, ()):
+                from memtui.features.health.texts import text_reports
+
                 self._told[root.id] = found
                 self._in_texts = text_reports(one for some in self._told.values() for one in some)
                 self._tell()
@@ -247,7 +253,10 @@ class Checkup:
         screen, every = self._screen, [report for reports in self._reports.values() for report in reports]
         signs = {address: UNLOADED for report in every for address in report.below}
         signs |= {report.address: AILING for report in every if _counted(report)}
-        signs |= text_signs(self._in_texts)
+        if self._in_texts:
+            from memtui.features.health.texts import text_signs
+
+            signs |= text_signs(self._in_texts)
         if signs != screen.forest.index_signs:
             screen.forest.index_signs = signs
             screen.memories.repaint()

@@ -125,3 +125,6 @@ def test_only_a_person_mutes_and_says_why(here: Cli, bad: Path, person: Person) 
     person("yes\n")
     assert here("check", "--unmute", name).status == 0
     assert finding(here, "S04") == name
+    person("yes\n")
+    assert here("check", "notes/bad.md", "--mute", "S04", "--reason", "made up").status == 0
+    assert {row["rule"] for row in here("check", "--json").items} == {"H07", "D01"}
