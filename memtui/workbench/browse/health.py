@@ -119,13 +119,13 @@ class Checkup:
         if not self._to_read or not self.done or self._reading:
             return
         self._reading = True
+        from memtui.features.hygiene.look import TextLooker, told
+
+        texts = self._texts = self._texts or TextLooker()
         bridge = self._screen.bridge
         root = self._to_read.pop(next(iter(self._to_read)))
 
         def job(engine: Engine) -> tuple[Told, ...]:
-            from memtui.features.hygiene.look import TextLooker, told
-
-            texts = self._texts = self._texts or TextLooker()
             rows = [row for row in engine.rows.list([root.id]).items if not row.missing]
             found = texts.look(engine, rows, engine.tasks.clock(), cancelled=lambda: bridge.closed)
             return tuple(one for one in told(engine, found) if one.hazard.severity != "I" and not one.muted)
