@@ -205,7 +205,7 @@ class Step(NamedTuple):
 STEPS = {
     "a save": Step(a_save, 21),
     "an outside write": Step(an_outside_write, 20),
-    "an agent's str_replace": Step(an_agents_edit, 28),
+    "an agent's str_replace": Step(an_agents_edit, 29),
 }
 
 

@@ -5,9 +5,10 @@ They are read as data, never run. Apart from looking, so that it is tested on te
 
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
+
+from memtui.config.toml import loads
 
 OF_COMMANDS = {
     "npm": ("package.json",),
@@ -68,7 +69,7 @@ def parse(name: str, data: bytes) -> Manifest:
         if name == "go.mod":
             return Manifest(versions={plain_name(one): version for one, version in _REQUIRED.findall(text)})
         if name.endswith(".toml"):
-            return Manifest(versions=dict(_toml(tomllib.loads(text))))
+            return Manifest(versions=dict(_toml(loads(text))))
         return Manifest(versions=dict(_requirements(text)))
     except (ValueError, RecursionError):
         return Manifest(open=True)

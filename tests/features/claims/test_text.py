@@ -22,7 +22,8 @@ def test_a_claim_stands_where_it_says(data: str) -> None:
         assert data.count("\n", 0, one.start) == one.line
         if one.kind == PATH:
             assert written == one.name
-            assert not written.startswith(("/", ".."))
+            assert not written.startswith("/")
+            assert ".." not in written.split("/")
         elif one.kind == COMMAND:
             assert one.name in written
         else:
