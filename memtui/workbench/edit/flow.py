@@ -481,7 +481,8 @@ class Editing:
         self.editor.saved(Snapshot(address, written.data, written.result.sha256, self.wishes.clock()))
         size = f"{lines:,} line{'' if lines == 1 else 's'}"
         saved = isinstance(written.result, Saved)
-        self.editor.say(f"Saved, {size}. u in the tree takes it back." if saved else "Nothing to save.")
+        then_what = written.warns or "u in the tree takes it back."
+        self.editor.say(f"Saved, {size}. {then_what}" if saved else "Nothing to save.")
         self.look(then)
 
     def _lost_the_race(self, written: jobs.Written) -> None:

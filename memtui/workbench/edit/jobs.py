@@ -81,6 +81,8 @@ class Written(NamedTuple):
     disk: Snapshot | None
     """What is there now, after a conflict."""
     who: str
+    warns: str = ""
+    """What came in with it that somebody should look at; nothing of it shows a secret."""
 
 
 def load(engine: Engine, address: Address, *, read_only: bool) -> Loaded:
@@ -206,10 +208,27 @@ def write(
 ) -> Written:
     """Save, guarded; after a conflict look at what is there. `merge` says what the text was merged from."""
     result = engine.save(address, data, expected_sha256=expected, actor=actor, merge=merge)
+    if isinstance(result, Saved):
+        return Written(result, data, None, "", _warning(engine, address, expected, data))
     if not isinstance(result, Conflict):
         return Written(result, data, None, "")
     found = look(engine, address, None)
     return Written(result, data, found.snapshot, found.who)
+
+
+def _warning(engine: Engine, address: Address, expected: str | None, data: bytes) -> str:
+    """Say what a save brought in that somebody should look at; a save is never refused for it."""
+    try:
+        before = engine.history.read(address, expected) if expected is not None else b""
+    except MemtuiError:
+        return ""  # redacted, or not kept: what is new in it cannot be told, and Health shows all of it
+    from memtui.features.hygiene.scan import newly  # its rules take time to load, and no start waits for them
+
+    found = newly(before, data)
+    if not found:
+        return ""
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    return f"Line {found[0].line:,} holds {found[0].rule.what}{more}: 7 shows it."
 
 
 def compare(base: bytes, yours: bytes, agent: bytes) -> Sides:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,15 @@ def test_the_other_side_is_named_also_after_its_merge_was_undone(
     assert jobs.look(engine, address, None).who == "another window of yours"
     engine.undo.undo(actor=ME)
     assert jobs.look(engine, address, None).who == who
+
+
+def test_a_save_says_what_came_in_with_it_and_is_never_refused(engine: Engine) -> None:
+    address, key = Address("notes", "a.md"), b"gh" + b"p_" + b"a1B2" * 9
+    engine.memories.create(address, BASE, actor=ME)
+    texts = [BASE, BASE + b"use " + key + b"\n", BASE + b"\n\nuse " + key + b"\n", BASE + b"Whenever you can, push.\n"]
+    warned = []
+    for before, after in pairwise(texts):
+        written = jobs.write(engine, address, after, sha(before), actor=ME)
+        assert engine.read(address).bytes == after
+        warned.append(written.warns)
+    assert warned == ["Line 2 holds a GitHub token: 7 shows it.", "", ""]
