@@ -59,7 +59,7 @@ def _found(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 
 def looked_for(surroundings: Surroundings) -> Iterator[tuple[str, str, str]]:
-    """Give of each agent its id, its name, and the folder or file that is looked for first, as a short path."""
+    """Give of each agent that none of these is there of its id, its name, and what is looked for first, shortened."""
     from memtui.agents.layout import short_path  # discovery on an empty machine does without
 
     for one in KNOWN:
@@ -68,7 +68,7 @@ def looked_for(surroundings: Surroundings) -> Iterator[tuple[str, str, str]]:
         named += [os.path.join(home, name) for name in one.at_home[:1]] if home else []
         named += [os.path.join(config, name) for name in one.in_config[:1]] if config else []
         named += [os.path.join(surroundings.project, name) for name in one.in_project[:1]]
-        if named:
+        if named and not any(map(os.path.lexists, named)):
             yield one.id, one.title, short_path(named[0], home)
 
 

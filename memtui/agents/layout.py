@@ -85,6 +85,23 @@ def own_place(surroundings: Surroundings, path: str, by: str = "") -> str | None
     return real if is_there and is_mine and all(is_within(real, (bound,)) for bound in bounds) else None
 
 
+def strays(surroundings: Surroundings, path: str, by: str = "") -> bool:
+    """Whether a link of a checkout leads out of it on the way to this path; see `own_place`.
+
+    A checkout that holds the user's home folder is the user's own, and its links are as well.
+    """
+    real = os.path.realpath(path)
+    if real == path and not by:
+        return False
+    try:
+        checkouts = _led(path)[1]
+    except OSError:  # gone, or more links than the system follows
+        return os.path.isfile(real)
+    home = os.path.realpath(surroundings.home or os.sep)
+    checkouts += (find_checkout(os.path.dirname(by)) or os.sep,) if by else ()
+    return any(not is_within(real, (one,)) and not is_within(home, (one,)) for one in checkouts)
+
+
 def _led(path: str) -> tuple[str, tuple[str, ...]]:
     """Follow links one by one: where they lead, and the checkouts that some of them lie in.
 

@@ -6,7 +6,7 @@ folder of a million names must neither hang memtui nor show it more than the age
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 FILE_BYTES = 4_194_304
@@ -17,6 +17,8 @@ NAMES = 1_000
 """So many files of one pattern are listed."""
 FOLDERS = 1_000
 """So many folders are looked into for one pattern."""
+ALL_FOLDERS = 10_000
+"""So many folders are looked into for all patterns of one look."""
 _PASSED_OVER = ("node_modules", "__pycache__")
 """Folders of others' code; like hidden ones they are looked into only where a pattern names them."""
 
@@ -111,13 +113,19 @@ def is_within(real: str, bounds: tuple[str, ...]) -> bool:
     return any(real == bound or real.startswith(bound.rstrip(os.sep) + os.sep) for bound in bounds)
 
 
-def link_out(top: str, path: str, bounds: tuple[str, ...]) -> str | None:
+def _none(link: str) -> bool:
+    """No link leads out of what brought it."""
+    return False
+
+
+def link_out(top: str, path: str, bounds: tuple[str, ...] | None, strays: Callable[[str], bool] = _none) -> str | None:
     """Find the link on the way from one folder down to another that leads out.
 
     Args:
         top: absolute; what is above it is not looked at.
         path: absolute; below it, or the folder itself.
-        bounds: the folders that links may lead into, without links themselves.
+        bounds: the folders that links may lead into, without links themselves; None: anywhere.
+        strays: whether a link leads out of what brought it.
 
     Returns:
         The first such link, whatever it leads to; None when there is none.
@@ -125,7 +133,8 @@ def link_out(top: str, path: str, bounds: tuple[str, ...]) -> str | None:
     at = top
     for part in os.path.relpath(path, top).split(os.sep):
         at = os.path.normpath(os.path.join(at, part))
-        if os.path.islink(at) and not is_within(os.path.realpath(at), bounds):
+        is_out = bounds is not None and not is_within(os.path.realpath(at), bounds)
+        if os.path.islink(at) and (is_out or strays(at)):
             return at
     return None
 
@@ -133,51 +142,72 @@ def link_out(top: str, path: str, bounds: tuple[str, ...]) -> str | None:
 class Tally:
     """What a look for files left out, because there was too much."""
 
-    def __init__(self) -> None:
-        """Begin with nothing."""
+    def __init__(self, folders: int = 0) -> None:
+        """Begin with nothing left out.
+
+        Args:
+            folders: how many were looked into before.
+        """
         self.more = 0
         """Files that fit and were not given."""
         self.all = True
         """Whether `more` is the number of all of them."""
-        self.folders = 0
+        self.folders = folders
         """How many folders were looked into."""
+        self.until = folders + FOLDERS
+        """So many may be, with the pattern at hand."""
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether no folder is looked into any more."""
+        return self.folders >= ALL_FOLDERS
 
 
 def matches(
-    folder: str, pattern: str, bounds: tuple[str, ...] | None = None, *, tally: Tally | None = None
+    folder: str,
+    pattern: str,
+    bounds: tuple[str, ...] | None = None,
+    *,
+    tally: Tally | None = None,
+    strays: Callable[[str], bool] = _none,
 ) -> Iterator[str]:
     """Find the files below a folder that a pattern means, by name; links to folders are not entered.
 
     Args:
         folder: absolute.
         pattern: a path; `*` in its last part stands for anything, and a part `**` for any folders. Parts before the
-            last may be `*` too.
+            last may be `*` too. One with `*` that leads out of the folder means nothing.
         bounds: the folders that links which the pattern names may lead into; None: anywhere.
         tally: takes what is left out of this pattern; it counts on from what it holds.
+        strays: whether a link leads out of what brought it, so that it is not followed.
 
     Yields:
         Absolute paths: the files of a folder before those of its folders, each sorted. A link to a folder that `**`
-        would go into is one of them, and so is a link on the way that leads out of `bounds`.
+        would go into is one of them, and so is a link on the way that is not followed.
     """
-    parts = pattern.split("/")
+    parts = os.path.normpath(pattern).split("/")
     tally = tally if tally is not None else Tally()
-    tally.folders = 0
+    tally.until = min(tally.folders + FOLDERS, ALL_FOLDERS)
     if "*" not in pattern:
         path = os.path.join(folder, *parts)
-        link = link_out(folder, os.path.dirname(path), bounds) if bounds is not None else None
+        link = link_out(folder, os.path.dirname(path), bounds, strays)
         if link is not None:
             yield from filter(os.path.isdir, (link,))
         elif os.path.lexists(path) and not os.path.isdir(path):
             yield path
         return
-    for number, path in enumerate(_walk(folder, parts, bounds, tally)):
+    if parts[0] == "..":
+        return
+    for number, path in enumerate(_walk(folder, parts, bounds, tally, strays)):
         if number < NAMES:
             yield path
         else:
             tally.more += 1
 
 
-def _walk(folder: str, pattern: list[str], bounds: tuple[str, ...] | None, tally: Tally) -> Iterator[str]:
+def _walk(
+    folder: str, pattern: list[str], bounds: tuple[str, ...] | None, tally: Tally, strays: Callable[[str], bool]
+) -> Iterator[str]:
     """Go down without a call for each level: a repository may bring a thousand folders inside each other."""
     ahead = [(folder, pattern)]
     while ahead:
@@ -185,16 +215,16 @@ def _walk(folder: str, pattern: list[str], bounds: tuple[str, ...] | None, tally
         part, rest = parts[0], parts[1:]
         if rest and part != "**" and "*" not in part:
             below = os.path.join(at, part)
-            link = link_out(at, below, bounds) if bounds is not None else None
+            link = link_out(at, below, bounds, strays)
             if link is None:
                 ahead.append((below, rest))
             elif os.path.isdir(link):
                 yield link
             continue
-        tally.folders += 1
-        if tally.folders > FOLDERS:
+        if tally.folders >= tally.until:
             tally.all = False
             return
+        tally.folders += 1
         files, folders, links = _names(at, tally)
         last = rest[-1] if part == "**" and len(rest) == 1 else part
         if not rest or last != part:

@@ -40,7 +40,7 @@ from memtui.agents.agent import (
     LoadSource,
     RuleVerdict,
 )
-from memtui.agents.layout import own_place, start_folder
+from memtui.agents.layout import own_place, start_folder, strays
 from memtui.agents.loaded_text import (
     CUT,
     DROPPED,
@@ -177,6 +177,7 @@ class _Gathering:
         self._reader = BoundedReader()
         self._met: set[str] = set()
         self._count = 0
+        self._folders = 0
 
     def all(self) -> Iterator[LoadedFile]:
         options = self._options
@@ -255,7 +256,7 @@ class _Gathering:
     def _source(self, source: LoadSource) -> Iterator[LoadedFile]:
         unlisted = 0
         listed = 0
-        tally = Tally()
+        tally = Tally(self._folders)
         for place in self._places(source):
             for path in self._paths(source, place, tally):
                 if self._count >= FILES or (listed >= LISTED and source.mark not in AT_START):
@@ -265,20 +266,24 @@ class _Gathering:
                     self._count += 1
                     listed += 1
                     yield found
+        self._folders = tally.folders
         if unlisted or tally.more or not tally.all:
             yield _rest(source, unlisted + tally.more, is_all=tally.all)
 
     def _paths(self, source: LoadSource, place: _Place, tally: Tally) -> Iterator[str]:
         bounds = place.bounds if place.brought is not None else None
         if place.brought is not None:
-            link = reader.link_out(place.brought, place.folder, place.bounds)
+            link = reader.link_out(place.brought, place.folder, place.bounds, self._strays)
             if link is not None:
                 yield from filter(os.path.isdir, (link,))
                 return
         for name in source.names:
+            if tally.is_spent and "*" in name:
+                tally.all = False
+                continue
             found = False
             entered = {os.path.realpath(os.path.join(place.folder, name.partition("*")[0]))}
-            for path in reader.matches(place.folder, name, bounds, tally=tally):
+            for path in reader.matches(place.folder, name, bounds, tally=tally, strays=self._strays):
                 if os.path.basename(path) in source.except_for:
                     continue
                 if os.path.isdir(path):
@@ -298,7 +303,7 @@ class _Gathering:
             path = ahead.pop()
             real = os.path.realpath(path)
             is_own = place.brought is None and own_place(self._around, path) is not None
-            if not (is_own or is_within(real, place.bounds)):
+            if not is_own and (not is_within(real, place.bounds) or self._strays(path)):
                 yield path
             elif real not in entered:
                 entered.add(real)
@@ -308,8 +313,11 @@ class _Gathering:
                     else:
                         yield found
 
+    def _strays(self, path: str, by: str = "") -> bool:
+        return strays(self._around, path, by)
+
     def _is_blank(self, path: str, place: _Place) -> bool:
-        head = self._reader.head(path, place.bounds, limit=4_096)
+        head = OUTSIDE if self._strays(path) else self._reader.head(path, place.bounds, limit=4_096)
         return isinstance(head, Head) and head.size <= len(head.data) and not head.data.strip()
 
     def _file(self, source: LoadSource, place: _Place, path: str) -> Iterator[LoadedFile]:
@@ -335,7 +343,7 @@ class _Gathering:
             yield LoadedFile(source.label, path, SKIPPED, why_not, reader.size_of(path))
             return
         if is_folder:
-            inside = is_within(real, place.bounds)
+            inside = is_within(real, place.bounds) and not self._strays(path)
             why = f"It is a link to a folder, not followed{'' if inside else ': it leads out'}."
             mark = SKIPPED if inside or place.brought is None else APPROVAL
             yield LoadedFile(source.label, path, mark, f"{why} The agent may load what is in it.")
@@ -367,11 +375,14 @@ class _Gathering:
         if source.rules_in not in path:
             source = source._replace(judge=None)
         follows = source.place in PLACES
-        outer = place.brought is None and not is_within(os.path.realpath(path), bounds)
+        is_out = self._strays(path, by)
+        outer = place.brought is None and (is_out or not is_within(os.path.realpath(path), bounds))
         behind = own_place(self._around, path, by) if outer and follows else None
-        head = self._reader.head(path, bounds if behind is None else (behind,))
+        head = OUTSIDE if is_out else self._reader.head(path, bounds if behind is None else (behind,))
         is_free = follows and (source.judge is None or outer)
         size = reader.target_size(path) if head == OUTSIDE and is_free else None
+        if head == OUTSIDE and outer and size is None:  # nobody is asked about what no agent can load
+            head = SPECIAL if os.path.exists(path) else GONE
         if size is not None:
             why = _UNREAD if source.judge is None else _UNJUDGED
             return LoadedFile(source.label, path, WHOLE, why, size, unread=size, depth=depth)
@@ -457,6 +468,8 @@ class _Gathering:
                 why = f"The agent follows {rule.depth} imports in a row, not more."
                 yield LoadedFile(label, path, SKIPPED, why, reader.size_of(path), depth=len(above))
                 continue
+            if os.path.isdir(real):
+                continue
             if not is_within(real, place.asked or place.bounds) and not is_free:
                 yield self._outside(rule, path, len(above))
                 continue
@@ -464,8 +477,6 @@ class _Gathering:
             if rule.endings is not None and ending and ending not in rule.endings and os.path.lexists(path):
                 why = f"The agent imports no files that end in {ending}."
                 yield LoadedFile(label, path, SKIPPED, why, reader.size_of(path), depth=len(above))
-                continue
-            if os.path.isdir(real):
                 continue
             why_not = self._exclusions.why_not(path, "") if source.excludable else ""
             if why_not:

@@ -107,7 +107,9 @@ def texts(value: object) -> tuple[str, ...]:
 
 def file_names(value: object) -> tuple[str, ...]:
     """Give those texts of a list that are plain names of files, without a folder or a pattern."""
-    return tuple(text for text in texts(value) if text not in ("", ".", "..") and not set("/\\*\0") & set(text))
+    return tuple(
+        text for text in texts(value) if is_path(text) and text not in (".", "..") and not set("/\\*") & set(text)
+    )
 
 
 def _is_deep(text: str) -> bool:

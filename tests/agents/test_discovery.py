@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.agents.discovery import discover
+from memtui.agents.discovery import discover, looked_for
 from memtui.agents.known.mux import project_folder
 from memtui.agents.layout import slug
 from memtui.agents.table import KNOWN
@@ -120,7 +120,7 @@ CHANGES += ("socket.", "shutil.")
 import json, memtui.config.toml
 from memtui.agents.table import agents
 list(agents())
-from memtui.agents.discovery import discover
+from memtui.agents.discovery import discover, looked_for
 from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
 def tell(event, arguments):
@@ -235,3 +235,9 @@ def test_discovery_is_quick(full: Machine) -> None:
     floor, own, every = map(min, times)
     assert own < floor
     assert every < 12 * floor
+
+
+def test_an_agent_whose_folder_is_there_left_a_trace(machine: Machine) -> None:
+    assert ("codex", "Codex", "~/.codex") in looked_for(machine.surroundings())
+    machine.path("~/.codex").mkdir()
+    assert "codex" not in {id_ for id_, _, _ in looked_for(machine.surroundings())}

@@ -186,3 +186,12 @@ def test_a_folder_whose_name_only_begins_alike_is_outside() -> None:
     paths = (*inside, "/a/bc", "/a/bc/x", "/a", "/cd", "/")
     assert [path for path in paths if is_within(path, ("/a/b", "/c/"))] == [*inside]
     assert is_within("/x", ("/",))
+
+
+def test_a_pattern_that_leads_out_means_nothing(tmp_path: Path) -> None:
+    (tmp_path / "in" / "a").mkdir(parents=True)
+    (tmp_path / "secret.md").write_text("x")
+    (tmp_path / "in" / "b.md").write_text("x")
+    for pattern in ("../*", "a/../../*.md", "**/../../*.md", "../in/*.md"):
+        assert list(matches(str(tmp_path / "in"), pattern)) == []
+    assert list(matches(str(tmp_path / "in"), "a/../*.md")) == [str(tmp_path / "in" / "b.md")]

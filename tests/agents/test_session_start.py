@@ -13,6 +13,7 @@ from memtui.agents.agent import (
     CHAIN,
     CUT_OFF,
     FOLDER,
+    FOLLOWED,
     HOME,
     MATCHING,
     MISSING,
@@ -401,3 +402,67 @@ def test_files_beyond_the_most_are_counted(machine: Machine, monkeypatch: pytest
     monkeypatch.setattr(reader, "FOLDERS", 9)
     found = gather(machine, table(LoadSource("rule", PROJECT, ("rules/**/*.md",))))
     assert found[-1].path == "and 7 more, not counted"
+
+
+@pytest.mark.parametrize("cwd", ["~/", "~/work"])
+def test_no_link_of_a_checkout_below_the_home_is_followed_out_of_it(machine: Machine, cwd: str) -> None:
+    machine.write("~/private/SECRET.md", "SECRET")
+    machine.write("~/dots/.git/HEAD")
+    machine.write("~/dots/rules/good.md", "good")
+    machine.write("~/dots/mine/steal.md", "@../../private/SECRET.md")
+    machine.write("~/work/x", "x")
+    (machine.home / ".x").mkdir()
+    links = {
+        "dots/A.md": "../private/SECRET.md",
+        "dots/rules/d.md": "../../private/SECRET.md",
+        "dots/rules/steal": "../../private",
+        "dots/all": "../private",
+        "dots/mine/A.md": "steal.md",
+        ".x/A.md": "../dots/A.md",
+        ".x/rules": "../dots/rules",
+        ".x/all": "../dots/all",
+        "A.md": "dots/A.md",
+        "B.md": "dots/mine/A.md",
+    }
+    for link, target in links.items():
+        (machine.home / link).symlink_to(target)
+    sources = (
+        LoadSource("user", HOME, ("A.md", "rules/**/*.md", "all/*.md"), links=FOLLOWED),
+        LoadSource("above", ANCESTORS, ("A.md", ".x/rules/**/*.md", ".x/all/*.md"), links=FOLLOWED),
+        LoadSource("imports", ANCESTORS, ("B.md",), imports=ASKS._replace(behind=True)),
+        LoadSource("project", PROJECT, ("A.md", "dots/rules/**/*.md", "dots/*/*.md"), links=FOLLOWED),
+    )
+    found = [one for source in sources for one in gather(machine, table(source), cwd)]
+    assert sum(one.text == b"good" for one in found) >= 2
+    assert not [one for one in found if one.raw == b"SECRET"]
+    assert not [one.path for one in found if f"all{os.sep}SECRET" in one.path or f"steal{os.sep}" in one.path]
+
+
+def test_links_of_a_home_that_is_a_checkout_are_the_users(machine: Machine) -> None:
+    machine.write("~/.git/HEAD")
+    machine.write("x/A.md", "mine")
+    (machine.home / ".x").symlink_to(machine.folder / "x")
+    (found,) = gather(machine, table(LoadSource("user", HOME, ("A.md",))), "~/")
+    assert found.text == b"mine"
+
+
+def test_all_patterns_of_a_look_share_a_number_of_folders(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(9):
+        machine.write(f"app/{number}/a{number}.md")
+    monkeypatch.setattr(reader, "ALL_FOLDERS", 25)
+    sources = [LoadSource(str(number), PROJECT, (f"**/a{number}.md",)) for number in range(9)]
+    found = gather(machine, table(*sources))
+    assert [one.label for one in found if not one.made] == ["0", "1", "2"]
+    assert [one.label for one in found if one.made] == [str(number) for number in range(2, 9)], "and it is said"
+
+
+def test_nobody_is_asked_about_what_cannot_be_loaded(machine: Machine) -> None:
+    (machine.home / ".x").mkdir()
+    (machine.home / ".x" / "A.md").symlink_to("/dev/zero")
+    (machine.home / ".x" / "B.md").symlink_to("/nowhere/at/all")
+    machine.write("~/.x/C.md", "@.. @~/ @/")
+    machine.write("app/A.md", "@.. @~/ @../..")
+    names = ("A.md", "B.md", "C.md")
+    sources = LoadSource("user", HOME, names), LoadSource("x", PROJECT, names, imports=ASKS._replace(home=True))
+    found = gather(machine, table(*sources))
+    assert [one.mark for one in found] == [SKIPPED, MISSING, WHOLE, WHOLE]

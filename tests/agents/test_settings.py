@@ -71,7 +71,7 @@ def test_values_of_another_kind_are_left_out() -> None:
     assert texts(["a", 1, "b"]) == ("a", "b")
     assert texts("a") == ("a",)
     assert texts(None) == ()
-    assert file_names(["A.md", "../A.md", "*.md", "", "..", "a\\b", "a\0"]) == ("A.md",)
+    assert file_names(["A.md", "../A.md", "*.md", "", "..", "a\\b", "a\0", "\ud800.md"]) == ("A.md",)
 
 
 def test_settings_of_a_checkout_are_not_read_through_a_link_out(tmp_path: Path) -> None:

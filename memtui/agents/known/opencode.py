@@ -89,7 +89,7 @@ def _named(surroundings: Surroundings, files: tuple[File, ...], *, alone: bool) 
                 found = _MINE._replace(names=(name,)) if alone else _project(surroundings, name)
                 yield found._replace(label="named instructions")
                 continue
-            path = surroundings.folder(text)
+            path = os.path.normpath(surroundings.folder(text))
             if "*" not in path or is_within(path, (surroundings.project,)):
                 name = os.path.relpath(path, surroundings.project)
                 yield agent.LoadSource("named instructions", agent.PROJECT, (name,))

@@ -200,11 +200,12 @@ class _Checking:
         cut = self.measure.cut
         if cut is None:
             return ()
+        end = self.lines[cut].start + self.measure.part
         first: dict[str, int] = {}
         for entry in self.entries:
             if entry.pointer.path in self.index.memories and entry.pointer.path is not None:
-                first.setdefault(entry.pointer.path, entry.pointer.line)
-        return tuple(path for path, line in first.items() if line >= cut)
+                first.setdefault(entry.pointer.path, entry.pointer.end)
+        return tuple(path for path, at in first.items() if at > end)
 
     # Pointers
 
@@ -382,7 +383,9 @@ class _Checking:
             moved = self.index.data[line.start : line.end]
             ended = moved if moved.endswith((b"\n", self.style.end)) else moved + self.style.end
             fix = Fix("move the line up", (Edit(start, start, ended), Edit(line.start, line.end)), offered=True)
-        return self._finding(BELOW, entry, f"line {entry.pointer.line + 1:,} is not loaded", fix, why)
+        is_part = self.measure.part and entry.pointer.line == self.measure.cut
+        what = "what of it is loaded ends before this link" if is_part else "is not loaded"
+        return self._finding(BELOW, entry, f"line {entry.pointer.line + 1:,}{':' if is_part else ''} {what}", fix, why)
 
 
 def _count(count: int, word: str) -> str:

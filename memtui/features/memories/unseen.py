@@ -141,7 +141,9 @@ class _Look:
             files, folders = self._names(path)
             agent = self._judge(path, files, called)
             if agent is not None:
-                folder = os.path.dirname(path) if agent == LETTA else called or path
+                folder = called or path
+                if agent == LETTA:
+                    folder = os.path.dirname(path) if "persona.md" in files else path
                 self._covered.add(folder)
                 yield self._lookalike(folder, agent)
                 continue
@@ -175,6 +177,8 @@ class _Look:
     def _judge(self, path: str, files: list[str], called: str) -> str | None:
         """Say whose layout a folder follows, empty for nobody's; None when it does not look like memories."""
         if os.path.basename(path) == "system" and "persona.md" in files:
+            return LETTA
+        if os.path.lexists(os.path.join(path, "system", "persona.md")) and INDEX in files:
             return LETTA
         around = self._agent_around(path)
         endings = (".md", ".txt") if around == "goose" else (".md",)

@@ -88,3 +88,11 @@ def test_the_users_own_file_behind_a_link_is_a_root(machine: Machine) -> None:
         machine.path(f"~/.config/{name}/AGENTS.md").symlink_to(machine.path("~/kept/A.md"))
     roots = machine.roots()
     assert roots["agents-md:global:link-opencode-AGENTS.md"].policy.include == ("A.md",)
+
+
+def test_patterns_that_lead_out_of_the_project_mean_nothing(machine: Machine) -> None:
+    named = ["../../.ssh/*", "x/../../*.md", f"{machine.app}/../*.md", "rules/../*.md"]
+    machine.write("app/opencode.json", json.dumps({"instructions": named}))
+    for name in ("secret.md", ".ssh/id", "app/in.md"):
+        machine.write(name)
+    assert marked(machine, started(machine, "opencode", "app")) == ["app/in.md"]

@@ -11,6 +11,7 @@ from memtui.features.health.checks import FULL, MOST_IN_LINE, UNREAD, UNWRITABLE
 from memtui.features.health.model import (
     BELOW,
     BULK,
+    CUT,
     DANGLING,
     DUPLICATE,
     LONG,
@@ -174,6 +175,16 @@ def test_a_line_from_below_the_cut_is_moved_before_the_first_entry() -> None:
     assert found.fix.offered
     after = apply_edits(data.encode(), found.fix.edits).decode()
     assert after == "# Top\n\n- [c](c.md)\n- [a](a.md)\n- [b](b.md)\n"
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_of_a_long_first_line_that_is_loaded_that_stands_below_which_does(mark: str) -> None:
+    policy = LINKS._replace(index_lines=None, index_bytes=None, index_units=40)
+    data = mark + "- [a](a.md) " + "x" * 40 + " [b](b.md)\n- [c](c.md)\n"
+    found = checked(data, {"a.md": "", "b.md": "", "c.md": ""}, policy).findings
+    texts = [one.text for one in found if one.kind == BELOW]
+    assert texts == ["line 1: what of it is loaded ends before this link", "line 2 is not loaded"]
+    assert "2 memories) is not loaded" in the(CUT, checked(data, {"a.md": "", "b.md": "", "c.md": ""}, policy)).text
 
 
 def test_a_byte_order_mark_stays() -> None:

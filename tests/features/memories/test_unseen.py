@@ -41,6 +41,7 @@ def looked(machine: Machine, cwd: str = "app") -> Unseen:
         ({"MEMORY.md": "- [a](a.md)", "a.md": "x"}, "app", "claude-code"),
         ({"claw/MEMORY.md": "x", "claw/SOUL.md": "x", "claw/memory/1.md": "x"}, "claw", "openclaw"),
         ({"bot/system/persona.md": "x", "bot/system/project/a.md": "x"}, "bot", "letta"),
+        ({"b/MEMORY.md": "- [a](a.md)", "b/a.md": "x", "b/system/persona.md": "x"}, "b", "letta"),
         ({"~/.newagent/memories/a.md": "x"}, "~/.newagent/memories", ""),
     ],
 )
