@@ -77,19 +77,22 @@ def folders_of(path: str) -> tuple[str, str, str] | None:
     """Find a folder's checkout, the git folder of that checkout, and the common git folder, which holds the objects.
 
     Returns:
-        None when it lies in no checkout, or a `.git` file there names what does not point back to it.
+        None when it lies in no checkout, or `.git` there is a link, or a file that names what does not point back.
     """
     try:
         checkout = checkout_of(path)
         folder = _git_folder(path)
         if checkout is None or folder is None or not fsio.is_dir(folder):
             return None
+        entry = os.path.join(checkout, ".git")
+        if fsio.real_path(entry) != entry:
+            return None
         if not fsio.is_there(os.path.join(folder, "commondir")):
             above = checkout_of(os.path.dirname(checkout)) or ""
             modules = os.path.join(above, ".git", "modules", "")  # else a checkout could name anybody's repository
-            own = folder == os.path.join(checkout, ".git") or fsio.real_path(folder).startswith(modules)
+            own = folder == entry or fsio.real_path(folder).startswith(modules)
             return (checkout, folder, folder) if own else None
-        common = _common(os.path.join(checkout, ".git"), folder)
+        common = _common(entry, folder)
         return None if common is None else (checkout, folder, common)
     except OSError:
         return None

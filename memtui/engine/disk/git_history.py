@@ -21,6 +21,10 @@ NAMES = 200_000
 """A checkout with more names is not looked at."""
 CHANGES = 100_000
 """Behind so many changed files no further commit is looked at."""
+_PATHS = 64 * 1_048_576
+"""Characters of all paths of a checkout, or of a commit: one with more is not looked at."""
+_STEP = 64
+"""Characters that a name counts for beside its path: many short ones take time as well."""
 _FOLDER, _MODULE = b"40000", b"160000"
 _TIME = re.compile(rb"^(?:author|committer) .*> (\d{1,12}) [+-]\d{4}$", re.M)
 
@@ -87,7 +91,7 @@ def history(path: str) -> "tuple[CheckoutHistory, GitObjects] | None":
         names = _names(objects, head)
         others = names if default in (None, head) else _names(objects, default)
         return _walk(objects, checkout, head, names, others), objects
-    except (_Missing, RecursionError):
+    except _Missing:
         return None
 
 
@@ -96,17 +100,16 @@ def _walk(
 ) -> CheckoutHistory:
     changes: dict[str, list[CommittedChange]] = {}
     moved: dict[tuple[str, str], str] = {}
-    end, count, since = monotonic() + SECONDS, 0, 0
+    end, count, size, since = monotonic() + SECONDS, 0, 0, 0
     at: bytes | None = head
     for _ in range(COMMITS):
-        if at is None or count > CHANGES or monotonic() > end:
+        if at is None or count > CHANGES or size > _PATHS or monotonic() > end:
             break
         try:
             tree, parent, since = _commit(objects, at)
             if parent is None:
                 break
-            found: dict[str, tuple[bytes | None, bytes | None]] = {}
-            _differ(objects, _commit(objects, parent)[0], tree, "", found)
+            found = _differ(objects, _commit(objects, parent)[0], tree)
         except _Missing:
             break  # a shallow or partial clone ends here: what came before is not known
         came = {new: path for path, (old, new) in found.items() if old is None and new is not None}
@@ -115,6 +118,7 @@ def _walk(
             if new is None and old in came:
                 moved[path, at.hex()] = came[old]
         count += len(found)
+        size += sum(map(len, found))
         at = parent
     return CheckoutHistory(
         checkout, head.hex(), names, default, {path: tuple(each) for path, each in changes.items()}, moved, since
@@ -147,44 +151,53 @@ def _tree(objects: GitObjects, sha: bytes | None) -> dict[bytes, tuple[bytes, by
         end = data.find(b"\0", blank)
         if blank < 0 or end < 0 or end + 21 > len(data):
             raise _Missing
-        names[data[blank + 1 : end]] = data[at:blank], data[end + 1 : end + 21]
+        name = data[blank + 1 : end]
+        if not name or b"/" in name:
+            raise _Missing  # git refuses these as well: two paths would be the same
+        names[name] = data[at:blank], data[end + 1 : end + 21]
         at = end + 21
     return names
 
 
-def _differ(
-    objects: GitObjects,
-    old: bytes | None,
-    new: bytes | None,
-    above: str,
-    found: dict[str, tuple[bytes | None, bytes | None]],
-) -> None:
-    """Collect what differs between two folders."""
-    before, after = _tree(objects, old), _tree(objects, new)
-    for name in before.keys() | after.keys():
-        one, other = before.get(name), after.get(name)
-        if one == other or len(found) > CHANGES:
-            continue
-        path = above + os.fsdecode(name)
-        was, now = (side[1] if side is not None and side[0] == _FOLDER else None for side in (one, other))
-        if was is not None or now is not None:
-            if was is None or now is None:
-                found[path + "/"] = was, now
-            _differ(objects, was, now, path + "/", found)
-        was, now = (
-            side[1] if side is not None and side[0] not in (_FOLDER, _MODULE) else None for side in (one, other)
-        )
-        if was is not None or now is not None:
-            found[path] = was, now
+def _differ(objects: GitObjects, old: bytes, new: bytes) -> dict[str, tuple[bytes | None, bytes | None]]:
+    """Give what differs between two folders; of very much some."""
+    found: dict[str, tuple[bytes | None, bytes | None]] = {}
+    waiting: list[tuple[str, bytes | None, bytes | None]] = [("", old, new)]
+    size = 0
+    while waiting and len(found) <= CHANGES:
+        above, *both = waiting.pop()
+        before, after = (_tree(objects, side) for side in both)
+        for name in before.keys() | after.keys():
+            one, other = before.get(name), after.get(name)
+            if one == other:
+                continue
+            path = above + os.fsdecode(name)
+            size += len(path) + _STEP
+            if size > _PATHS:
+                raise _Missing
+            was, now = (side[1] if side is not None and side[0] == _FOLDER else None for side in (one, other))
+            if was is not None or now is not None:
+                if was is None or now is None:
+                    found[path + "/"] = was, now
+                waiting.append((path + "/", was, now))
+            was, now = (
+                side[1] if side is not None and side[0] not in (_FOLDER, _MODULE) else None for side in (one, other)
+            )
+            if was is not None or now is not None:
+                found[path] = was, now
+    return found
 
 
 def _names(objects: GitObjects, commit: bytes) -> dict[str, bytes]:
     names: dict[str, bytes] = {}
-    waiting = [("", _commit(objects, commit)[0])]
+    waiting, size = [("", _commit(objects, commit)[0])], 0
     while waiting:
         above, sha = waiting.pop()
         for name, (mode, one) in _tree(objects, sha).items():
             path = above + os.fsdecode(name)
+            size += len(path)
+            if size > _PATHS:
+                raise _Missing
             if mode in (_FOLDER, _MODULE):
                 names[path + "/"] = one
                 if mode == _FOLDER:

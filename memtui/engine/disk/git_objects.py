@@ -24,6 +24,8 @@ LARGEST = 4 * 1_048_576
 """Bytes of an object that is read."""
 _KEPT = 32 * 1_048_576
 """Bytes of objects that are kept, because others are stored as differences from them."""
+_CHAIN = 5_000
+"""Differences that an object is made of; git itself makes 4,095 at most."""
 _PACKS = 100
 """Packs that are opened, each with its index; git itself joins them from 50 on."""
 _REFS = 8 * 1_048_576
@@ -77,7 +79,7 @@ class GitObjects:
         known = self._kept.get(sha)
         if known is None:
             try:
-                known = self._loose(sha) or self._packed(sha, 0)
+                known = self._loose(sha) or self._packed(sha)
             except (OSError, zlib.error, struct.error, IndexError, ValueError):
                 return None
             if known is None or _named(known) != sha:
@@ -108,13 +110,13 @@ class GitObjects:
         kind, _, size = head.partition(b" ")
         return (_KINDS[kind], body) if kind in _KINDS and int(size) == len(body) else None
 
-    def _packed(self, sha: bytes, depth: int) -> tuple[int, bytes] | None:
+    def _packed(self, sha: bytes) -> tuple[int, bytes] | None:
         if self._packs is None:
             self._packs = self._open_packs()
         for pack in self._packs:
             offset = _offset(pack, sha)
             if offset is not None:
-                return self._entry(pack, offset, depth)
+                return self._entry(pack, offset)
         return None
 
     def _open_packs(self) -> list[_Pack]:
@@ -134,17 +136,19 @@ class GitObjects:
         self._open.append(fsio.open_file(folder, name))
         return self._open[-1]
 
-    def _entry(self, pack: _Pack, offset: int, depth: int) -> tuple[int, bytes] | None:
+    def _entry(self, pack: _Pack, offset: int) -> tuple[int, bytes] | None:
         """Read what stands at an offset of a pack: a whole object, or the last of a chain of differences."""
         deltas: list[bytes] = []
         places: list[int] = []
         base: tuple[int, bytes] | None = None
+        held = 0
         while base is None:
             base = self._kept.get((pack.data, offset))
             if base is not None:
                 break
             kind, size, at, head = _head(pack.data, offset)
-            if size > LARGEST or depth > 5_000:
+            held += size
+            if size > LARGEST or held > _KEPT or len(deltas) > _CHAIN:
                 return None
             if kind == _OFFSET_DELTA:
                 back, used = _distance(head)
@@ -156,13 +160,13 @@ class GitObjects:
             elif kind == _NAMED_DELTA:
                 deltas.append(_inflated(pack.data, at + 20, size))
                 places.append(offset)
-                base = self._packed(head[:20], depth + len(deltas)) or self._loose(head[:20])
-                if base is None:
+                named = _offset(pack, head[:20])  # it is always in the same pack
+                if named is None:
                     return None
+                offset = named
             else:
                 base = kind, _inflated(pack.data, at, size)
                 self._keep((pack.data, offset), base)
-            depth += 1
         for delta, place in zip(reversed(deltas), reversed(places), strict=True):
             base = base[0], _patched(base[1], delta)
             self._keep((pack.data, place), base)
@@ -244,14 +248,19 @@ def _patched(base: bytes, delta: bytes) -> bytes:
             shift += 7
             if not byte & 0x80:
                 return value
+            if shift > 63:
+                raise ValueError("a number is too long")
 
-    size, length, pieces = number(), number(), []
+    size, length, pieces, made = number(), number(), [], 0
+    if length > LARGEST:
+        raise ValueError("a difference makes an object that is too large")
     while at < len(delta):
         order = delta[at]
         at += 1
         if not order & 0x80:
             pieces.append(delta[at : at + order])
             at += order
+            made += order
             continue
         start = count = 0
         for bit in range(7):
@@ -262,6 +271,9 @@ def _patched(base: bytes, delta: bytes) -> bytes:
                     count |= delta[at] << 8 * (bit - 4)
                 at += 1
         pieces.append(base[start : start + (count or 0x10000)])
+        made += len(pieces[-1])
+        if made > length:
+            raise ValueError("a difference makes more than it says")
     found = b"".join(pieces)
     if size != len(base) or length != len(found):
         raise ValueError("a difference does not fit what it is a difference from")

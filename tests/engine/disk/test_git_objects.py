@@ -2,13 +2,17 @@
 
 import random
 import shutil
+import struct
 import subprocess
+import tracemalloc
+import zlib
+from collections.abc import Sequence
 from hashlib import sha1
 from pathlib import Path
 
 import pytest
 
-from memtui.engine.disk import git_objects
+from memtui.engine.disk import git_history, git_objects
 from memtui.engine.disk.git_objects import GitObjects
 from tests.engine.worktrees import git
 
@@ -110,3 +114,89 @@ def test_a_checkout_cannot_name_a_repository_elsewhere(app: Path, tmp_path: Path
     found = git_objects.opened(str(app / "module"))
     assert found is not None
     assert found[0][1] == str(app / ".git/modules/module")
+    (tmp_path / "linked").mkdir()
+    (tmp_path / "linked/.git").symlink_to(app / ".git")
+    assert git_objects.opened(str(tmp_path / "linked")) is None
+
+
+def loose(folder: Path, kind: bytes, data: bytes) -> bytes:
+    """Write an object that git itself would not write; gives its name."""
+    whole = b"%s %d\0" % (kind, len(data)) + data
+    sha = sha1(whole, usedforsecurity=False)
+    place = folder / ".git/objects" / sha.hexdigest()[:2]
+    place.mkdir(exist_ok=True)
+    (place / sha.hexdigest()[2:]).write_bytes(zlib.compress(whole))
+    return sha.digest()
+
+
+def commit(folder: Path, tree: bytes, parent: bytes = b"") -> bytes:
+    """Commit a tree to the main branch."""
+    above = b"parent " + parent.hex().encode() + b"\n" if parent else b""
+    times = b"author a <a@b> 1700000000 +0000\ncommitter a <a@b> 1700000000 +0000\n"
+    sha = loose(folder, b"commit", b"tree " + tree.hex().encode() + b"\n" + above + times + b"\nx\n")
+    (folder / ".git/refs/heads/main").write_text(sha.hex() + "\n")
+    return sha
+
+
+def pack(folder: Path, entries: Sequence[tuple[bytes, int, int, bytes]]) -> None:
+    """Write a pack of entries in the order of their names: name, kind, size, and what follows the size."""
+    data, places = b"PACK" + struct.pack(">II", 2, len(entries)), []
+    for _, kind, size, rest in entries:
+        places.append(len(data))
+        head = [kind << 4 | size & 15, *(size >> shift & 127 for shift in range(4, max(5, size.bit_length()), 7))]
+        data += bytes([*(byte | 128 for byte in head[:-1]), head[-1]]) + rest
+    fanout = [sum(name[0] <= first for name, *_ in entries) for first in range(256)]
+    index = b"\xfftOc\0\0\0\2" + struct.pack(">256I", *fanout) + b"".join(name for name, *_ in entries)
+    index += bytes(4 * len(entries)) + struct.pack(f">{len(places)}I", *places)
+    (folder / ".git/objects/pack/p.pack").write_bytes(data)
+    (folder / ".git/objects/pack/p.idx").write_bytes(index)
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A repository without a commit."""
+    git(tmp_path, "init", "-q", "-b", "main")
+    return tmp_path
+
+
+def test_names_that_git_refuses_are_not_followed(bare: Path) -> None:
+    tree = loose(bare, b"tree", b"100644 f\0" + loose(bare, b"blob", b"x"))
+    commit(bare, tree)
+    assert git_history.history(str(bare)) is not None
+    for _ in range(12):
+        tree = loose(bare, b"tree", b"40000 \0" + tree + b"40000 /\0" + tree)  # each makes the walk twice as long
+    commit(bare, tree)
+    assert git_history.history(str(bare)) is None
+
+
+def test_paths_take_no_more_room_than_they_may(bare: Path) -> None:
+    one = loose(bare, b"blob", b"x")
+    tree = loose(bare, b"tree", b"".join(b"100644 %d\0" % number + one for number in range(200)))
+    long = commit(bare, loose(bare, b"tree", b"40000 " + b"a" * 500_000 + b"\0" + tree))
+    assert git_history.history(str(bare)) is None
+    commit(bare, loose(bare, b"tree", b""), long)
+    found = git_history.history(str(bare))
+    assert found is not None
+    assert not found[0].changes
+
+
+def test_differences_without_an_end_and_of_any_size_are_nothing(bare: Path) -> None:
+    base, large, left, right = (bytes([number]) * 20 for number in (1, 2, 3, 4))
+    made = bytes([0x80, 0x80, 0x40, 1]) + b"\xf0\0\0\x10" * 64  # of a MiB, it says, a byte: 64 times all of it
+    step = b"\1\1\1a"
+    pack(
+        bare,
+        [
+            (base, git_objects.BLOB, 1 << 20, zlib.compress(bytes(1 << 20))),
+            (large, 7, len(made), base + zlib.compress(made)),
+            (left, 7, len(step), right + zlib.compress(step)),
+            (right, 7, len(step), left + zlib.compress(step)),
+        ],
+    )
+    objects = GitObjects(str(bare / ".git"))
+    tracemalloc.start()
+    try:
+        assert [objects.read(sha) for sha in (large, left, right)] == [None] * 3
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
