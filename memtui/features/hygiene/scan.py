@@ -100,7 +100,8 @@ def _some(places: Iterator[_Place]) -> Iterator[_Place]:
         full = len(rest) > _ENOUGH - _MOST  # what was not looked at may be as grave as the rule says
         gravest = min((rest[0].rule.severity if full else "I", *(one.severity for one in rest)), key=SEVERITIES.index)
         said = f"{len(rest):,} more of these{' or many more' * full} from here on"
-        yield rest[0]._replace(severity=gravest, end=rest[-1].end, said=said)
+        by_hand = rest[0].rule._replace(fix="open")  # what lies between them has nothing wrong with it
+        yield rest[0]._replace(rule=by_hand, severity=gravest, end=rest[-1].end, said=said)
 
 
 def _told(found: Iterable[_Place], text: str, hidden: Sequence[Secret], *, plain: bool) -> Iterator[Hazard]:

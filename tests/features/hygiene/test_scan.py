@@ -169,6 +169,7 @@ def test_of_very_many_one_stands_for_the_rest() -> None:
     findings = scan(b"a\x00" * 5000)
     assert len(findings) == 101
     assert (findings[-1].end, findings[-1].text) == (10000, "4,900 more of these from here on")
+    assert [one.rule.fix for one in findings] == ["strip"] * 100 + ["open"]  # ordinary text lies between the rest
     full = scan(("a" + SHY + "b ").encode() * 11_000)
     assert (len(full), full[-1].severity, full[-1].text) == (101, "W", "9,901 more of these or many more from here on")
 
