@@ -39,6 +39,8 @@ _MCP = re.compile(r"mcp(?:__(.{1,64}?)__|_([A-Za-z0-9-]{1,64}+))")
 _URL = re.compile(r"https?://[^\s\"'<>|;)]{1,2000}+")
 _PATCHED = re.compile(r"\*\*\* (Add|Update|Delete) File: (.+)|\*\*\* Move to: (.+)")
 _PATH, _COMMAND, _HOST = 4_096, 65_536, 80
+_TEXT = 16 * 1_048_576
+"""Characters of a text that edits make."""
 _OURS = "memtui"
 
 
@@ -123,9 +125,10 @@ def resolved(path: str, cwd: str, home: str) -> str:
 
 
 def after(text: str, edits: Sequence[tuple[str, str, bool]]) -> str | None:
-    """Apply edits to a text; None where one does not fit."""
+    """Apply edits to a text; None where one does not fit, or makes it larger than any memory."""
     for old, new, everywhere in edits:
-        if not old or old not in text:
+        many = text.count(old) if old and everywhere else 1
+        if not old or old not in text or len(text) + many * len(new) > _TEXT:
             return None
         text = text.replace(old, new) if everywhere else text.replace(old, new, 1)
     return text

@@ -4,11 +4,10 @@ Source: openai/codex, `codex-rs/rollout/src/policy.rs`: the older format has eve
 one (`paginated`) only completed items. Nothing in them has an id but calls, so the time of what was said is part of it.
 """
 
-import json
 import re
 from hashlib import sha256
 
-from memtui.transcripts.event import AGENT, MAYBE, TOOL, USER, Log, mapping, sequence, string, target_of, words
+from memtui.transcripts.event import AGENT, MAYBE, TOOL, USER, Log, mapping, parsed, sequence, string, target_of, words
 
 KNOWN = frozenset(
     (
@@ -131,6 +130,6 @@ def _id(log: Log, said: str) -> str:
 
 def _parsed(text: str) -> object:
     try:
-        return json.loads(text)
+        return parsed(text)
     except (ValueError, RecursionError):
         return None

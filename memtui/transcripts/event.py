@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
@@ -202,6 +203,19 @@ class Reader(NamedTuple):
     """Adds what a record says; False when it does not know such records. It must take any object."""
     version: int
     """Rises when it reads more from the same lines: files are then read from 0."""
+
+
+def parsed(text: str) -> object:
+    """Read JSON; half of a pair of UTF-16, which an escape can write and UTF-8 cannot, becomes a question mark.
+
+    Raises:
+        ValueError: it is no JSON.
+        RecursionError: it is too deep.
+    """
+    found: object = json.loads(text)
+    if "\\ud" in text or "\\uD" in text:
+        found = json.loads(json.dumps(found, ensure_ascii=False).encode("utf-8", "replace"))
+    return found
 
 
 def string(value: object) -> str:

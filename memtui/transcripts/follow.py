@@ -6,7 +6,6 @@ who write them: what a reader does not know is counted, never guessed.
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
@@ -15,7 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from memtui.engine.ledger.cursors import SessionCursor
-from memtui.transcripts.event import Log, Reader, SessionEvent
+from memtui.transcripts.event import Log, Reader, SessionEvent, parsed
 
 LINE = 8 * 1_048_576
 """Bytes; a longer line is passed over, and counted."""
@@ -219,7 +218,7 @@ def _take(log: Log, reader: Reader, line: _Line) -> bool | None:
     if not line.data.strip():
         return True if line.data else None
     try:
-        record = json.loads(line.data.decode())
+        record = parsed(line.data.decode())
     except (ValueError, RecursionError):
         return None
     if not isinstance(record, dict):

@@ -155,7 +155,7 @@ class TouchTable:
         Args:
             file: what is known of it now.
             touches: what calls did; those of before `forget` are passed over.
-            failed: ids of calls that failed after an earlier look took them for done.
+            failed: ids of calls of this file that failed after an earlier look took them for done.
             cursor: whose look it is, and where it ended.
             whole: whether it was read from the beginning: what earlier looks gave counts no longer.
 
@@ -167,7 +167,8 @@ class TouchTable:
             if whole:
                 db.execute("UPDATE touches SET gone = 1 WHERE file = ?", (name,))
             for call in failed:
-                db.execute("UPDATE touches SET gone = 1 WHERE agent = ? AND call = ?", (file.agent, call))
+                key = name, file.agent, call  # another file may hold the same id for a call that did not fail
+                db.execute("UPDATE touches SET gone = 1 WHERE file = ? AND agent = ? AND call = ?", key)
             upto = next(iter(db.execute("SELECT max(upto) FROM forgotten_touches")))[0] or 0
             uses = [one for one in touches if one.at > upto and self._put(file, one) and one.kind == "opened"]
             counted = [Use(one.uid, one.path, one.at, wrote=False) for one in uses if not self._is_counted(one)]

@@ -39,7 +39,8 @@ BEGIN_MS = 5_000
 SLICE = 4 * 1_048_576
 """Bytes that are parsed at once."""
 _TAINTS = 3
-"""Kinds of sources that are named at most."""
+"""Sources that are named at most."""
+_MORE = "and others"
 
 
 class Read(NamedTuple):
@@ -241,10 +242,10 @@ class _Turn:
 
     def after(self, event: SessionEvent) -> None:
         """Remember what a call took in, for the calls that come after it."""
-        found = taint(event, self._home, self._places.inside)
+        found = taint(event, self._home, self._places.inside).replace(",", "")
         known = [one for one in self.file.taint.split(", ") if one]
-        if found and found not in known and len(known) < _TAINTS:
-            self.file = self.file._replace(taint=", ".join([*known, found.replace(",", "")]))
+        if found and found not in known and len(known) <= _TAINTS:
+            self.file = self.file._replace(taint=", ".join([*known, found if len(known) < _TAINTS else _MORE]))
 
 
 def begin(session: Session, settings: Settings) -> None:

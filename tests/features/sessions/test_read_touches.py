@@ -12,7 +12,7 @@ from memtui.engine.ledger.cursors import SessionCursor
 from memtui.engine.model import Actor, Address
 from memtui.features.sessions import read_touches as module
 from memtui.transcripts import follow
-from memtui.transcripts.calls import resolved
+from memtui.transcripts.calls import after, resolved
 from tests.cli.conftest import Cli, cli, config
 from tests.features.sessions.world import Record, World, call, claude, memory, said, world
 from tests.transcripts import made
@@ -114,6 +114,38 @@ def test_what_a_session_took_in_before_it_wrote_is_named_until_the_next_prompt(w
     both = "web: pkgs.example, mcp: my_tickets"
     taints = {path: taint for path, _, _, taint in world.uses()}
     assert taints == {"1.md": "", "2.md": "web: pkgs.example", "3.md": both, "4.md": "", "5.md": "file: outside"}
+
+
+def test_more_sources_than_are_named_are_not_dropped_without_a_word(world: World, memory: Path) -> None:
+    fetches = [call(2 * number, "WebFetch", {"url": f"https://{number}.example/"}) for number in range(1, 7)]
+    claude(world, said(1), *fetches, call(14, "Write", {"file_path": f"{memory}/1.md", "content": "x"}))
+    world.read()
+    assert world.uses() == {("1.md", "wrote", 1, "web: 1.example, web: 2.example, web: 3.example, and others")}
+
+
+def test_a_failure_says_nothing_of_a_call_of_the_same_name_in_another_file(world: World, memory: Path) -> None:
+    claude(world, said(1), call(2, "Write", {"file_path": f"{memory}/a.md", "content": "x"}))
+    world.read()
+    claude(world, said(1), call(2, "Read", {"file_path": f"{memory}/b.md"}, failed=True), name="forged")
+    world.read()
+    assert world.uses() == {("a.md", "wrote", 1, "")}
+
+
+def test_half_of_a_pair_in_a_call_stops_nobody(world: World, memory: Path) -> None:
+    half = chr(0xD800)
+    claude(world, said(1), call(2, "Write", {"file_path": f"{memory}/a.md", "content": f"a {half} b"}))
+    arguments = json.dumps({"file_path": f"{memory}/b{half}.md", "content": half})
+    written = made.codex(5, "response_item", type="function_call", name="write", call_id="k", arguments=arguments)
+    start = made.codex(1, "session_meta", id="k", cwd=world.cwd, source="cli")
+    made.write(world.home / ".codex/sessions/2026/03/04/rollout-k.jsonl", [start, written])
+    world.read()
+    assert {path for path, *_ in world.uses()} == {"a.md", "b?.md"}
+
+
+def test_edits_that_make_a_text_too_large_are_not_made() -> None:
+    edits = [("a", "a" * 1_000, True)] * 2
+    assert after("a", edits) == "a" * 1_000_000
+    assert after("a" * 30, edits) is None
 
 
 def test_a_use_counts_at_its_own_time_and_not_beside_memtui_s_own_door(world: World, memory: Path) -> None:
