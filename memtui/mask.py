@@ -235,7 +235,9 @@ def _mixed(found: _Found) -> bool:
 
 
 def _key(found: _Found) -> bool:
-    return _has_digit(found.value) and _real(found)
+    """A key with a digit, or without one, as those of some issuers are, letters that nobody would type."""
+    value = found.value
+    return _real(found) and (_has_digit(value) or (not value.islower() and _entropy(value) >= 3.2))
 
 
 def _bearer(found: _Found) -> bool:
@@ -411,7 +413,7 @@ _RULES = (
         r"[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY)=)",
         r"(\"[^\"\n]{4,200}+\"|'[^'\n]{4,200}+'|(?![$<{])[^\s\"'()\[\]{}<>$`]{6,}+(?![(\[{]))",
     ),
-    _rule("S17", "password", _real, "://", r"(?<=://)[^\s:/@]{0,64}+:([^\s/@]{3,128}+)(?=@)"),
+    _rule("S17", "password", _real, "://", r"(?<=://)[^\s:/@]{0,64}+:([^\s/]{3,128})(?=@)"),
     _rule(
         *("S20", "secret", _random, _FIELDS),
         r"(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key)(?:_id|_base)?+",
@@ -518,10 +520,10 @@ def _places(rule: _Rule, text: str) -> Iterator[tuple[int, int]]:
         yield start, stop
 
 
+_END = re.compile(r"-----END [A-Z0-9 ]{1,60}-----")
+
+
 def _end_of_block(text: str, start: int) -> int:
     """Where a key block ends that begins before `start`: behind its last line, or with the text."""
-    last = text.find("-----END ", start)
-    if last < 0:
-        return len(text)
-    dashes = text.find("-----", last + 9, last + 80)
-    return len(text) if dashes < 0 else dashes + 5
+    last = _END.search(text, start)
+    return len(text) if last is None else last.end()

@@ -156,7 +156,8 @@ def check_masks(before: bytes, after: bytes, old: str = "") -> None:
         old: the text that was to be replaced, as it was given.
 
     Raises:
-        Hidden: a part of a secret would change, a mask would be written over one, or the text to replace is a mask.
+        Hidden: a part of a secret would change, a mask would be written over one, or the text to replace is a mask;
+            or a secret that stays would not be known as one any more.
     """
     found = mask.secrets(text := before.decode(errors="surrogateescape"))
     if not found:
@@ -175,6 +176,12 @@ def check_masks(before: bytes, after: bytes, old: str = "") -> None:
         touched = one.start < end and start < one.end
         if (touched and not whole) or (whole and mask.BEGIN in written):
             raise Hidden
+    still, shift = mask.secrets(new), len(new) - len(text)
+    for one in found:
+        moved = 0 if one.end <= start else shift
+        here = any(each.start <= one.start + moved and one.end + moved <= each.end for each in still)
+        if not here and not (start <= one.start and one.end <= end):
+            raise Hidden  # its mask would fall off, because what told it a secret is gone
 
 
 def has_crlf(data: bytes) -> bool:

@@ -409,7 +409,7 @@ def without_secrets(answer: Json) -> Json:
 
 
 def _is_sha(text: str) -> bool:
-    return len(text) == 64 and text.isalnum()
+    return len(text) == 64 and text.isascii() and text.isalnum()
 
 
 def _texts(value: object) -> Iterator[str]:

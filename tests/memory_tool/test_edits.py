@@ -4,7 +4,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memtui.memory_tool.edits import Matches, NoSuchLine, NotText, NotUnique, find, insert, is_text, str_replace
+from memtui.memory_tool.edits import (
+    Hidden,
+    Matches,
+    NoSuchLine,
+    NotText,
+    NotUnique,
+    check_masks,
+    find,
+    insert,
+    is_text,
+    str_replace,
+)
 from tests.examples import examples
 
 TEXTS = st.text(alphabet=st.characters(exclude_categories=["Cs"], exclude_characters="\0"))
@@ -130,3 +141,26 @@ def test_an_insertion_takes_nothing_away(text: str, new: str, data: st.DataObjec
     )
     if raw.count(b"\n") == raw.count(b"\r\n") > 0:
         assert after.count(b"\n") == after.count(b"\r\n")
+
+
+KEY = "-----BEGIN PRIVATE KEY-----\n" + "Qx9z" * 16 + "\n-----END PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("text", "old", "new", "refused"),
+    [
+        ("token: gh" + "p_" + "a1B2" * 9, "token: ", "token: x", True),
+        ("token: gh" + "p_" + "a1B2" * 9, "token: ", "the token: ", False),
+        ("DB_PASSWORD=Tr0ub4dor-horse", "DB_PASSWORD=", "it = ", True),
+        ("DB_PASSWORD=Tr0ub4dor-horse\nDB_PASSWORD=Hunter2-stapler", "DB_PASSWORD=Tr0ub4dor-horse\n", "", False),
+        (f"a\n{KEY}\nb", "a\n-----BEGIN", "a\nBEGIN", True),
+    ],
+)
+def test_no_edit_beside_a_secret_takes_its_mask_off(text: str, old: str, new: str, refused: bool) -> None:
+    after = str_replace(text.encode(), old, new)
+    assert after != text.encode()
+    if refused:
+        with pytest.raises(Hidden):
+            check_masks(text.encode(), after)
+    else:
+        check_masks(text.encode(), after)

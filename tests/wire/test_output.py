@@ -205,3 +205,13 @@ def test_a_document_says_how_many_secrets_are_masked_in_it_and_an_exact_one_has_
     streams.output.document(answer, exact=True)
     assert json.loads(streams.out.split("\n")[1]) == answer
     assert without_secrets({"items": []}) == {"items": []}
+
+
+def test_a_name_of_64_signs_is_masked_and_a_sha_is_not() -> None:
+    name, sha = "数" * 44 + "AK" + "IA" + "IOSFODNN7QWERTYU", "0123456789abcdef" * 4
+    assert len(name) == 64
+    assert without_secrets({"title": name, "sha256": sha}) == {
+        "masked": 1,
+        "title": "数" * 44 + "[masked: AWS key]",
+        "sha256": sha,
+    }

@@ -268,4 +268,10 @@ def _line(value: Value | None) -> str:
         return ""
     plain = "  " not in value and value.isprintable() and value[0] != " " and value[-1] != " "
     text = value if plain else " ".join(value.split())
-    return text if len(text) <= 200 else text[:200] + "…"
+    if len(text) <= 200:
+        return text
+    from memtui.mask import secrets
+
+    # Nobody would know half a secret as one any more, nor one without the words behind it that tell what it is.
+    cut = (one.start for one in secrets(text[:1_000]) if one.start < 200 <= one.end + 40)
+    return text[: next(cut, 200)] + "…"

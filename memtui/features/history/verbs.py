@@ -49,6 +49,8 @@ def _note(note: str, *, redacted: bool) -> str:
 
 def diff(call: Call) -> int:
     """Show what changed between two versions."""
+    from memtui.mask import BEGIN, shown_bytes
+
     engine = call.engine
     address = engine.roots.resolve(call.args.need("address"))
     newer = call.args.text("to")
@@ -60,14 +62,19 @@ def diff(call: Call) -> int:
     older = call.args.text("from") or _before(call, address, new)
     old = places.whole_version(call.engine, address, older) if older else None
     before = engine.history.read(address, old) if old else b""
+    same = before == after
+    if call.out.json or (call.out.terminal and not call.out.secrets):
+        # The lines of a difference may be the middle of a key block, which nobody would know as one.
+        before, after = shown_bytes(before), shown_bytes(after)
     lines = _unified(before, after, f"{address}@{old[:12] if old else 'nothing'}", f"{address}@{new[:12]}")
     if call.out.json:
-        fields: dict[str, object] = {"address": str(address), "from": old, "to": new, "same": before == after}
-        call.out.document(fields | {"diff": values.text_of(lines)})
+        fields: dict[str, object] = {"address": str(address), "from": old, "to": new, "same": same}
+        masked = sum(line.count(BEGIN) for line in lines)
+        call.out.document(fields | {"diff": values.text_of(lines)} | ({"masked": masked} if masked else {}))
         return outcomes.DONE
     call.out.diff(lines, exact=True)
     if not lines and call.out.terminal:
-        call.out.say("No difference.")
+        call.out.say("No difference." if same else "They differ in secrets only; --show-secrets shows them.")
     return outcomes.DONE
 
 

@@ -15,7 +15,7 @@ from memtui import mask
 from memtui.engine import Engine
 from memtui.engine.ledger.observations import remove_files
 from memtui.engine.model import Actor
-from memtui.engine.observation import REDACTED, STATES, ObservationMark
+from memtui.engine.observation import REDACTED, STATES, SUPPRESSED, ObservationMark
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.observations import find
 from memtui.features.observations.derive import apply_decisions
@@ -48,7 +48,8 @@ def mark_of(engine: Engine, look: CardLook, word: str) -> ObservationMark:
                 return adrift
         raise
     known = engine.observations.mark(card.name)
-    made = known or ObservationMark(card.name, 0, card.root, card.path, card.anchor, card.text_key, b"")
+    state = min(card.state, SUPPRESSED)  # what another decision withholds is not released by an edit
+    made = known or ObservationMark(card.name, 0, card.root, card.path, card.anchor, card.text_key, b"", state)
     return made._replace(
         root=card.root, path=card.path, anchor=card.anchor, text_key=card.text_key, beside=_beside(look, card)
     )

@@ -107,6 +107,7 @@ def _found(
                     if number not in found
                     and (anchor == mark.anchor or not by_anchor)
                     and (text_key == mark.text_key or not by_text)
+                    and (by_text or _may_be(mark, anchor, text_key, len(entries)))
                 ),
                 None,
             )
@@ -116,6 +117,14 @@ def _found(
                 found[at] = mark
         left = rest
     return found, left
+
+
+def _may_be(mark: ObservationMark, anchor: bytes, text_key: bytes, count: int) -> bool:
+    """Whether a changed entry may be what a decision was about: it did not stand beside it, and a whole file stays one.
+
+    A card without a first line is a whole file or what stands before the first heading of a divided one.
+    """
+    return text_key[:BESIDE] not in _pieces(mark.beside) and (bool(anchor) or bool(mark.beside) == (count > 1))
 
 
 def _pieces(beside: bytes) -> set[bytes]:

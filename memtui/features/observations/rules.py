@@ -70,7 +70,7 @@ def derive(data: bytes, kind: str | None) -> Cards:
     pieces = list(_entries(data, kind) if kind is not None else _sections(data))
     made: list[Derived] = []
     unkept = at = chars = 0
-    fields, given_type, tags = _front(data)
+    fields, given_type, tags = _front(cut.text.encode("utf-8", "replace"))
     spans = [(start, end, markers.PRIVATE) for start, end in cut.spans]
     spans += [(one.start, one.end, f"{mask.BEGIN}{one.kind}]") for one in secrets]
     for piece in pieces[:MOST]:
@@ -84,8 +84,9 @@ def derive(data: bytes, kind: str | None) -> Cards:
             continue
         again_masked = mask.mask(again.text)
         counts = (here[1] + len(again_masked.secrets), here[0] + len(again.spans))
-        named = fields[0] if kind is None and not piece.first else "" if any(counts) else piece.title
-        head = (named, given_type if kind is None else "", (*piece.tags, *tags), fields[1] if kind is None else "")
+        title, own = ("", ()) if any(counts) else (piece.title, piece.tags)  # these were read before anything was cut
+        named = fields[0] if kind is None and not piece.first else title
+        head = (named, given_type if kind is None else "", (*own, *tags), fields[1] if kind is None else "")
         card = _card(piece, raw, again_masked.text, head, counts)
         made.append(_noted(card) if kind == "notes" else card)
     if cut.no_memory and (kind is None or not unkept):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memtui.engine.frontmatter import LIMIT
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.frontmatter.read import describe, split
+from memtui.mask import mask
 from tests.corpus import ARCHIVE, journey
 from tests.engine.yaml_blocks import block, blocks, set_field
 from tests.examples import examples
@@ -171,3 +172,12 @@ def test_a_description_with_an_unquoted_colon_is_shown_and_flagged() -> None:
     assert found.description == "Python: types first"
     assert found.name == "style"
     assert found.problem is not None
+
+
+@pytest.mark.parametrize("lead", [*range(150, 200, 7), 199])
+def test_a_description_is_not_cut_inside_a_secret(lead: int) -> None:
+    token = "gh" + "p_" + "a1B2" * 9
+    told = describe(block(f"description: {'x' * (lead - 1)} {token} tail{' and more' * 9}\n")).description
+    assert len(told) <= 201
+    assert told.endswith("…")
+    assert "a1B2" not in mask(told).text

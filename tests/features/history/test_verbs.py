@@ -86,3 +86,22 @@ def test_diff_starts_from_what_the_user_last_saw(here: Cli, notes: Path) -> None
     assert "-Use tabs." in out
     assert "+second change" in out
     assert "first change" not in out
+
+
+def test_diff_masks_the_middle_of_a_key_and_a_pipe_has_it(here: Cli) -> None:
+    key = ["-----BEGIN PRIVATE KEY-----", *(f"{n}" + "Qx9z" * 15 for n in range(12)), "-----END PRIVATE KEY-----", ""]
+    before, after = "\n".join(key).encode(), "\n".join([*key[:8], "Changed" * 9, *key[9:]]).encode()
+    save(here, "notes/a.md", None, before)
+    save(here, "notes/a.md", before, after)
+    save(here, "notes/b.md", None, before + b"one\n")
+    save(here, "notes/b.md", before + b"one\n", after + b"two\n")
+    told = here("diff", "notes/a.md", "--json", "--show-secrets").json
+    assert (told["same"], told["diff"]) == (False, "")
+    assert "secrets only" in here("diff", "notes/a.md", terminal=True).err
+    for options, terminal in ((("--json",), False), ((), True)):
+        out = here("diff", "notes/b.md", *options, terminal=terminal).out
+        assert "two" in out
+        assert "Qx9z" not in out
+        assert "Changed" not in out
+    assert "Changed" in here("diff", "notes/b.md").out
+    assert "Changed" in here("diff", "notes/b.md", "--show-secrets", terminal=True).out

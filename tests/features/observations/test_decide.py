@@ -215,3 +215,34 @@ def test_without_a_ledger_nothing_is_handed_out(engine: Engine, world: Watched) 
     with world.engine() as other, pytest.raises(MemtuiError) as caught:
         titles(other, "quokka")
     assert caught.value.code == "E_STORE"
+
+
+def test_a_decision_goes_adrift_rather_than_to_another_card(engine: Engine, world: Watched) -> None:
+    parts = "".join(f"## Part {n}\n\nwalrus{n} {'word ' * 150}\n" for n in range(7))
+    world.write("own/a.md", f"# Zebra\n\nintro zebra\n\n{parts}")
+    world.write("theirs/many.txt", "# n\nalpha\n\n# n\nokapi\n\n# n\nomega\n")
+    decided(engine, "zebra", "private")
+    decided(engine, "okapi", "private")
+    world.write("own/a.md", f"# Zebra\n\nintro zebra\n\n{parts}{'more ' * 200}\n")
+    world.write("theirs/many.txt", "# n\nnew\n\n# n\nalpha\n\n# n\nokapi now\n\n# n\nomega\n")
+    for word in ("walrus3", "zebra", "okapi"):
+        assert titles(engine, word, client="claude-code") == []
+    assert titles(engine, "alpha", client="claude-code")
+    assert len(decide.adrift(engine)) == 2
+
+
+def test_a_memory_that_is_one_card_again_is_withheld_with_its_parts(engine: Engine, world: Watched) -> None:
+    world.write("own/a.md", f"zebra\n\n# Walrus\n\nsecretive\n\n# More\n\n{'word ' * 1300}\n")
+    decided(engine, "zebra", "edit", title="Plans")
+    decided(engine, "secretive", "private")
+    world.write("own/a.md", "zebra\n\n# Walrus\n\nsecretive\n")
+    assert titles(engine, "secretive", client="claude-code") == []
+
+
+def test_an_edit_releases_nothing(engine: Engine, world: Watched) -> None:
+    decided(engine, "quokka", "private")
+    world.write("theirs/many.txt", "# data\nUse okapi for tables.\n\nUse tabs.\n")
+    decided(engine, "okapi", "edit", title="Tables")
+    assert titles(engine, "okapi", client="claude-code") == []
+    decided(engine, "okapi", "normal")
+    assert titles(engine, "okapi", client="claude-code") == ["Tables"]

@@ -74,3 +74,12 @@ def test_any_bytes_are_a_memory(data: bytes, kind: str | None) -> None:
     assert found == derive(data, kind)
     assert all(a.span[1] <= b.span[0] for a, b in pairwise(found.items))
     assert all(len(one.title) <= 160 and len(one.facts) <= 12 and len(one.concepts) <= 12 for one in found.items)
+
+
+def test_front_matter_is_cut_and_no_tag_of_an_entry_keeps_what_was_cut() -> None:
+    (one,) = derive(b"---\nname: x\n# <private>\ndescription: hush\n# </private>\ntags: [a]\n---\nbody\n", None).items
+    assert "hush" not in json.dumps(one[3:])
+    found = derive(f"lion <private>a\n\n# hush b\nUse it.\n</private>\n\n# x {KEY}\nend\n".encode(), "goose").items
+    kept = json.dumps([one[3:] for one in found])
+    assert "hush" not in kept
+    assert "a1B2a1B2" not in kept
