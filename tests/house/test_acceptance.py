@@ -18,7 +18,7 @@ KINDS = {
     "T": re.compile(r"from tests\.terminal import|from tests\.web\.browser import"),
 }
 """What a test file that drives the workbench, or a terminal, has in it."""
-LATER = re.compile(r"Needs (proposals|remember|observations|tasks)\.")
+LATER = re.compile(r"Needs observations\.")
 
 
 def rows() -> list[list[str]]:
