@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from textual import events
 
+from memtui.engine.ledger.cursors import SessionCursor
+from memtui.engine.ledger.touches import SessionFile, Touch
 from memtui.engine.model import Address, Draft
 from memtui.safe_text import cell_width
 from memtui.ui.action import COMMON, Action, in_room, keymap_of, shown_key, shown_keys
@@ -23,10 +25,11 @@ from memtui.workbench.views.help import HelpScreen
 from tests.features.cost.test_view import Start
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
-from tests.workbench.views.real import World, at, real
+from tests.workbench.views.real import World, at, real, write
 
 NOTES = "memtui:project/notes.md"
 ENTRIES = Address("hermes:global", "MEMORY.md")
+BLAMED = Address("memtui:project", "blamed.md")
 SIZES = [(80, 24), (100, 30), (120, 40), (200, 60)]
 MANY = {f"memtui:project/f{number % 5}/n{number:03}.md": f"note {number}\n" * 60 for number in range(120)}
 
@@ -50,9 +53,16 @@ class Full(Start):
             for number in range(60):
                 asked = {"content": f"Text {number}.\n" * 60}
                 engine.tasks.enqueue("remember", "lane", "cli", asked, trigger="manual", most=99)
+            write(engine, ["".join(f"Line {line}.\n" * 3 for line in range(number)) for number in range(1, 41)], BLAMED)
+            at_ = engine.touches.clock()
+            uid = next(uid for uid, root in engine.roots.names().items() if root == BLAMED.root)
+            for number in range(60):
+                file = SessionFile(f"/s/{number}.jsonl", "claude-code", f"session-{number}", "/s", at_, at_)
+                read = Touch("call", "opened", uid, BLAMED.path, at_ - number, agent=file.agent, session=file.session)
+                engine.touches.keep(file, [read], (), ("a test", SessionCursor(0, 0, 0, b"", b"", 0, "")), whole=True)
 
 
-FROM_FILES = frozenset({"health", "cost", "entries", "tasks"})
+FROM_FILES = frozenset({"health", "cost", "entries", "tasks", "blame", "sessions"})
 """The views that show something only where there are real files."""
 
 
@@ -107,6 +117,14 @@ async def enter(screen: Shown, view: str) -> None:
         await screen.press("1")
         assert screen.browser.memories.reveal(ENTRIES)
         await screen.press("E")
+    elif view == "blame":
+        await screen.press("1")
+        assert screen.browser.memories.reveal(BLAMED)
+        await screen.press("B")
+    elif view == "sessions":
+        await screen.press("5")
+        await screen.until(lambda: screen.browser.views.current == "activity")
+        await screen.press("s")
     else:
         await screen.press(VIEW[view].key)
     await screen.until(lambda: screen.browser.views.current == view)
