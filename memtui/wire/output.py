@@ -134,10 +134,12 @@ class Output:
         self._write(self._stdout, json.dumps(answer) + "\n")
         self.flush()
 
-    def fact(self, answer: Json, text: str) -> None:
-        """Print one answer: the document where JSON is asked for, else the line."""
+    def fact(self, answer: Json, text: str, *, exact: bool = False) -> None:
+        """Print one answer: the document where JSON is asked for, else the line; `exact`: without masking secrets."""
         if self.json:
-            self.document(answer)
+            self.document(answer, exact=exact)
+        elif exact:
+            self._write(self._stdout, visible(text, ascii_tokens=self.ascii_only, secrets=True) + "\n")
         else:
             self.line(text)
 

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import urllib.request
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -197,6 +198,11 @@ def running(tmp_path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
         process.kill()
         process.wait()
         process.stdout.close()
+
+
+def test_the_printed_address_opens_the_page(running: tuple[str, subprocess.Popen[str]]) -> None:
+    with urllib.request.urlopen(running[0], timeout=30) as answer:
+        assert answer.status == 200
 
 
 @pytest.mark.skipif(PROGRAM is None, reason="needs Chromium (Debian: apt-get install chromium)")

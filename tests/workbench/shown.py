@@ -120,7 +120,7 @@ class Shown:
         """Type letters into a line of text."""
         await self.pilot.press(*("space" if letter == " " else letter for letter in text))
 
-    async def until(self, condition: Callable[[], bool], *, seconds: float = 10.0) -> None:
+    async def until(self, condition: Callable[[], bool], *, seconds: float = 100.0) -> None:
         """Wait for something to be true; fail with the screen shortly before the test's own time-out."""
         end = time.monotonic() + seconds
         while not condition():

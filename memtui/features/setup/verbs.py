@@ -222,7 +222,7 @@ def web(call: Call) -> int:
     words += ["demo"] if call.args.flag("demo") else []
 
     def ready(address: str, once: str) -> None:
-        call.out.fact({"address": address, "write": write}, address)
+        call.out.fact({"address": address, "write": write}, address, exact=True)  # its token is what it is for
         call.out.flush()
         may = "read and change" if write else "read"
         call.out.say(f"Whoever has this address can {may} your memories. ctrl+c ends it.")
