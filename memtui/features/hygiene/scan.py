@@ -64,9 +64,9 @@ def scan(data: bytes, *, instructs: bool = False) -> tuple[Hazard, ...]:
 
 def newly(before: bytes, after: bytes) -> tuple[Hazard, ...]:
     """Find what a person wrote that somebody should look at, without what stood there before and what harms nobody."""
-    known = {(one.rule.id, one.lines) for one in scan(before, instructs=True)}
-    found = scan(after, instructs=True)
-    return tuple(one for one in found if one.severity != "I" and (one.rule.id, one.lines) not in known)
+    found = [one for one in scan(after, instructs=True) if one.severity != "I"]
+    known = {(one.rule.id, one.lines) for one in scan(before, instructs=True)} if found else set()
+    return tuple(one for one in found if (one.rule.id, one.lines) not in known)
 
 
 def _of_secrets(text: str, hidden: Sequence[Secret]) -> Iterator[_Place]:
