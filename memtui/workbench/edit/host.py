@@ -174,14 +174,21 @@ class EditorHost:
         if self._editing is not None and not self._editing.put_away():
             return
         self._set_active(active=False)
-        self._screen.memories.focus()
-        if self._focused is not None and not self._screen.panes.one_column:
-            self._screen.call_after_refresh(self._focused.focus)  # it is in sight again only then
+        self._give_keys_back()
+        # What the text asked for before it was left is done by the app's queue only now.
+        self._screen.app.call_later(self._give_keys_back)
         left, self._left = self._left, ()
         if left:
             self._screen.views.again(left)
         if words:
             self._screen.say(words)
+
+    def _give_keys_back(self) -> None:
+        if self._screen.editing:
+            return
+        self._screen.memories.focus()
+        if self._focused is not None and not self._screen.panes.one_column:
+            self._screen.call_after_refresh(self._focused.focus)  # it is in sight again only then
 
     def _set_active(self, *, active: bool) -> None:
         self._screen.editing = active
