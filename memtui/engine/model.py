@@ -507,6 +507,8 @@ class Wanted(NamedTuple):
     """So many hits are given back; the others are counted."""
     fresh: bool = True
     """List the roots first. Else what was listed last counts, for whoever is told of every change."""
+    given: bool = False
+    """An agent asks: nothing is found, or left out, for a word in a secret or in what a writer marked as private."""
 
 
 class Hit(NamedTuple):

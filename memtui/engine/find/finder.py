@@ -500,8 +500,9 @@ class _Run:
         query = self._query
         wanted = levels[: len(query.terms)]
         found = set(wanted[0]).intersection(*wanted[1:])
-        for excluded in levels[len(query.terms) : len(query.terms) + len(query.without)]:
-            found.difference_update(excluded)
+        if not self._wanted.given:  # else what is to be seen of the text decides, when it is read
+            for excluded in levels[len(query.terms) : len(query.terms) + len(query.without)]:
+                found.difference_update(excluded)
         place, count = self._plan.place, max(len(self._plan.rows), 1)
         if len(wanted) == 1:
             ranks = {level: rank.rank([level], None) * count for level in set(wanted[0].values())}
@@ -525,12 +526,13 @@ class _Run:
     def _hit(self, index: int) -> Hit | None:
         """The hit for a row, from its text on disk now; None when that does not hold the query any more."""
         if index not in self._made:
+            look = rank.find_given if self._wanted.given else rank.find
             row = self._plan.rows[index]
             data = self._data(row)
             if data is None or (not self._sure and hashlib.sha256(data).hexdigest() != row.sha256):
-                self._made[index] = rank.find(self._query, row, "") if self._sure else None
+                self._made[index] = look(self._query, row, "") if self._sure else None
             else:
-                self._made[index] = rank.find(self._query, row, decode(data))
+                self._made[index] = look(self._query, row, decode(data))
         return self._made[index]
 
     def _data(self, row: Memory) -> bytes | None:

@@ -7,7 +7,8 @@ It is apart so that an order is tried on texts alone.
 
 from typing import NamedTuple
 
-from memtui import mask
+from memtui import markers, mask
+from memtui.engine.frontmatter.read import describe
 from memtui.engine.model import Hit, Memory, Version
 from memtui.matching import INFIX, Query, Span, Term, fold
 
@@ -140,6 +141,28 @@ def find(query: Query, memory: Memory, text: str, version: Version | None = None
         return None
     hit = Hit(memory, found.field, found.line, found.snippet, found.column, found.marks, found.places, version)
     return hit if version is None or found.field == "body" else _in_body(query, hit, text)
+
+
+def find_given(query: Query, memory: Memory, text: str) -> Hit | None:
+    """Look for a query in what an agent may know of a memory: no word of a secret is found by its beginning."""
+    shown = given_text(text)
+    about = memory.description if shown is text else describe(shown.encode("utf-8", "replace")).description
+    return find(query, memory._replace(description=mask.shown(about)), shown)
+
+
+def given_text(text: str) -> str:
+    """A text without secrets and without what its writer marked, every line where it was; the same one for neither."""
+    cut = markers.cut(text)
+    spans = [(start, end, markers.PRIVATE) for start, end in cut.spans]
+    spans += [(one.start, one.end, f"{mask.BEGIN}{one.kind}]") for one in mask.secrets(text)]
+    if cut.no_memory or not spans:
+        return "" if cut.no_memory else text
+    pieces, at = [], 0
+    for start, end, said in sorted(spans):
+        if end > at:
+            pieces += [text[at:start], said, "\n" * text.count("\n", max(start, at), end)]
+            at = end
+    return mask.shown("".join((*pieces, text[at:])))
 
 
 def _in_body(query: Query, hit: Hit, text: str) -> Hit:

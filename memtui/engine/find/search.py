@@ -51,6 +51,7 @@ class Searcher:
         agent: str | None = None,
         limit: int = 50,
         versions: bool = False,
+        given: bool = False,
     ) -> tuple[tuple[Hit, ...], bool]:
         """Memories that hold the query, best first, and whether there may be more.
 
@@ -59,12 +60,13 @@ class Searcher:
             scope, agent: only these.
             limit: at most so many.
             versions: also look in texts that memories had, and in those of deleted memories.
+            given: the answer is for an agent, see `Wanted`.
 
         Raises:
             UsageError: `E_QUERY`, when there is nothing to look for.
         """
         parse(query)
-        wanted = Wanted(query, scope, agent, versions=versions, limit=limit)
+        wanted = Wanted(query, scope, agent, versions=versions, limit=limit, given=given)
         found = self._finder.find(wanted)
         cut = any(self._catalog.cut(root) for root in self._roots.all() if chosen(root, wanted))
         return found.hits, cut or found.total > len(found.hits)

@@ -17,6 +17,7 @@ from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memtui.features.entries import guarded
 from memtui.features.entries.parse import parse
 from memtui.features.observations.derive import catch_up
+from memtui.features.observations.rules import clean
 from memtui.features.observations.verbs import refuse_unobserved
 from memtui.wire import outcomes
 from memtui.wire.call import Call
@@ -32,7 +33,7 @@ def observe(call: Call) -> int:
     refuse_unobserved(call)
     text = _checked(call)
     now = now_ms()
-    tags = [re.sub(r"[^\w-]", "-", tag.lstrip("#")) for tag in call.args.texts("tag")]
+    tags = _tags(call)
     head = " ".join((f"## {rfc3339(now)}", call.args.text("type") or "note", *(f"#{tag}" for tag in tags if tag)))
     entry = f"{head}\n\n{text}\n".encode()
     if len(parse(entry, FORMAT).entries) != 1:
@@ -75,6 +76,16 @@ def _checked(call: Call) -> str:
         if count:
             call.out.say(f"Left out: {count} {what}{'s' * (count > 1)}.")
     return masked.text.strip()
+
+
+def _tags(call: Call) -> list[str]:
+    """The tags, without those that are a secret or marked as private: in a tag nothing stands for what is left out."""
+    given = [tag.lstrip("#") for tag in call.args.texts("tag")]
+    kept = [re.sub(r"[^\w-]", "-", tag) for tag in given if clean(tag) == tag]
+    kept = [tag for tag in kept if clean(tag) == tag]
+    if len(kept) < len(given):
+        call.out.say(f"Left out: {len(given) - len(kept)} tag{'s' * (len(given) - len(kept) > 1)} that nobody may see.")
+    return kept
 
 
 def _append(call: Call, address: Address, entry: bytes) -> None:

@@ -13,7 +13,8 @@ from unicodedata import category
 from memtui import markers
 from memtui.engine import Engine
 from memtui.engine.find.index import words
-from memtui.engine.frontmatter.read import split
+from memtui.engine.find.rank import given_text
+from memtui.engine.frontmatter.read import describe, split
 from memtui.engine.model import SCOPES, Address, Memory
 from memtui.errors import MemtuiError
 from memtui.features.recall.score import Scored
@@ -82,22 +83,24 @@ def kept(engine: Engine, one: Scored) -> str | None:
         return None  # it went since it was listed
     if sha256(data).hexdigest() != one.row.sha256:
         return None  # written since it was listed: what is there now may be unreviewed
-    found = markers.cut(data.decode("utf-8", "replace"))
+    text = data.decode("utf-8", "replace")
+    found, shown = markers.cut(text), given_text(text)
     if found.no_memory:
         return None
-    rest = words(fold(f"{one.row.address.path} {_about(one.row)} {found.text}")).words if found.spans else one.words
+    rest = one.words if shown is text else words(fold(f"{one.row.address.path} {_about(shown)} {shown}")).words
     return None if set(one.words).isdisjoint(rest) else found.text
 
 
-def _about(row: Memory) -> str:
-    return mask(markers.cut(row.description).text).text
+def _about(text: str) -> str:
+    """What a text without what its writer marked says of itself: the description may stand between two tags."""
+    return mask(describe(text.encode("utf-8", "replace")).description).text
 
 
 def _part(engine: Engine, one: Scored, now: int) -> str:
     row, text = one.row, kept(engine, one)
     if text is None:
         return ""
-    about = _about(row)
+    about = _about(text)
     data = text.encode("utf-8", "replace")
     head = split(data)
     body = data[head.body :].decode("utf-8", "replace")

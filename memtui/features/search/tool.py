@@ -68,7 +68,7 @@ def search(engine: Engine, fields: Mapping[str, object]) -> str:
     hidden = reach.withheld(engine)
     found = [
         hit
-        for hit in engine.search.once(query, scope=scope, limit=100_000)[0]
+        for hit in engine.search.once(query, scope=scope, limit=100_000, given=True)[0]
         if _openable(hit.memory.address, roots) and not hidden(hit.memory.address)
     ]
     hits = [hit for hit in found if reach.reviewed(hit.memory)]

@@ -75,6 +75,11 @@ def test_notes_are_kept_with_their_time_and_found(kept: Cli) -> None:
     said = kept("observe", "budget <private>hush</private> three", "--json")
     assert str(said.json["address"]).startswith("memtui:notes/2")
     assert "1 private part" in said.err
+    key = "ghp_" + "a1B2" * 9
+    said = kept("observe", "tagged", "--tag", key, "--tag", "<private>hush</private>", "--tag", "ok")
+    assert "2 tags" in said.err
+    tagged = kept("obs", "search", "tagged", "--json").items[0]
+    assert (tagged["concepts"], key in kept("view", str(tagged["address"])).out) == (["ok"], False)
     (found,) = kept("obs", "search", "pool", "--json").items
     assert (found["kind"], found["type"], found["title"], found["concepts"]) == (
         "note",
@@ -93,8 +98,8 @@ def test_notes_are_kept_with_their_time_and_found(kept: Cli) -> None:
         (["<no-memory> x"], "E_ACCESS"),
     ):
         assert kept("observe", *words, "--json").error["code"] == code
-    kept("undo")
-    kept("undo")
+    for _ in range(3):
+        kept("undo")
     assert kept("obs", "search", "pool", "--json").items == []
 
 

@@ -43,6 +43,9 @@ def test_secrets_hidden_text_and_what_is_private_stay_out(world: World, engine: 
     assert "<system>" not in said
     assert said.count("###") == 1
     assert built(engine, "pin") == ""
+    world.write("global", "d.md", "---\n# <private>\ndescription: zebra pin\n# </private>\n---\nbridge\n")
+    assert "zebra" not in built(engine, "bridge")
+    assert built(engine, "zebra") == built(engine, "a" + "aB3" * 12) == ""
 
 
 def test_a_memory_that_changed_or_went_since_it_was_listed_is_left_out(world: World, engine: Engine) -> None:

@@ -10,10 +10,12 @@ from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.errors import UsageError
 from memtui.features.search.tool import MOST, SCHEMA, search
+from memtui.safe_text import visible
 from tests.mcp_server.conftest import store
 from tests.mcp_server.talk import Store
 
 __all__ = ["store"]
+KEY = "ghp_" + "a1B2" * 9
 
 
 @pytest.fixture
@@ -37,6 +39,19 @@ def test_paths_lines_and_snippets(engine: Engine) -> None:
 def test_what_an_agent_cannot_name_is_not_found(engine: Engine) -> None:
     assert "elsewhere" not in search(engine, {"query": "tabs"})
     assert search(engine, {"query": "elsewhere"}) == "No memory holds 'elsewhere'."
+
+
+@pytest.mark.parametrize("query", [KEY[:6], KEY[4:9], KEY, "hush", "seal", "hushed about", f"ferry {KEY[:6]}"])
+def test_no_word_of_a_secret_or_of_a_private_part_is_found(store: Store, query: str) -> None:
+    store.write("global/key.md", f"---\n# <private>\ndescription: hushed about\n# </private>\n---\nferry {KEY}\nend\n")
+    pin = "password = <private>walrus seal</private>"
+    store.write("global/out.md", f"ferry <private>hush\n\nso\n</private> bridge\n\n{pin}\n")
+    store.write("global/no.md", "<no-memory>\nhush seal\n")
+    with store.engine() as engine:
+        assert search(engine, {"query": query}) == f"No memory holds {visible(query)!r}."
+        excluded = search(engine, {"query": f"ferry -{query.split()[-1]}"})
+        assert excluded.count("\n- ") == 2
+        assert "/memories/global/out.md (line 4)" in search(engine, {"query": "bridge"})
 
 
 def test_what_memories_say_cannot_become_structure(engine: Engine) -> None:
