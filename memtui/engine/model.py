@@ -583,20 +583,18 @@ class Write(NamedTuple):
 
 
 class Rename(NamedTuple):
-    """Another name for a memory, in its root or another one; pins and history follow."""
+    """Another name for a memory of a version (None: any), in its root or another one; pins and history follow."""
 
     address: Address
     new: Address
     expected_sha256: str | None = None
-    """The version it must have; None: whatever it has."""
 
 
 class Remove(NamedTuple):
-    """A memory for the trash."""
+    """A memory for the trash, of a version (None: any)."""
 
     address: Address
     expected_sha256: str | None = None
-    """The version it must have; None: whatever it has."""
 
 
 Step = Write | Rename | Remove
