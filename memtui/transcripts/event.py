@@ -123,7 +123,10 @@ class Log:
         asked: Mapping[str, object] = NOTHING,
         gave: Mapping[str, object] = NOTHING,
     ) -> None:
-        """Add an event; one with the same id takes the place of the earlier. See `SessionEvent` for what it has."""
+        """Add an event; one with the same id takes the place of the earlier, but for a call that asks something else.
+
+        See `SessionEvent` for what it has.
+        """
         limit = FAILURE if role == TOOL else TEXT
         shown, session, cwd, name = map(_clean, (text[:limit], self.session, self.cwd, tool))
         event = SessionEvent(
@@ -132,7 +135,8 @@ class Log:
             *((asked, gave) if self._calls else ()),
         )
         place = self._places.get(uuid, len(self._events))
-        if place < len(self._events) and self._events[place].uuid == event.uuid:
+        known = self._events[place] if place < len(self._events) else None
+        if known is not None and known.uuid == event.uuid and _asks(known) == _asks(event):
             self._events[place] = event
         else:
             self._places[uuid] = len(self._events)
@@ -194,6 +198,11 @@ class Log:
     def _drop(self) -> None:
         _, start = self._turns.popitem()
         del self._events[start:]
+
+
+def _asks(event: SessionEvent) -> tuple[str, str, str, Mapping[str, object]]:
+    """What makes a call another one, where a session gives two of them one id."""
+    return (TOOL, event.tool, event.target, event.asked) if event.role == TOOL else (event.role, "", "", NOTHING)
 
 
 class Reader(NamedTuple):

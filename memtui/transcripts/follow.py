@@ -27,7 +27,8 @@ _HEAD, _TAIL = 1_024, 256
 _NUMBER = 2**63 - 1
 
 Needle = tuple[bytes, tuple[bytes, ...]]
-"""A word, and in which forms it counts; where the word is missing the forms need no look."""
+"""A word, and in which forms it counts: where the word is missing they need no look. Those of `ENDING` end with it."""
+ENDING = b".md"
 GONE, REFUSED, LINK, SPECIAL, FOREIGN, LARGE = "gone", "refused", "link", "special", "foreign", "large"
 """Why a file is not read: it is missing, access is denied, it is a link, no regular file, another user's, too large."""
 
@@ -64,12 +65,20 @@ class _Line(NamedTuple):
 
 
 def follow(
-    path: str, reader: Reader, cursor: SessionCursor | None = None, *, most: int = SLICE, calls: bool = False
+    path: str,
+    reader: Reader,
+    cursor: SessionCursor | None = None,
+    *,
+    most: int = SLICE,
+    calls: bool = False,
+    now: int = _NUMBER,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Slice:
     """Read what is new in a session file; all of it where the cursor of an earlier look does not fit it any more.
 
     Of `most` bytes at once the last line is read to its end; a last line without its line feed waits. With `calls` the
-    events have what calls were asked and gave.
+    events have what calls were asked and gave. A file that says it was written after `now` (milliseconds) was written
+    when the system last changed anything of it. `stop` is asked after each line whether to leave the rest.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -85,9 +94,10 @@ def follow(
         if cursor is not None and not _fits(handle, found, cursor, reader):
             cursor = None
         try:
-            return _read(path, handle, found, reader, cursor, most, calls=calls)
+            return _read(path, handle, found, reader, cursor, most, calls=calls, now=now, stop=stop)
         except _RolledBackEarlierError:
-            return _read(path, handle, found, reader, None, max(most, found.st_size), calls=calls)
+            whole = _read(path, handle, found, reader, None, max(most, found.st_size), calls=calls, now=now, stop=stop)
+            return Slice((), cursor) if stop() else whole  # half of it would bring back what was rolled back
     except OSError:
         return Slice((), cursor, skipped=REFUSED)
     finally:
@@ -125,7 +135,7 @@ def skim(
         place = cursor.offset if cursor is not None and fits else 0
         begun, overlap = place, max((len(form) for _, forms in words for form in forms), default=1) - 1
         while chunk := os.pread(handle, _CHUNK, begun):
-            if any(word in chunk and any(form in chunk for form in forms) for word, forms in words):
+            if any(word in chunk and _holds(chunk, word, forms) for word, forms in words):
                 return True, cursor
             place = max(place, begun + len(chunk))
             begun = place - overlap if len(chunk) > overlap else place
@@ -136,6 +146,16 @@ def skim(
         return False, cursor
     finally:
         os.close(handle)
+
+
+def _holds(chunk: bytes, word: bytes, forms: tuple[bytes, ...]) -> bool:
+    """Whether one of the forms of a word stands in a chunk: names with one end are looked for in one pass."""
+    if word != ENDING:
+        return any(form in chunk for form in forms)
+    at = chunk.find(word)
+    while at >= 0 and not chunk.endswith(forms, 0, at + len(word)):
+        at = chunk.find(word, at + 1)
+    return at >= 0
 
 
 def line_at(path: str, offset: int, length: int) -> bytes:
@@ -188,10 +208,13 @@ def _read(
     most: int,
     *,
     calls: bool,
+    now: int,
+    stop: Callable[[], bool],
 ) -> Slice:
     """Read from a cursor, or all."""
     start = cursor.offset if cursor is not None else 0
     leaf, latest = cursor.leaf if cursor is not None else "", found.st_mtime_ns // 1_000_000
+    latest = latest if latest <= now else min(found.st_ctime_ns // 1_000_000, now)
     log = Log(path, whole=not start, leaf=leaf, latest=latest, calls=calls)
     lines: Iterable[_Line] = _lines(handle, start, most)
     if path.endswith(".json"):
@@ -209,6 +232,8 @@ def _read(
         count, unknown, broken = count + 1, unknown + (known is False), broken + (known is None)
         if log.reaches_back:
             raise _RolledBackEarlierError
+        if stop():
+            break
     at = SessionCursor(*_identity(found), end, *_ends(handle, end), reader.version, log.leaf[:200])
     return Slice(log.events(), at, not start, count, unknown, broken)
 

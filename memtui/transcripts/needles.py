@@ -11,24 +11,27 @@ import os
 from collections.abc import Iterable
 
 from memtui.engine.model import Root
-from memtui.transcripts.follow import Needle
+from memtui.transcripts.follow import ENDING, Needle
 
 
 def needles(roots: Iterable[Root]) -> tuple[Needle, ...]:
     """Give words of which at least one stands in each line that names a memory, each once.
 
-    A path may be relative to any folder, so it is the last part of a root's path with a slash behind it or at its end,
-    or the name of a file in roots of which only some files count; as JSON has them.
+    A path may be relative to any folder, so it is the last part of a folder's path with a slash behind it or at its
+    end, or the name of a file in roots of which only some files count; as JSON has them.
     """
     found: dict[bytes, tuple[bytes, ...]] = {}
+    files: set[bytes] = set()
     for root in roots:
-        include = root.policy.include
-        names = [name.rstrip("/").rpartition("/")[2] for name in include or ()]
-        if include is None or any(name.endswith("/") for name in include):
-            last = os.path.basename(root.path.rstrip("/"))
-            found |= {one: (one + b"/", b"/" + one + b'"') for one in _as_json(last)}
-        found |= {one: (one,) for name in names for one in _as_json(name)}
-    return tuple(sorted(found.items()))
+        for name in (root.path.rstrip("/") + "/",) if root.policy.include is None else root.policy.include:
+            last = _as_json(os.path.basename(name.rstrip("/")))
+            if name.endswith("/"):
+                found |= {one: (one + b"/", b"/" + one + b'"') for one in last}
+            else:
+                files |= last
+    found |= {one: (one,) for one in files if not one.endswith(ENDING)}
+    ended = tuple(sorted(one for one in files if one.endswith(ENDING)))
+    return (*sorted(found.items()), *(((ENDING, ended),) if ended else ()))
 
 
 def _as_json(name: str) -> set[bytes]:

@@ -19,6 +19,11 @@ SHOWN = 200
 """Characters that are given at most."""
 
 
+def digest(line: bytes, text: str) -> bytes:
+    """Say which prompt of a line it is, and that the line is the same: a file may be one line with all of a session."""
+    return sha256(sha256(line).digest() + text.encode("utf-8", "replace")).digest()
+
+
 def prompt_at(agent: str, place: PromptPlace | None) -> str:
     """Read a prompt again; empty where it is gone, or another line stands there.
 
@@ -29,13 +34,12 @@ def prompt_at(agent: str, place: PromptPlace | None) -> str:
     if place is None or agent not in READERS:
         return ""
     line = line_at(place.file, place.offset, place.length)
-    if sha256(line).digest() != place.sha:
-        return ""
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
         return ""
     log = Log(place.file, whole=True)
     READERS[agent].read(log, record)
-    said = next((event.text for event in log.events() if event.role == USER and not event.meta), "")
+    prompts = (event.text for event in log.events() if event.role == USER and not event.meta)
+    said = next((text for text in prompts if digest(line, text) == place.sha), "")
     return " ".join(mask(markers.cut(said).text).text.split())[:SHOWN]

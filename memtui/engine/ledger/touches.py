@@ -32,13 +32,14 @@ class PromptPlace(NamedTuple):
     offset: int
     length: int
     sha: bytes
-    """SHA-256 of the line: another one there is another prompt."""
+    """Of the line and which prompt of it: another one there is another prompt."""
 
 
 class Touch(NamedTuple):
     """One thing that a call did to a memory."""
 
     call: str
+    """Its id; of a write, `#` and what tells it from another one with that id behind it."""
     kind: str
     """`opened`, `searched`, `loaded`, `wrote`, `created` or `deleted`."""
     uid: int
@@ -167,8 +168,10 @@ class TouchTable:
             if whole:
                 db.execute("UPDATE touches SET gone = 1 WHERE file = ?", (name,))
             for call in failed:
-                key = name, file.agent, call  # another file may hold the same id for a call that did not fail
-                db.execute("UPDATE touches SET gone = 1 WHERE file = ? AND agent = ? AND call = ?", key)
+                # another file may hold the same id for a call that did not fail
+                key = name, file.agent, call, f"{call}#"
+                same = "(call = ?3 OR substr(call, 1, length(?4)) = ?4)"
+                db.execute(f"UPDATE touches SET gone = 1 WHERE file = ?1 AND agent = ?2 AND {same}", key)
             upto = next(iter(db.execute("SELECT max(upto) FROM forgotten_touches")))[0] or 0
             uses = [one for one in touches if one.at > upto and self._put(file, one) and one.kind == "opened"]
             counted = [Use(one.uid, one.path, one.at, wrote=False) for one in uses if not self._is_counted(one)]

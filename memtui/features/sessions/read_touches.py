@@ -22,6 +22,7 @@ from memtui.transcripts.calls import WRITES, FileTouch, after, is_changed_by_use
 from memtui.transcripts.event import TOOL, USER, SessionEvent
 from memtui.transcripts.follow import Slice, follow, line_at, skim
 from memtui.transcripts.needles import needles
+from memtui.transcripts.prompts import digest
 from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent
 
 if TYPE_CHECKING:
@@ -147,12 +148,12 @@ class _Reading:
                     table.cursors.move(skimmed, path, here)
                 return not stop()
         while True:
-            part = follow(path, reader, cursor, most=SLICE, calls=True)
+            part = follow(path, reader, cursor, most=SLICE, calls=True, now=table.clock(), stop=stop)
             if part.skipped:
                 self._skipped[part.skipped] += 1
                 return True
             if part.cursor is None or part.cursor == cursor:
-                return True
+                return not stop()
             self._skipped["broken_lines"] += part.broken
             used = self._keep(agent, path, part, consumer)
             self._engine.events.touched(used)
@@ -197,8 +198,10 @@ class _Reading:
         if sha is None and one.edits:
             sha = self._rebuilt(address, one, event.at)
         writes = one.kind in WRITES
+        # What it asked is part of a write's name: an agent may give two calls of a session one id.
+        call = f"{event.uuid}#{_sha(repr(event.asked))[:8]}" if writes else event.uuid
         return Touch(
-            *(event.uuid, one.kind, uid, address.path, event.at, sha),
+            *(call, one.kind, uid, address.path, event.at, sha),
             added=self._engine.touches.digests(one.added) if writes else b"",
             taint=turn.file.taint if writes else "",
             exact=not is_changed_by_user(event),
@@ -236,7 +239,7 @@ class _Turn:
         file = self.file._replace(ended=max(self.file.ended, event.at), cwd=event.cwd or self.file.cwd)
         if event.role == USER and not event.meta and not event.sidechain:
             line = line_at(event.file, event.offset, event.length)
-            prompt = PromptPlace(event.file, event.offset, event.length, sha256(line).digest())
+            prompt = PromptPlace(event.file, event.offset, event.length, digest(line, event.text))
             file = file._replace(prompt=prompt, taint="")
         self.file = file
 

@@ -4,6 +4,8 @@ import json
 import os
 import random
 from collections.abc import Callable
+from functools import partial
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,6 +15,7 @@ from memtui.engine.model import Actor, Address
 from memtui.features.sessions import read_touches as module
 from memtui.transcripts import follow
 from memtui.transcripts.calls import after, resolved
+from memtui.transcripts.prompts import prompt_at
 from tests.cli.conftest import Cli, cli, config
 from tests.features.sessions.world import Record, World, call, claude, memory, said, world
 from tests.transcripts import made
@@ -129,6 +132,63 @@ def test_a_failure_says_nothing_of_a_call_of_the_same_name_in_another_file(world
     claude(world, said(1), call(2, "Read", {"file_path": f"{memory}/b.md"}, failed=True), name="forged")
     world.read()
     assert world.uses() == {("a.md", "wrote", 1, "")}
+
+
+def test_two_calls_with_one_id_are_two_writes(world: World, memory: Path) -> None:
+    calls = [call(at, "Write", {"file_path": f"{memory}/a.md", "content": f"text {at}"}) for at in (2, 4, 6)]
+    for record in (record for one in calls for record in one):
+        (part,) = record["message"]["content"]
+        part["id" if "id" in part else "tool_use_id"] = "same"
+    claude(world, said(1), *calls[:2], name="s1")
+    world.read()
+    claude(world, said(1), *calls[:2], name="copy")
+    assert world.read() > 0
+    assert world.uses() == {("a.md", "wrote", 2, "")}
+    claude(world, said(1), *calls, name="s1")
+    world.read()
+    assert world.uses() == {("a.md", "wrote", 3, "")}
+
+
+def test_a_file_dated_in_the_future_brings_nothing_back_that_was_forgotten(world: World, memory: Path) -> None:
+    far = {"timestamp": "2999-01-01T00:00:00Z"}
+    parts = [[record | far for record in call(at, "Read", {"file_path": f"{memory}/a.md"})] for at in (2, 4)]
+    future = world.clock.now / 1000 + 90_000
+    os.utime(claude(world, *parts[:1]), (future,) * 2)
+    world.clock.now += 3_600_000
+    world.read()
+    assert max(one.ended for one in world.sessions()) < world.clock.now
+    world.engine.touches.forget()
+    world.clock.now += 3_600_000
+    os.utime(claude(world, *parts), (future,) * 2)
+    world.read()
+    assert world.sessions() == ()
+
+
+def test_of_a_session_kept_as_one_line_each_call_has_its_own_prompt(world: World, memory: Path) -> None:
+    messages = []
+    for number, name in enumerate("ab"):
+        used = [{"id": name, "name": "write_file", "status": "success",
+                 "args": {"file_path": f"{memory}/{name}.md", "content": name}}]  # fmt: skip
+        messages += [
+            made.gemini(2 * number, "user", f"write {name}"),
+            made.gemini(2 * number + 1, "gemini", "I", toolCalls=used),
+        ]
+    made.write(world.home / ".gemini/tmp/w/chats/session-g.json", [{"sessionId": "g", "messages": messages}])
+    world.read()
+    uid = world.engine.roots.uid(world.root)
+    touches = [one for name in ("a.md", "b.md") for one in world.engine.touches.of(uid, name)]
+    assert [prompt_at(one.agent, one.prompt) for one in touches] == ["write a", "write b"]
+
+
+def test_reading_stops_between_two_lines_and_goes_on_there(world: World, memory: Path) -> None:
+    claude(world, said(1), *(call(at, "Read", {"file_path": f"{memory}/a.md"}) for at in range(2, 42, 2)))
+    looks = 0
+    while not world.sessions() or world.uses() != {("a.md", "opened", 20, "")}:
+        asked = count()
+        world.read(partial(lambda asked: next(asked) >= 6, asked))
+        looks += 1
+        assert looks < 60
+    assert looks > 5
 
 
 def test_half_of_a_pair_in_a_call_stops_nobody(world: World, memory: Path) -> None:
