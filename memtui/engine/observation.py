@@ -10,6 +10,10 @@ STATES = ("normal", "private", "suppressed", "redacted")
 """The words. Private: no agent is given it. Suppressed: nobody is, unless they ask. Redacted: it has no text."""
 
 
+OBSERVED = "observed"
+"""The operation of the audit that is a decision about an observation; no change of its memory."""
+
+
 class ObservationMark(NamedTuple):
     """A decision, and by what its card is found again when the file changes."""
 
@@ -25,7 +29,8 @@ class ObservationMark(NamedTuple):
     text_key: bytes
     """A keyed hash of its text."""
     beside: bytes
-    """The first 4 bytes of the text keys of what else was in the file at the decision, one after the other."""
+    """The first 4 bytes of the text keys of what else was in the file at the decision, one after the other; its own for
+    each entry that was equal to it."""
     state: int = NORMAL
     deleted_at: int | None = None
     """When a person deleted it, in milliseconds; its file stays."""

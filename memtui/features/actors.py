@@ -31,7 +31,7 @@ KINDS = {"modified": "changed", "created": "new", "deleted": "deleted", "renamed
 VERBS = {
     "save": "edit", "create": "create", "rename": "rename", "delete": "trash", "restore": "restore", "pin": "pin",
     "unpin": "unpin", "undo": "undo", "redo": "redo", "modified": "edit", "created": "create", "deleted": "delete",
-    "renamed": "rename", "restored": "restore", "reviewed": "review",
+    "renamed": "rename", "restored": "restore", "reviewed": "review", "observed": "decide",
 }  # fmt: skip
 """Operations of the audit in the words of the screen."""
 

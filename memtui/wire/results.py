@@ -19,6 +19,7 @@ _PAST = {
     "restore": "restored",
     "pin": "pinned",
     "unpin": "unpinned",
+    "observed": "decided",
 }
 
 

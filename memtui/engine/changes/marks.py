@@ -37,6 +37,7 @@ from memtui.errors import MemtuiError
 
 if TYPE_CHECKING:
     from memtui.engine.changes.mutes import Mutes
+    from memtui.engine.changes.observed_marks import ObservedMarks
 
 
 class Marks(EnginePart):
@@ -53,6 +54,13 @@ class Marks(EnginePart):
         from memtui.engine.changes.mutes import Mutes
 
         return Mutes(self._roots, self._ledger, self._rules, self._events)
+
+    @cached_property
+    def observed(self) -> ObservedMarks:
+        """Decisions about observations."""
+        from memtui.engine.changes.observed_marks import ObservedMarks
+
+        return ObservedMarks(self._roots, self._ledger, self._rules, self._events)
 
     def unseen(self) -> tuple[Change, ...]:
         """What others did since the user last looked, newest first; deletions included."""

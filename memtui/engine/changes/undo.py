@@ -5,6 +5,8 @@ Several memories come back from the trash as one undo step, and never over one t
 
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from memtui.engine.changes.change import Changer
 from memtui.engine.changes.rules import EnginePart, Rules, mode
@@ -26,11 +28,15 @@ from memtui.engine.model import (
     Unchanged,
     is_person,
 )
+from memtui.engine.observation import OBSERVED
 from memtui.engine.save import files
 from memtui.engine.save.commit import Siblings, Site
 from memtui.engine.save.jobs import NEWS_STAYS, Job, Txn, calmly, each, made_again, transaction
 from memtui.engine.save.merge_note import MergeDrafts, repeated
 from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, NotFoundError, StorageError
+
+if TYPE_CHECKING:
+    from memtui.engine.changes.observed_marks import ObservedMarks
 
 
 class Undo(EnginePart):
@@ -43,6 +49,12 @@ class Undo(EnginePart):
         self._drafts = MergeDrafts(ledger)
         self.trash = Trash(roots, ledger, rules, events)
         """Deleted memories."""
+
+    @cached_property
+    def _observed(self) -> "ObservedMarks":
+        from memtui.engine.changes.observed_marks import ObservedMarks
+
+        return ObservedMarks(self._roots, self._ledger, self._rules, self._events)
 
     @made_again
     def undo(self, *, actor: Actor, txn: str | None = None) -> Done:
@@ -78,6 +90,11 @@ class Undo(EnginePart):
         if what is None or (what.at >= began and is_person(what.actor)):
             return None
         return PassedOver(_plain(what.label), "" if is_person(what.actor) else what.actor, "")
+
+    def decides(self, kind: str) -> str:
+        """Say which decision about observations `undo` or `redo` would take back now; empty for any other step."""
+        what = self._newest(kind, self._roots.names())
+        return what.label if what is not None and what.operation == OBSERVED else ""
 
     def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
         """Name the folders of steps that undo or redo would take next if all of these were open here.
@@ -144,6 +161,8 @@ class Undo(EnginePart):
     def _steps(self, txn: int, names: dict[int, str]) -> list[AuditStep]:
         """What a transaction did, when this client may take it back."""
         steps = self._ledger.undo.steps(txn)
+        if any(step.operation == OBSERVED for step in steps):
+            self._rules.approver.require("decide about observations")
         for step in steps:
             for uid, path in ((step.uid, step.path), (step.new_uid, step.new_path)):
                 if uid in names and path is not None:
@@ -270,6 +289,8 @@ class Undo(EnginePart):
             if record is None or record.pinned != (step.operation == "pin"):
                 raise ConflictError(f"{address} was {'unpinned' if step.operation == 'pin' else 'pinned'} since.")
             return
+        if step.operation == OBSERVED:
+            return  # the ledger compares
         if step.new_path is not None:
             address = self._roots.rightful(Address(names[step.new_uid or step.uid], step.new_path))
         found = self._current(address)
@@ -332,6 +353,10 @@ class Undo(EnginePart):
         if step.operation in ("pin", "unpin"):
             pinned = step.operation == "unpin"
             self._ledger.audit.pin(job.txn.id, step.uid, step.path, actor=job.actor.name, pinned=pinned)
+            return Outcome(address, None)
+        if step.operation == OBSERVED:
+            self._observed.take_back(job.txn.id, step.uid, step.path, step.seq, job.actor)
+            self._events.touched([address])
             return Outcome(address, None)
         stays = step.note == NEWS_STAYS
         moving = job._replace(operation="renamed", note=step.note if stays else "")

@@ -233,7 +233,7 @@ class AuditTable:
         """The last change memtui itself made to a memory: (after, actor, at, before)."""
         found = self._database.row(
             "SELECT after, actor, at, before FROM audit WHERE root = ? AND path = ? AND state = 'done' AND txn NOT NULL"
-            " ORDER BY seq DESC LIMIT 1",
+            " AND coalesce(before, after) NOT NULL ORDER BY seq DESC LIMIT 1",
             (uid, os.fsencode(path)),
             kinds="BtiB",
         )
@@ -256,6 +256,8 @@ class AuditStep(NamedTuple):
     note: str = ""
     dated: int | None = None
     """When the file that was taken away had been changed last, in nanoseconds."""
+    seq: int = 0
+    """The number of its record."""
 
 
 class UndoTransaction(NamedTuple):
@@ -292,12 +294,13 @@ class UndoTable:
                 after.hex() if after else None,
                 note,
                 dated,
+                seq,
             )
-            for root, path, new_root, new_path, operation, before, after, note, dated in self._database.rows(
-                "SELECT root, path, new_root, new_path, operation, before, after, note, dated FROM audit"
+            for root, path, new_root, new_path, operation, before, after, note, dated, seq in self._database.rows(
+                "SELECT root, path, new_root, new_path, operation, before, after, note, dated, seq FROM audit"
                 " WHERE txn = ? AND state = 'done' ORDER BY seq",
                 (txn,),
-                kinds="ibIBtBBtI",
+                kinds="ibIBtBBtIi",
             )
         ]
 

@@ -419,5 +419,14 @@ MIGRATIONS: tuple[str, ...] = (
         at INTEGER NOT NULL
     ) WITHOUT ROWID;
     """,
+    # By which audit record a decision about an observation is taken back, and what was decided before: the mark without
+    # what a person wrote over it, which is a column of its own, so that a redaction finds its words there.
+    """
+    ALTER TABLE observation_log ADD COLUMN step INTEGER;
+    ALTER TABLE observation_log ADD COLUMN was TEXT NOT NULL DEFAULT '';
+    ALTER TABLE observation_log ADD COLUMN was_patch TEXT NOT NULL DEFAULT '';
+    CREATE INDEX observation_log_step ON observation_log (step) WHERE step NOT NULL;
+    CREATE INDEX observation_log_name ON observation_log (name, seq);
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

@@ -7,6 +7,7 @@ ledger, because a bare hash of a short text that was redacted can be guessed.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 from collections.abc import Callable
 
@@ -88,13 +89,14 @@ class ObservationTable:
         )
         return (rows[-1][0] if rows else seq), frozenset(bytes(name) for _, name in rows)
 
-    def put(self, mark: ObservationMark, *, actor: str, reason: str = "") -> ObservationMark:
+    def put(self, mark: ObservationMark, *, actor: str, reason: str = "", step: int | None = None) -> ObservationMark:
         """Write down a decision.
 
         Args:
             mark: with the `seq` of the decision it starts from.
             actor: who decided.
             reason: why, in their words.
+            step: the audit record by which it is taken back.
 
         Raises:
             ConflictError: somebody decided otherwise meanwhile.
@@ -111,18 +113,70 @@ class ObservationTable:
             if mark.state == REDACTED:
                 mark = mark._replace(patch="", beside=b"")
                 said = (GONE, mark.name)
-                db.execute("UPDATE observation_log SET reason = ? WHERE name = ? AND reason != ''", said)
+                db.execute(
+                    "UPDATE observation_log SET reason = iif(reason = '', '', ?), was_patch = '' WHERE name = ?", said
+                )
                 db.execute("INSERT OR IGNORE INTO erasing VALUES (?)", (mark.name,))
-            before, after = ("" if one is None else _words(one) for one in (known, mark))
-            db.execute(
-                "INSERT INTO observation_log (name, before, after, actor, at, reason) VALUES (?, ?, ?, ?, ?, ?)",
-                (mark.name, before, after, actor, self._database.clock(), reason),
-            )
-            mark = mark._replace(seq=db.last_insert_rowid())
+            mark = mark._replace(seq=self._log(mark.name, known, mark, actor, reason, step))
             values = (*mark[:3], os.fsencode(mark.path), *mark[4:])
             # Also one that says nothing special any more: whoever applies it has to know where its card was.
             db.execute(f"INSERT OR REPLACE INTO observation_marks ({_COLUMNS}) VALUES ({'?, ' * 9}?)", values)
             return mark
+
+    def _log(
+        self,
+        name: bytes,
+        known: ObservationMark | None,
+        mark: ObservationMark | None,
+        actor: str,
+        reason: str,
+        step: int | None,
+    ) -> int:
+        """Write down what becomes of a mark, which may be none before or after. Returns the number of the decision."""
+        before, after = ("" if one is None else _words(one) for one in (known, mark))
+        final = mark is not None and mark.state == REDACTED  # nobody takes it back
+        was = "" if known is None or final else _packed(known)
+        patch = "" if known is None or final else known.patch
+        with self._database.transaction() as db:
+            db.execute(
+                "INSERT INTO observation_log (name, before, after, actor, at, reason, step, was, was_patch)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (name, before, after, actor, self._database.clock(), reason, step, was, patch),
+            )
+            return db.last_insert_rowid()
+
+    def take_back(self, step: int, again: int, *, actor: str) -> None:
+        """Put a mark as it was before a decision, if nobody decided about the card since.
+
+        Args:
+            step: the audit record of the decision.
+            again: the one of taking it back.
+            actor: who does that.
+
+        Raises:
+            ConflictError: somebody decided otherwise since; of a redacted card, for good.
+        """
+        with self._database.transaction() as db:
+            sql = "SELECT seq, name, was, was_patch FROM observation_log WHERE step = ?"
+            found = self._database.row(sql, (step,), kinds="ibtt")
+            if found is None:
+                raise ConflictError("What was decided before is not known any more.")
+            seq, name, was, patch = found
+            sql = "SELECT was, was_patch FROM observation_log WHERE name = ? AND seq > ? ORDER BY seq LIMIT 1"
+            then = self._database.row(sql, (name, seq), kinds="tt")  # what the decision left, if another came after it
+            known = self.mark(name)
+            if known is not None and known.state == REDACTED:
+                raise ConflictError("The observation is redacted by now, and that is for good.")
+            if then is not None and _said(known) != _said(_unpacked(name, *then) if then[0] else None):
+                raise ConflictError("Somebody decided about the observation since.", hint="Decide again in view 9.")
+            if was:
+                before = _unpacked(name, was, patch)
+                if known is not None:  # its memory may have been renamed since
+                    before = known._replace(state=before.state, deleted_at=before.deleted_at, patch=patch)
+                self.put(before._replace(seq=known.seq if known else 0), actor=actor, step=again)
+            else:
+                self._log(name, known, None, actor, "", again)
+                db.execute("DELETE FROM observation_marks WHERE name = ?", (name,))
 
     @checked
     def log(self, name: bytes) -> tuple[MarkDecision, ...]:
@@ -154,6 +208,7 @@ def unquote(database: apsw.Connection, within: Callable[[str], bool]) -> None:
     """Take out what people wrote over cards, and why, where it holds a part of a text that is redacted."""
     for table, key, column, left in (
         ("observation_marks", "name", "patch", ""),
+        ("observation_log", "seq", "was_patch", ""),
         ("observation_log", "seq", "reason", GONE),
     ):
         for number, words in list(database.execute(f"SELECT {key}, {column} FROM {table} WHERE {column} != ''")):
@@ -167,11 +222,31 @@ def forget(database: apsw.Connection, names: list[bytes]) -> None:
         values = [(name,) for name in names]
         database.executemany("UPDATE observation_marks SET patch = '', state = 3 WHERE name = ?", values)
         database.executemany("UPDATE observation_log SET reason = '' WHERE name = ?", values)
+        if any(name == "was_patch" for _, name, *_ in database.execute("PRAGMA table_info(observation_log)")):
+            database.executemany("UPDATE observation_log SET was_patch = '' WHERE name = ?", values)
 
 
 def _mark(row: Row) -> ObservationMark:
     name, seq, root, path, anchor, text_key, beside, state, deleted, patch = row
     return ObservationMark(name, seq, root, os.fsdecode(path), anchor, text_key, beside, state, deleted, patch)
+
+
+def _packed(mark: ObservationMark) -> str:
+    """A mark without its name, number and patch."""
+    keys = [key.hex() for key in (os.fsencode(mark.path), mark.anchor, mark.text_key, mark.beside)]
+    return json.dumps([mark.root, *keys, mark.state, mark.deleted_at])
+
+
+def _unpacked(name: bytes, packed: str, patch: str) -> ObservationMark:
+    root, path, *keys, state, deleted = json.loads(packed)
+    anchor, text_key, beside = map(bytes.fromhex, keys)
+    place = os.fsdecode(bytes.fromhex(path))
+    return ObservationMark(name, 0, root, place, anchor, text_key, beside, state, deleted, patch)
+
+
+def _said(mark: ObservationMark | None) -> tuple[object, ...]:
+    """What a mark says of its card."""
+    return () if mark is None else (mark.state, mark.deleted_at, mark.patch)
 
 
 def _words(mark: ObservationMark) -> str:

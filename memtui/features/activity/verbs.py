@@ -96,7 +96,10 @@ def _steps(call: Call, *, back: bool) -> int:
     finished: list[Done] = []
     try:
         for _ in range(call.args.number("steps", 1)):
-            _reach(call, "undo" if back else "redo")
+            kind = "undo" if back else "redo"
+            _reach(call, kind)
+            if decision := call.engine.undo.decides(kind):
+                call.approve("decide about observations", f"{kind.capitalize()}: {decision}?", "in the workbench")
             step = call.engine.undo.undo if back else call.engine.undo.redo
             with call.out.progress(call.engine.pace.now):
                 finished.append(step(actor=call.actor))

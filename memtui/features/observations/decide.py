@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b32decode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
 from memtui import mask
@@ -57,34 +57,37 @@ def mark_of(engine: Engine, look: CardLook, word: str) -> ObservationMark:
 
 def _beside(look: CardLook, card: Card) -> bytes:
     keys = look.reader.texts_of(card.source) if look.reader is not None else []
-    return b"".join(sorted({key[:BESIDE] for key in keys} - {card.text_key[:BESIDE]}))
+    twins = [card.text_key[:BESIDE]] * (keys.count(card.text_key) - 1)
+    return b"".join(sorted([*({key[:BESIDE] for key in keys} - {card.text_key[:BESIDE]}), *twins]))
 
 
-def set_state(engine: Engine, mark: ObservationMark, word: str, *, actor: Actor, reason: str = "") -> ObservationMark:
-    """Give a card another state: `normal`, `private` or `suppressed`.
+def set_state(engine: Engine, marks: Sequence[ObservationMark], word: str, *, actor: Actor, reason: str = "") -> None:
+    """Give cards another state, as one step of undo: `normal`, `private` or `suppressed`.
 
     Raises:
-        UsageError: there is no such state. RefusedError: `E_REDACTED`, it is redacted.
+        UsageError: there is no such state. RefusedError: `E_REDACTED`, one is redacted.
         ConflictError: somebody decided otherwise meanwhile.
     """
     if word not in STATES[:REDACTED]:
         raise UsageError(f"{word!r} is no state.", hint=f"One of {', '.join(STATES[:REDACTED])}.")
-    return _put(engine, mark._replace(state=STATES.index(word)), actor, reason)
+    state = STATES.index(word)
+    _put(engine, [mark._replace(state=state) for mark in marks], actor, ("make", f" {word}"), reason)
 
 
-def delete(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str = "") -> ObservationMark:
-    """Take a card away from every door; its memory stays as it is. Raises as `set_state`."""
-    return _put(engine, mark._replace(deleted_at=engine.tasks.clock()), actor, reason)
+def delete(engine: Engine, marks: Sequence[ObservationMark], *, actor: Actor, reason: str = "") -> None:
+    """Take cards away from every door; their memories stay as they are. Raises as `set_state`."""
+    now = engine.tasks.clock()
+    _put(engine, [mark._replace(deleted_at=now) for mark in marks], actor, ("delete", ""), reason)
 
 
-def restore(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str = "") -> ObservationMark:
-    """Bring a deleted card back, with its state and what was written over it. Raises as `set_state`."""
-    if mark.deleted_at is None:
+def restore(engine: Engine, marks: Sequence[ObservationMark], *, actor: Actor, reason: str = "") -> None:
+    """Bring deleted cards back, each with its state and what was written over it. Raises as `set_state`."""
+    if any(mark.deleted_at is None for mark in marks):
         raise RefusedError("This observation is not deleted.", code="E_NOT_FOUND")
-    return _put(engine, mark._replace(deleted_at=None), actor, reason)
+    _put(engine, [mark._replace(deleted_at=None) for mark in marks], actor, ("bring back", ""), reason)
 
 
-def edit(engine: Engine, mark: ObservationMark, patch: Mapping[str, object], *, actor: Actor) -> ObservationMark:
+def edit(engine: Engine, mark: ObservationMark, patch: Mapping[str, object], *, actor: Actor) -> None:
     """Write over the title, the type, or a note of a card; an empty text takes that back.
 
     Raises:
@@ -92,7 +95,8 @@ def edit(engine: Engine, mark: ObservationMark, patch: Mapping[str, object], *, 
     """
     fields = {**(json.loads(mark.patch) if mark.patch else {}), **_checked(patch)}
     kept = {name: value for name, value in sorted(fields.items()) if value}
-    return _put(engine, mark._replace(patch=json.dumps(kept) if kept else ""), actor, "")
+    packed = json.dumps(kept, ensure_ascii=False) if kept else ""  # a redaction looks for its words in it
+    _put(engine, [mark._replace(patch=packed)], actor, ("edit", ""), "")
 
 
 def _checked(patch: Mapping[str, object]) -> dict[str, str]:
@@ -134,10 +138,12 @@ def redact(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str) 
     return apply(engine)
 
 
-def _put(engine: Engine, mark: ObservationMark, actor: Actor, reason: str) -> ObservationMark:
-    done = engine.observations.put(mark, actor=actor.name, reason=reason)
+def _put(engine: Engine, marks: Sequence[ObservationMark], actor: Actor, said: tuple[str, str], reason: str) -> None:
+    """Decide, as one step of undo whose label names no card: that one may be redacted later."""
+    address = engine.roots.names().get(marks[0].root, "") if marks else ""
+    what = f"an observation of {address}/{marks[0].path}" if len(marks) == 1 else f"{len(marks)} observations"
+    engine.changes.observed.put(marks, actor=actor, label=f"{said[0]} {what}{said[1]}", reason=reason)
     apply(engine)
-    return done
 
 
 def apply(engine: Engine) -> bool:

@@ -70,7 +70,10 @@ def place(decided: Decided, root: int, path: str, entries: Sequence[tuple[bytes,
         entries: anchor and text key of each, in the order of the file.
     """
     of_entry, adrift = _found(decided.here.get((root, path), []), entries)
-    withholding = [mark for mark in adrift if mark.withholds]
+    counts = Counter(text_key for _, text_key in entries)
+    # Of equal entries nobody can tell which one is left: the one that was meant may be there in other words.
+    unsure = [mark for mark in of_entry.values() if 0 < _twins(mark) >= counts[mark.text_key]]
+    withholding = [mark for mark in (*adrift, *unsure) if mark.withholds]
     taken = {mark.name for mark in (*of_entry.values(), *adrift)}
     found = []
     for number, (anchor, text_key) in enumerate(entries):
@@ -127,5 +130,10 @@ def _may_be(mark: ObservationMark, anchor: bytes, text_key: bytes, count: int) -
     return text_key[:BESIDE] not in _pieces(mark.beside) and (bool(anchor) or bool(mark.beside) == (count > 1))
 
 
-def _pieces(beside: bytes) -> set[bytes]:
-    return {beside[at : at + BESIDE] for at in range(0, len(beside), BESIDE)}
+def _twins(mark: ObservationMark) -> int:
+    """How many entries were equal to the one that was decided about."""
+    return _pieces(mark.beside)[mark.text_key[:BESIDE]]
+
+
+def _pieces(beside: bytes) -> Counter[bytes]:
+    return Counter(beside[at : at + BESIDE] for at in range(0, len(beside), BESIDE))

@@ -234,17 +234,16 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
     with looking(engine, private=True) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=True))
         marks = [decide.mark_of(engine, look, word) for word in words]
-    for mark in marks:
-        if action == "mark":
-            decide.set_state(engine, mark, state, actor=actor, reason=reason)
-        elif action == "edit":
-            decide.edit(engine, mark, patch, actor=actor)
-        elif action == "rm":
-            decide.delete(engine, mark, actor=actor, reason=reason)
-        elif action == "restore":
-            decide.restore(engine, mark, actor=actor, reason=reason)
-        else:
-            _redact(call, whole=decide.redact(engine, mark, actor=actor, reason=reason))
+    if action == "mark":
+        decide.set_state(engine, marks, state, actor=actor, reason=reason)
+    elif action == "edit":
+        decide.edit(engine, marks[0], patch, actor=actor)
+    elif action == "rm":
+        decide.delete(engine, marks, actor=actor, reason=reason)
+    elif action == "restore":
+        decide.restore(engine, marks, actor=actor, reason=reason)
+    else:
+        _redact(call, whole=decide.redact(engine, marks[0], actor=actor, reason=reason))
     done = {"mark": state, "edit": "edited", "rm": "deleted", "restore": "restored", "redact": "redacted"}[action]
     names = [_word(mark.name) for mark in marks]
     if call.out.json:

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memtui.engine import Engine
+from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Address
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.hot_set.assemble import build
@@ -246,3 +247,73 @@ def test_an_edit_releases_nothing(engine: Engine, world: Watched) -> None:
     assert titles(engine, "okapi", client="claude-code") == []
     decided(engine, "okapi", "normal")
     assert titles(engine, "okapi", client="claude-code") == ["Tables"]
+
+
+def test_of_two_equal_entries_the_one_in_other_words_is_not_given(engine: Engine, world: Watched) -> None:
+    world.write("theirs/many.txt", "walrus\n\nUse tabs.\n\nwalrus\n")
+    decided(engine, "walrus", "private")
+    for text in ("the okapi\n\nUse tabs.\n\nwalrus\n", "walrus\n\nUse tabs.\n\nthe okapi\n", "an okapi\n\nUse tabs.\n"):
+        world.write("theirs/many.txt", text)
+        assert titles(engine, "okapi", client="claude-code") == []
+        assert titles(engine, "walrus", client="claude-code") == []
+        assert titles(engine, "tabs", client="claude-code") == ["Use tabs."]
+
+
+def test_u_takes_decisions_back_one_step_after_the_other(engine: Engine, world: Watched) -> None:
+    def told() -> tuple[list[str], list[str]]:
+        return titles(engine, "quokka", client="claude-code"), titles(engine, "tabs", client="claude-code")
+
+    everything = told()
+    with looking(engine, private=True, seconds=60) as look:
+        marks = [decide.mark_of(engine, look, card(engine, word).word) for word in ("quokka", "tabs")]
+    decide.set_state(engine, marks, "private", actor=ME)
+    assert told() == ([], [])
+    decided(engine, "quokka", "edit", title="Tables")
+    decided(engine, "quokka", "rm")
+    assert card(engine, "quokka").deleted
+    assert engine.undo.undo(actor=ME).label == "delete an observation of claude-code:global/many.txt"
+    assert (card(engine, "quokka").title, card(engine, "quokka").deleted) == ("Tables", False)
+    engine.undo.undo(actor=ME)
+    assert card(engine, "quokka").title != "Tables"
+    assert engine.undo.undo(actor=ME).outcomes[0].ok
+    assert told() == everything
+    assert not engine.observations.marks()
+    for _ in range(2):
+        engine.undo.redo(actor=ME)
+    assert told() == ([], [])
+    assert card(engine, "quokka").title == "Tables"
+    (world.base / "theirs/many.txt").rename(world.base / "theirs/other.md")
+    engine.watch.reconcile()
+    engine.undo.undo(actor=ME)
+    engine.undo.undo(actor=ME)
+    assert [one.title for one in cards(engine) if one.path == "other.md" and not one.state] == ["db"]
+
+
+def test_a_redaction_is_not_taken_back_nor_what_was_decided_before_it(engine: Engine, world: Watched) -> None:
+    for title in ("the secret numbat", "another"):
+        decided(engine, "quokka", "edit", title=title)
+    assert b"numbat" in world.bytes()
+    decided(engine, "quokka", "redact")
+    assert b"numbat" not in world.bytes()
+    done = engine.undo.undo(actor=ME)
+    assert "redacted by now" in str(done.outcomes[0].error)
+    assert titles(engine, "quokka") == []
+
+
+def test_an_agent_takes_no_decision_back(engine: Engine, world: Watched) -> None:
+    decided(engine, "quokka", "private")
+    refuses = pytest.raises(RefusedError, match="Only a person may decide")
+    with world.engine(approver=lambda: Approver("cli", "", "Claude Code runs it.")) as other, refuses:
+        other.undo.undo(actor=AGENT)
+    assert titles(engine, "quokka", client="claude-code") == []
+
+
+def test_a_decision_by_somebody_else_is_not_taken_back(engine: Engine, world: Watched) -> None:
+    decided(engine, "quokka", "private")
+    with world.engine() as other:
+        found = card(other, "quokka")
+        with looking(other, private=True) as look:
+            other.observations.put(decide.mark_of(other, look, found.word)._replace(state=2), actor="cli")
+    done = engine.undo.undo(actor=ME)
+    assert "decided about the observation since" in str(done.outcomes[0].error)
+    assert titles(engine, "quokka", client="claude-code") == []

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.engine import Engine
+from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Policy, Root
 from memtui.features.observations import decide, find
 from memtui.features.observations.derive import catch_up
@@ -32,7 +33,7 @@ class Watched(NamedTuple):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode() if isinstance(text, str) else text)
 
-    def engine(self, *, read_only: bool = False) -> Engine:
+    def engine(self, *, read_only: bool = False, approver: Callable[[], Approver] = Approver) -> Engine:
         """Open an engine on both."""
         for name in ("own", "theirs"):
             (self.base / name).mkdir(parents=True, exist_ok=True)
@@ -41,7 +42,7 @@ class Watched(NamedTuple):
             Root("memtui:project", str(self.base / "own"), "memtui", "project", project=str(self.base)),
             Root("claude-code:global", str(self.base / "theirs"), "claude-code", "global", policy=policy),
         )
-        return Engine.open(roots, state_dir=str(self.state), clock=self.clock, read_only=read_only)
+        return Engine.open(roots, state_dir=str(self.state), clock=self.clock, read_only=read_only, approver=approver)
 
     def bytes(self) -> bytes:
         """Every byte of the state folder."""
@@ -75,10 +76,10 @@ def decided(engine: Engine, query: str, what: str, **patch: object) -> Card:
         look = found._replace(wanted=found.wanted._replace(hidden=True))
         mark = decide.mark_of(engine, look, chosen.word)
     acts: Mapping[str, Callable[[], object]] = {
-        "rm": lambda: decide.delete(engine, mark, actor=ME),
-        "restore": lambda: decide.restore(engine, mark, actor=ME),
+        "rm": lambda: decide.delete(engine, [mark], actor=ME),
+        "restore": lambda: decide.restore(engine, [mark], actor=ME),
         "redact": lambda: decide.redact(engine, mark, actor=ME, reason="a slip"),
         "edit": lambda: decide.edit(engine, mark, patch, actor=ME),
     }
-    acts.get(what, lambda: decide.set_state(engine, mark, what, actor=ME))()
+    acts.get(what, lambda: decide.set_state(engine, [mark], what, actor=ME))()
     return chosen

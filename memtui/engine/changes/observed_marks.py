@@ -1,0 +1,52 @@
+"""What people decide about observations, as steps of undo: several cards at once are one step.
+
+It is apart so that only what decides about observations loads it. Nothing of a card's text is in the audit.
+"""
+
+from collections.abc import Iterable
+
+from memtui.engine.changes.rules import EnginePart
+from memtui.engine.model import Actor
+from memtui.engine.observation import OBSERVED, ObservationMark
+from memtui.engine.save.jobs import made_again, transaction
+
+
+class ObservedMarks(EnginePart):
+    """Decides about observations, and takes that back."""
+
+    @made_again
+    def put(
+        self, marks: Iterable[ObservationMark], *, actor: Actor, label: str, reason: str = ""
+    ) -> tuple[ObservationMark, ...]:
+        """Write down decisions, all of them or none, as one undo step.
+
+        Args:
+            marks: each with the `seq` of the decision it starts from.
+            actor: who decides.
+            label: what it is called, for people, without a word of a card.
+            reason: why.
+
+        Raises:
+            RefusedError: `E_PERSON`, an agent runs this process; `E_READ_ONLY`; `E_REDACTED`, one is redacted.
+            ConflictError: somebody decided otherwise meanwhile.
+        """
+        self._rules.approver.require("decide about observations")
+        self._rules.refuse_read_only()
+        done = []
+        with self._ledger.transaction():
+            txn = transaction(self._ledger, OBSERVED, actor, label)
+            for mark in marks:
+                step = self._recorded(txn.id, mark.root, mark.path, actor)
+                done.append(self._ledger.observations.put(mark, actor=actor.name, reason=reason, step=step))
+        return tuple(done)
+
+    def take_back(self, txn: int, uid: int, path: str, step: int, actor: Actor) -> None:
+        """Take back what one audit record stands for, as a part of a transaction; see `ObservationTable.take_back`."""
+        self._rules.approver.require("decide about observations")
+        with self._ledger.transaction():
+            self._ledger.observations.take_back(step, self._recorded(txn, uid, path, actor), actor=actor.name)
+
+    def _recorded(self, txn: int, uid: int, path: str, actor: Actor) -> int:
+        return self._ledger.audit.intend(
+            txn, uid, path, actor=actor.name, operation=OBSERVED, before=None, after=None, state="done"
+        )
