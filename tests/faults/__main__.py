@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults import erasures, io_errors, kills, lanes, ledger, load, pages, properties
+from tests.faults import erasures, io_errors, kills, lanes, ledger, load, observations, pages, properties
 from tests.faults.report import Campaign
 from tests.races import clients, edits, escapes, locks, outside
 
@@ -19,6 +19,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "ledger": ledger.run,
     "erasures": erasures.run,
     "pages": pages.run,
+    "observations": observations.run,
     "escapes": escapes.run,
     "outside": outside.run,
     "edits": edits.run,

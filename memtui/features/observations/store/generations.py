@@ -39,10 +39,12 @@ def alone(table: ObservationTable, *, wait: bool = False) -> Iterator[bool]:
 
 
 @contextmanager
-def translated() -> Iterator[None]:
-    """Say in words what SQLite raises in a block."""
+def translated(but: tuple[type[apsw.Error], ...] = ()) -> Iterator[None]:
+    """Say in words what SQLite raises in a block, but for some errors that whoever calls knows."""
     try:
         yield
+    except but:
+        raise
     except (apsw.Error, OSError) as error:
         if isinstance(error, apsw.BusyError):
             raise BusyError("Another process writes the cards of observations.", hint="Try again.") from error
@@ -55,10 +57,23 @@ def translated() -> Iterator[None]:
         ) from error
 
 
+def _connected(table: ObservationTable) -> apsw.Connection:
+    """Open the file in use; raises `DAMAGE`. One that went because another took its place is no damage."""
+    generation = table.generation()
+    while True:
+        try:
+            return schema.connect(schema.path_of(table.directory, generation))
+        except (*DAMAGE, apsw.IOError):
+            before, generation = generation, table.generation()
+            if before == generation:
+                raise
+
+
 def reader(table: ObservationTable, *, agent: bool) -> CardReader | None:
     """Open the file in use for reading; None while there is none that can be read."""
     try:
-        database = schema.connect(schema.path_of(table.directory, table.generation()))
+        with translated(DAMAGE):
+            database = _connected(table)
     except DAMAGE:
         return None
     return CardReader(schema.for_agents(database) if agent else database)
@@ -66,19 +81,19 @@ def reader(table: ObservationTable, *, agent: bool) -> CardReader | None:
 
 def writer(table: ObservationTable) -> CardWriter:
     """Open the file in use for writing; call it `alone`. One that cannot be read is left for an empty one."""
-    generation = table.generation()
     with translated():
         try:
-            return CardWriter(schema.connect(schema.path_of(table.directory, generation)))
+            return CardWriter(_connected(table))
         except DAMAGE:
-            return CardWriter(schema.create(_next(table, generation)))
+            return CardWriter(schema.create(_next(table, table.generation())))
 
 
 @contextmanager
 def in_use(table: ObservationTable) -> Iterator[CardWriter | None]:
     """Open the file in use for applying decisions while another process derives; None while there is none."""
     try:
-        database = schema.connect(schema.path_of(table.directory, table.generation()))
+        with translated(DAMAGE):
+            database = _connected(table)
     except DAMAGE:
         yield None
         return
