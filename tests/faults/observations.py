@@ -11,6 +11,7 @@ import random
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -90,32 +91,40 @@ def _decide(engine: Engine, rng: random.Random, what: str, tell: Callable[[str],
     tell(f"done {card.word}\n")
 
 
-Told = tuple[dict[str, list[tuple[str, bool, str]]], set[str], set[str]]
+Said = tuple[str, bool, str]
+"""State, whether it is deleted, and the note."""
+Told = tuple[dict[str, set[Said]], set[str], set[str]]
 
 
 def told_by(log: Path) -> Told:
     """What each card may be by what was said of it; words that were redacted; and notes on cards that were."""
-    now: dict[str, tuple[str, bool, str]] = {}
-    maybe: dict[str, tuple[str, bool, str]] = {}
+    may: dict[str, set[Said]] = {}
+    after: dict[str, set[Said]] = {}
     notes: dict[str, set[str]] = {}
     words: dict[str, str] = {}
     for line in log.read_text().splitlines() if log.exists() else ():
         kind, name, *rest = line.split()
         if kind == "done":
-            now[name] = maybe.pop(name)
+            may[name] = after[name]
             continue
-        state, deleted, patch = now.get(name, ("normal", False, ""))
         what, words[name], note = rest
         notes.setdefault(name, set()).add(note)
-        if what in ("rm", "restore"):
-            maybe[name] = (state, what == "rm", patch)
-        elif what == "edit":
-            maybe[name] = (state, deleted, note)
-        else:
-            maybe[name] = ("redacted", deleted, "") if what == "redact" else (what, deleted, patch)
-    gone = {name for name, (state, _, _) in now.items() if state == "redacted"}
-    each = {name: [one for one in (now.get(name, ("normal", False, "")), maybe.get(name)) if one] for name in words}
-    return each, {words[name] for name in gone}, {note for name in gone for note in notes[name]}
+        before = may.setdefault(name, {("normal", False, "")})
+        after[name] = {_after(one, what, note) for one in before}
+        may[name] = before | after[name]
+    gone = {name for name, some in may.items() if all(state == "redacted" for state, _, _ in some)}
+    return may, {words[name] for name in gone}, {note for name in gone for note in notes[name]}
+
+
+def _after(one: Said, what: str, note: str) -> Said:
+    state, deleted, patch = one
+    if state == "redacted" or (what == "restore" and not deleted):
+        return one
+    if what in ("rm", "restore"):
+        return state, what == "rm", patch
+    if what == "edit":
+        return state, deleted, note
+    return ("redacted", deleted, "") if what == "redact" else (what, deleted, patch)
 
 
 def judge(world: Watched, log: Path) -> list[tuple[str, str]]:
@@ -124,9 +133,11 @@ def judge(world: Watched, log: Path) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     with world.engine() as engine:
         derived = cards(engine)
+        found += left(world, gone, notes)
         rebuild(engine)
-        if cards(engine) != derived:
-            found.append(("half", "a rebuild gives other cards than there were"))
+        for old, new in zip_longest(derived, cards(engine)):
+            if old != new:
+                found.append(("half", f"a rebuild makes of {old} {new}"))
         marks = {mark.name: mark for mark in engine.observations.marks()}
         here = {card.word: card for card in derived}
         for name, may in each.items():
@@ -140,7 +151,6 @@ def judge(world: Watched, log: Path) -> list[tuple[str, str]]:
                 found.append(("lost", f"the card {name} is {card.state}, {card.deleted}; its mark is {said}"))
         withheld = [said_of(card) for card in derived if card.withheld and card.narrative]
         found += [("leaks", one) for one in withheld[-3:] if one in tool.index(engine, AGENT, {"query": one}).text]
-    found += left(world, gone, notes)
     files = [path.name for path in world.state.glob("observed-*.db")]
     return found + [("half", f"{files}")] * (len(files) != 1)
 
@@ -251,11 +261,12 @@ def searches(world: Watched, log: Path) -> list[str]:
 
 
 def derives(world: Watched) -> list[str]:
-    """Make all cards anew, again and again."""
+    """Derive what is new, again and again, and at first everything."""
     with world.engine() as engine:
-        for _ in _until_told():
+        for number, _ in enumerate(_until_told()):
+            world.write("own/new.md", f"It is number {number}.\n")
             with contextlib.suppress(BusyError):
-                rebuild(engine)
+                (rebuild if number < 3 else catch_up)(engine)
     return []
 
 

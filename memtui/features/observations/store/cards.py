@@ -153,7 +153,7 @@ class CardWriter:
     def _put(self, card: Card) -> None:
         if card.state == REDACTED:
             card = card._replace(type="note", title="", narrative="", facts=(), concepts=(), files=())
-            card = card._replace(note="", patch="", was="")
+            card = card._replace(note="", patch="", was="", tokens=0)
         table = "withheld" if card.withheld else "shared"
         lists = {key: json.dumps(getattr(card, key), ensure_ascii=False) for key in ("facts", "concepts", "files")}
         row = card._asdict() | lists | {"path": os.fsencode(card.path)}
