@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, lru_cache
 from math import log2
 from typing import NamedTuple
+from unicodedata import normalize
 
 BEGIN = "[masked: "
 """What stands where a secret was begins like this."""
@@ -92,8 +93,8 @@ def secrets(text: str) -> tuple[Secret, ...]:
         In order, none over another; where two meet, one that covers both, called after the one that begins first.
     """
     found = _found(text)
-    if "&#" in text or (not text.isascii() and not _HIDDEN.isdisjoint(text)):
-        plain, places = _plain(text)
+    if disguised(text):
+        plain, places = undisguised(text)
         found += [one._replace(start=places[one.start], end=places[one.end]) for one in _found(plain)]
     merged: list[Secret] = []
     for one in sorted(found, key=lambda secret: secret.start):
@@ -356,7 +357,17 @@ _RULES = (
         r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]{6,}+",
     ),
     *(
-        _rule(number, kind, _key, anchors, rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])")
+        _rule(
+            number,
+            kind,
+            _key,
+            anchors,
+            (
+                rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])"
+                if pattern[0] == "["
+                else rf"(?:{pattern})(?![A-Za-z0-9])"
+            ),
+        )
         for number, kind, anchors, pattern in _KEYS
     ),
     _rule("S09", "API key", _mixed, "sk-", r"(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{20,}+"),
@@ -445,14 +456,21 @@ _RULES = (
 """What begins at the same place as another is called after the first of them here."""
 
 _ANCHORS = tuple({anchor: None for rule in _RULES for anchor in rule.anchors})
-_HIDDEN = frozenset(
-    map(chr, (0xAD, 0x34F, 0x61C, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070), 0xFEFF))
+_DISGUISE = (
+    r"[\u00AD\u034F\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\U000E0000-\U000E007F]"
+    r"|([\uFF10-\uFF19\uFF21-\uFF3A\uFF41-\uFF5A\u24B6-\u24E9\U0001D400-\U0001D7FF])"
+    r"|&#(?:[xX]([0-9a-fA-F]{1,5})|([0-9]{1,6}));"
 )
-"""Characters nobody sees, which would keep a secret from being recognised."""
+"""Characters nobody sees, letters and digits of other widths, in circles or as in formulas, and numbered entities."""
 
 
-def _plain(text: str) -> tuple[str, list[int]]:
-    """Read a text as its reader sees it: without hidden characters, with numbered entities as their characters.
+def disguised(text: str) -> bool:
+    """Whether a text has characters that its reader sees as others, or not at all."""
+    return ("&#" in text or not text.isascii()) and re.search(_DISGUISE, text) is not None
+
+
+def undisguised(text: str) -> tuple[str, list[int]]:
+    """Read a text as its reader sees it: without hidden characters, entities and letters of other styles as they are.
 
     Returns:
         That text, and where each of its characters stands in the given one; one more place for its end.
@@ -460,11 +478,11 @@ def _plain(text: str) -> tuple[str, list[int]]:
     signs: list[str] = []
     places: list[int] = []
     end = 0
-    hidden = "".join(sorted(_HIDDEN))
-    for match in re.finditer(rf"[{hidden}]|&#(?:[xX]([0-9a-fA-F]{{1,5}})|([0-9]{{1,6}}));", text):
+    for match in re.finditer(_DISGUISE, text):
         signs.append(text[end : match.start()])
         places += range(end, match.start())
-        code = int(match[1], 16) if match[1] else int(match[2] or 0)
+        letter = normalize("NFKC", match[1] or "")  # one character of each
+        code = ord(letter) if letter else int(match[2], 16) if match[2] else int(match[3] or 0)
         if code and not 0xD800 <= code < 0xE000:
             signs.append(chr(code))
             places.append(match.start())

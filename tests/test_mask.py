@@ -55,6 +55,8 @@ def test_planted_secrets_are_found_and_innocent_lines_are_not() -> None:
         ("a h" + "f_" + "aBcDeFgHiJkLmNoPqRsTuVwXyZabcdefgh b", "a [masked: Hugging Face token] b"),
         ("a AK" + "IAQWERTYUIOPASDFGH b", "a [masked: AWS key] b"),
         ("a h" + "f_" + "abcdefghijklmnopqrstuvwxyzabcdefgh b", "a h" + "f_" + "abcdefghijklmnopqrstuvwxyzabcdefgh b"),
+        (f"x{GITHUB} n{AWS}", "x[masked: GitHub token] n[masked: AWS key]"),
+        ("".join(chr(ord(sign) + 0xFEE0) for sign in AWS), "[masked: AWS key]"),
         ("SSN 219-09-9999, not 000-12-3456", "SSN [masked: social security number], not 000-12-3456"),
         ("", ""),
         ("plain", "plain"),

@@ -9,7 +9,7 @@ import pytest
 
 from tests.house.source import ROOT, Source, python_files, sources
 
-BESIDE = frozenset({"bench", "contract", "corpus", "faults", "house", "races", "recall", "screenshots"})
+BESIDE = frozenset({"bench", "contract", "corpus", "faults", "house", "hygiene", "races", "recall", "screenshots"})
 """Folders of tests that follow no module."""
 
 TOP = frozenset(

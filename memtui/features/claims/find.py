@@ -44,6 +44,8 @@ _NOWADAYS = ("today", "heute", "aujourd'hui", "hoy", "今天")
 _PLAIN = re.compile(r"[\w.@+/-]{1,400}")
 """What of a repository may be put into a memory: whoever names its files could else write what an agent obeys."""
 _RENAMES = 10
+_LINKS = 1_000
+"""Names without a memory that are asked about, of one text."""
 
 
 def finder(engine: Engine, rows: Iterable[Memory], now: int) -> Callable[[Memory, bytes], tuple[Hazard, ...]]:
@@ -85,6 +87,8 @@ class _Page:
         self.engine, self.row, self.data, self.around, self.now = engine, row, data, around, now
         self.text = data.decode("utf-8", "surrogateescape")
         self.lines = byte_lines(data)
+        self._at = 0, 0
+        """A place that is known in characters and in bytes: what is asked for comes in order, or nearly."""
 
     def came(self, parts: Iterable[bytes], *, whole: bool) -> dict[bytes, tuple[int, bool]]:
         """When lines, or parts of them, came (in milliseconds), and whether that is when; else they were there then."""
@@ -101,10 +105,14 @@ class _Page:
 
     def hazard(self, rule: Rule, start: int, end: int, line: int, said: str, new: str | None = None) -> Hazard:
         """A finding, from a place in characters."""
-        before = len(self.text[:start].encode("utf-8", "surrogateescape"))
+        sign, byte = self._at if self._at[0] <= start else (0, 0)
+        self._at = start, byte + len(self.text[sign:start].encode("utf-8", "surrogateescape"))
         size = len(self.text[start:end].encode("utf-8", "surrogateescape"))
-        shown = one_line(mask(said).text, _SHOWN)
-        return Hazard(rule, rule.severity, before, before + size, line + 1, shown, new)
+        return _hazard(rule, (self._at[1], self._at[1] + size), line, said, new)
+
+
+def _hazard(rule: Rule, span: tuple[int, int], line: int, said: str, new: str | None) -> Hazard:
+    return Hazard(rule, rule.severity, *span, line + 1, one_line(mask(said).text, _SHOWN), new)
 
 
 def _claims(page: _Page) -> Iterator[Hazard]:
@@ -144,20 +152,20 @@ def _day(at: int) -> str:
 
 def _days(page: _Page) -> Iterator[Hazard]:
     today = _day(page.now)
-    for line in text.lines(page.text, page.row.address.name):
+    every = tuple(text.lines(page.text, page.row.address.name))
+    told = [line for line in every if not line.code and day_words(line.text, page.now)]
+    came = page.came((page.lines[line.number] for line in told), whole=True) if told else {}
+    for line in every:
         for until in _UNTIL.finditer(line.text):
             spared = text.in_quotes(line, until.start()) or _SINCE.search(line.text[: until.start()])
             if until[1] < today and not spared:
                 end = line.start + len(line.text)
                 yield page.hazard(PAST, line.start, end, line.number, f"{until[0]} is past")
-        yield from _relative(page, line)
+    for line in told:
+        yield from _relative(page, line, *came[page.lines[line.number]])
 
 
-def _relative(page: _Page, line: TextLine) -> Iterator[Hazard]:
-    if line.code or not day_words(line.text, page.now):
-        return
-    written = page.lines[line.number]
-    came, sure = page.came((written,), whole=True)[written]
+def _relative(page: _Page, line: TextLine, came: int, sure: bool) -> Iterator[Hazard]:
     if page.now - came < RELATIVE_DAYS * DAY_MS:
         return
     for found in day_words(line.text, came):
@@ -172,20 +180,24 @@ def _links(page: _Page, known: Container[Address]) -> Iterator[Hazard]:
     here = page.row.address
     if page.engine.roots.find(here.root).policy.is_index(here.path) or not links.may_link(page.data):
         return  # what an index names in vain is told with what else is wrong with it
+    at = line = 0
+    seen: dict[str, str | None] = {}
     for link in links.parse(page.data, here.path):
         if link.path is None or link.kind == links.IMPORT:
             continue
         means = targets.name_readings(link.target, here.path) if link.kind == links.NAME else (link.path,)
         if any(path is not None and Address(here.root, path) in known for path in means):
             continue
-        now = _followed(page.engine, Address(here.root, link.path))
+        if link.path not in seen and len(seen) < _LINKS:
+            seen[link.path] = _followed(page.engine, Address(here.root, link.path))
+        now = seen.get(link.path)
         if now is None:
             continue
-        start = len(page.data[: link.at].decode("utf-8", "surrogateescape"))
-        line = page.data.count(b"\n", 0, link.at)
+        line, at = line + page.data.count(b"\n", at, link.at), link.at
         new = _as_written(now, here.path, link) if Address(here.root, now) in known else None
         said = f"{link.target} is {now} now" if new is not None else f"{link.target} was deleted"
-        yield page.hazard(LINK, start, start + len(link.target), line, said, new)
+        end = at + len(link.target.encode("utf-8", "surrogateescape"))
+        yield _hazard(LINK, (at, end), line, said, new)
 
 
 def _followed(engine: Engine, address: Address) -> str | None:

@@ -32,6 +32,8 @@ _MARK = (
     r"|all-contributors|omit|slide|vim|memtui)"
 )
 _MARKERS = re.compile(rf"(?is)[\s@/!#-]*+{_MARK}\b|.*\b(?:{_MARK}[\s/-]*+\Z|auto-?generated)")
+_KEPT_OUT = re.compile(r"(?i)auto-?generated\b.{0,40}\b(?:edit|modify|change)\b")
+_PLAIN = re.compile(r"[\w\s,.!'’-]*")
 _TABLE = re.compile(r"[^\n]*\|[^\n]*\|")
 _TLD_NAMES = "com org net io dev app ai co info edu gov me sh cloud xyz de fr uk cn jp ru"
 _SECOND_NAMES = "co com org ac gov net edu"
@@ -48,9 +50,7 @@ def words(text: str) -> int:
 
 
 def _line(page: Scanned, place: int) -> str:
-    start = page.text.rfind("\n", 0, place) + 1
-    end = page.text.find("\n", place)
-    return page.text[start : len(page.text) if end < 0 else end]
+    return page.text[slice(*page.line_of(place))]
 
 
 def _tags(page: Scanned, found: re.Match[str]) -> Judged | None:
@@ -69,7 +69,7 @@ def _bidi(page: Scanned, found: re.Match[str]) -> Judged | None:
         else:
             waiting.append(sign)
             whole = whole and sign not in (0x202D, 0x202E)
-    usual = whole and not waiting and _RIGHT_TO_LEFT.search(_line(page, found.start())) is not None
+    usual = whole and not waiting and page.line_has(_RIGHT_TO_LEFT, found.start())
     return Judged(severity="I" if usual else "")
 
 
@@ -80,7 +80,7 @@ def _zero_width(page: Scanned, found: re.Match[str]) -> Judged | None:
         return None
     if found[0] == chr(0x200D) and not has_hidden(text[max(0, start - (2 if before == chr(0xFE0F) else 1)) : end + 1]):
         return None
-    if ord(found[0][0]) in (0x200E, 0x200F, 0x61C) and end - start == 1 and _RIGHT_TO_LEFT.search(_line(page, start)):
+    if ord(found[0][0]) in (0x200E, 0x200F, 0x61C) and end - start == 1 and page.line_has(_RIGHT_TO_LEFT, start):
         return None
     return Judged(severity="" if (before.isalnum() and after.isalnum()) or end - start > 2 else "I")
 
@@ -112,11 +112,28 @@ def _blank_letters(page: Scanned, found: re.Match[str]) -> Judged | None:
     return None if re.search(spared, around) else Judged()
 
 
+def _control(page: Scanned, found: re.Match[str]) -> Judged:
+    paged = found[0] == "\f" and page.text[max(0, found.start() - 1) : found.start()] in ("", "\n")
+    return Judged(severity="I" if paged else "")
+
+
 def _comment(page: Scanned, found: re.Match[str]) -> Judged | None:
     inside = found[1]
     if words(inside) < 3 or page.in_code(found.start()):
         return None
-    marker = words(inside) <= 8 and (_MARKERS.match(inside) or (inside.isascii() and len(inside.split()) == 1))
+    text, (start, end) = page.text, found.span()
+    above = text[max(0, start - 200) : start].rstrip().rpartition("\n")[2]
+    below = text[end : end + 200].lstrip()
+    if (
+        words(inside) <= 6
+        and above.startswith(("#", "---"))
+        and (not below or below.startswith("#"))
+        and _PLAIN.fullmatch(inside)
+    ):
+        return Judged(severity="I")  # what is to stand in an empty section
+    marker = words(inside) <= (14 if _KEPT_OUT.search(inside) else 8) and (
+        _MARKERS.match(inside) or (inside.isascii() and len(inside.split()) == 1)
+    )
     return Judged(severity="I" if marker else "")
 
 
@@ -149,19 +166,18 @@ def _coded(page: Scanned, found: re.Match[str]) -> Judged | None:
     if page.text[max(0, found.start() - 40) : found.start()].lower().rpartition("data:")[2].startswith("image/"):
         return None
     value = re.sub(r"\s", "", found[0]).rstrip("=")
-    if len(value) < 120:
-        return None
     try:
         if re.fullmatch(r"(?i)[0-9a-f]+", value):
             data = bytes.fromhex(value[: len(value) // 2 * 2])
         else:
             plain = value.replace("-", "+").replace("_", "/")
-            data = binascii.a2b_base64(plain[: len(plain) // 4 * 4])
+            whole = plain[:-1] if len(plain) % 4 == 1 else plain
+            data = binascii.a2b_base64(whole + "=" * (-len(whole) % 4))
     except ValueError:
         return None
     said = data.decode("utf-8", "replace")
     seen = sum(sign.isprintable() or sign.isspace() for sign in said) - said.count("\ufffd")
-    return Judged(said) if seen >= 0.9 * len(said) and words(said) >= 5 else None
+    return Judged(said) if seen >= 0.9 * len(said) and words(said) >= 4 else None
 
 
 def _hosts(url: str) -> str:
@@ -174,8 +190,21 @@ def _slot(page: Scanned, found: re.Match[str]) -> Judged | None:
     if page.in_code(found.start()) or host.startswith(("localhost", "127.0.0.1")) or "example" in host:
         return None
     values = (part.partition("=")[2].lower() for part in re.split(r"[?&#;]", found[1])[1:])
-    slots = ("{", "$", "<", "%7b", "[", "%s")
-    return Judged() if any(value.startswith(slots) or "{" in value for value in values) else None
+    slots = [value for value in values if value.startswith(("{", "$", "<", "%7b", "[", "%s")) or "{" in value]
+    before = page.text[max(0, found.start() - 300) : found.start() + 1].rpartition("[")[0]
+    loads = found[0].startswith(("src", "SRC")) or (found[0][0] == "]" and before.endswith("!"))
+    named = _NAMED if loads else _NAMED_LINK
+    return Judged(severity="I" if all(map(named.fullmatch, slots)) else "") if slots else None
+
+
+_NAMED = re.compile(
+    r"[{$<\[]{1,3}(?:version|branch|name|repo|build|status|label|colou?r|style|id|number|tag|lang|theme)[}>\]]{0,3}"
+)
+_NAMED_LINK = re.compile(
+    r"%s|[{$<\[]{1,3}(?![\w.-]*(?:data|secret|key|token|conversation|chat|history|context|memor|prompt|content|summar|message"
+    r"|user|env|answer|response|text|file|passw|cred|note|info|all))[\w.-]{1,30}[}>\]]{0,3}"
+)
+"""Slots with one plain name, as documentation has them: an image is fetched unasked, so it gets fewer."""
 
 
 def _other_host(page: Scanned, found: re.Match[str]) -> Judged | None:
@@ -248,19 +277,26 @@ HIDDEN = (
         plain=False,
     ),
     Rule(
-        *("H06", "control characters", "E", "tab, line feed, carriage return before a line feed", "strip"),
+        *("H06", "control characters", "E"),
+        *("tab, line feed, carriage return before a line feed; a form feed at the start of a line: I", "strip"),
         r"(?:\x1B\[[0-?]{0,64}+[ -/]{0,8}+[@-~]|[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u2028\u2029]|\r(?!\n))++",
+        _control,
     ),
     Rule(
         *("H07", "an HTML comment of 3 words, which nobody sees when rendered", "W"),
-        *("code; words joined by hyphens, toc, prettier, lint, begin and end markers up to 8 words: I", "cut"),
+        "code; words joined by hyphens, toc, prettier, lint, begin and end markers up to 8 words, 6 that are all of a"
+        " section: I",
+        "cut",
         *(r"(?s)<!--(.*?)(?:-->|\Z)", _comment),
     ),
     Rule(
         *("H08", "words styled so that nobody sees them", "W", "code, style sheets", "cut"),
-        r"(?i)\b(?:display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}hidden|(?:font-size|opacity)\s{0,4}:\s{0,4}0(?![.\d]))",
+        r"(?i)\b(?:display\s{0,4}:\s{0,4}none|visibility\s{0,4}:\s{0,4}hidden"
+        r"|(?:font-size|opacity|max-height)\s{0,4}:\s{0,4}0(?![.\d])"
+        r"|(?<![-\w])color\s{0,4}:\s{0,4}(?:white|transparent|#fff(?:fff)?)\b"
+        r"|(?:left|top|text-indent)\s{0,4}:\s{0,4}-\d{3,})",
         _styled,
-        ("none", "hidden", "font-size", "opacity"),
+        ("none", "hidden", "font-size", "opacity", "max-height", "white", "transparent", "#fff", ":-", ": -"),
     ),
     Rule(
         *("H08", "a link definition that is a comment of 3 words", "W", "code; fewer words", "cut"),
@@ -283,24 +319,27 @@ HIDDEN = (
         plain=False,
     ),
     Rule(
-        *("H11", "base64 or hex of 120 characters that decodes to words", "W", "images, secrets", "open"),
+        *("H11", "base64 or hex of 40 characters that decodes to 4 words", "W", "images, secrets", "open"),
         r"(?<![A-Za-z0-9+/=_-])[A-Za-z0-9+/_-]{40,}+(?:\r?\n[A-Za-z0-9+/_-]{20,}+)*+={0,2}",
         _coded,
     ),
     Rule(
-        *("H12", "a link or image whose URL has a slot for data", "E", "code, this machine, example hosts", "cut"),
+        *("H12", "a link or image whose URL has a slot for data", "E"),
+        *("code, this machine, example hosts; a slot with a plain name, as documentation has it: I", "cut"),
         r"(?i)(?:\](?:\(|:)[ \t]{0,4}<?|\b(?:src|href)[ \t]{0,4}=[ \t]{0,4}[\"']?)https?://([^\s)\"'>]{1,2000}+)",
         _slot,
+        ("http",),
     ),
     Rule(
         *("H13", "a link whose text names another host than its target", "W", "code, hosts of one domain", "open"),
-        *(r"(?i)\]\([ \t]{0,4}<?https?://([^\s)>]{1,2000}+)", _other_host),
+        *(r"(?i)\]\([ \t]{0,4}<?https?://([^\s)>]{1,2000}+)", _other_host, ("](",)),
     ),
     Rule(
         *("H14", "words written as entities or in percent", "W", "code, entities that are no letters", "set"),
         r"(?:&#(?:[xX]0{0,4}[0-9a-fA-F]{2}|0{0,4}[0-9]{2,3});[A-Za-z ]{0,40}+)++"
         r"|(?:%(?:[46][1-9A-Fa-f]|[57][0-9Aa])){3,}+",
         _entities,
+        ("&#", "%4", "%5", "%6", "%7"),
     ),
 )
 """The rules of the family; two that find one kind of thing in two ways share a number."""

@@ -5,13 +5,15 @@ Apart from the verb so that Health and the tree, which ask the same, do not load
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.engine.disk import faults
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import BROUGHT, Address, Memory, Root
-from memtui.errors import MemtuiError
+from memtui.errors import InternalError, MemtuiError
 from memtui.features.entries.guarded import format_of
 from memtui.features.hygiene.doubles import ReadMemory, entries_twice, exact, may_go, near, plain_body
 from memtui.features.hygiene.model import Hazard
@@ -55,8 +57,12 @@ def told(engine: Engine, looked: Iterable[LookedThrough]) -> list[Told]:
     """Name what was found, and say what of it is muted."""
     mutes, found = engine.changes.mutes.all(), []
     for row, hazards, _ in looked:
+        before: Counter[tuple[str, bytes]] = Counter()
         for one in hazards:
-            own = engine.changes.mutes.name(row.address, one.rule.id, one.lines or one.text.encode())
+            about = one.rule.id, one.lines or one.text.encode()
+            again = b"\0%d" % before[about] if before[about] else b""
+            before[about] += 1
+            own = engine.changes.mutes.name(row.address, one.rule.id, about[1] + again)
             kind = engine.changes.mutes.name(row.address._replace(path=""), one.rule.id)
             why = mutes.get(own) or mutes.get(kind)
             found.append(Told(own, kind, row, one, why.reason if why is not None else ""))
@@ -114,6 +120,10 @@ class TextLooker:
             except MemtuiError as error:
                 found.append(LookedThrough(row, error=error))
                 continue
+            except Exception as error:  # noqa: BLE001 - told in its row, whatever it is; the others are not its fault
+                faults.note(engine.state_dir, error, "check")
+                found.append(LookedThrough(row, error=_failed(error)))
+                continue
             claims = self._claims.get((row.address, row.sha256), ())
             found.append(LookedThrough(row, tuple(sorted((*kept.hazards, *claims), key=_place))))
             if kept.body:
@@ -143,6 +153,14 @@ class TextLooker:
     def renew(self) -> None:
         """Forget what depends on more than a text: the claims in it may be others when the code around is."""
         self._claims = {}
+
+
+def _failed(error: Exception) -> MemtuiError:
+    return InternalError(
+        f"memtui failed on this text ({type(error).__name__}).",
+        unharmed="The others were looked at.",
+        hint="`memtui doctor` names the place in the program.",
+    )
 
 
 def _place(one: Hazard) -> tuple[int, int, str]:

@@ -1,7 +1,7 @@
 """What the rules of hygiene are made of: a rule as data, the text it looks at, and what it finds there."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -17,6 +17,8 @@ _ATTACKS = re.compile(
     r"|sicherheit|angriff|sécurité|attaque|seguridad|ataque)|安全|攻击|注入|セキュリティ|攻撃"
 )
 """What a heading has over examples of attacks, in six languages."""
+
+_OFTEN = 200
 
 
 class Judged(NamedTuple):
@@ -42,6 +44,10 @@ class Scanned:
         self._code: tuple[list[int], list[int]] | None = None
         self._headings: tuple[list[int], list[bool]] | None = None
         self._written: dict[str, bool] = {}
+        self._line = 0, 0
+        self._has: tuple[object, bool] | None = None
+        self._asked = 0
+        self._begins: dict[re.Pattern[str], list[int]] = {}
 
     def in_code(self, place: int) -> bool:
         """Whether a character stands in a closed fence or between backticks; in an unclosed fence nothing does."""
@@ -65,6 +71,32 @@ class Scanned:
                     self._headings[1].append(any(about for _, about in path))
         at = bisect_right(self._headings[0], place) - 1
         return at >= 0 and self._headings[1][at]
+
+    def line_of(self, place: int) -> tuple[int, int]:
+        """Where the line of a character begins and ends; asked for in order, each line is looked for once."""
+        start, end = self._line
+        if not start <= place < end:
+            end = self.text.find("\n", place)
+            self._line = start, end = self.text.rfind("\n", 0, place) + 1, len(self.text) if end < 0 else end
+        return start, end
+
+    def line_has(self, pattern: "re.Pattern[str]", place: int) -> bool:
+        """Whether the line of a character holds something."""
+        key = pattern, self.line_of(place)
+        if self._has is None or self._has[0] != key:
+            self._has = key, pattern.search(self.text, *key[1]) is not None
+        return self._has[1]
+
+    def near(self, pattern: "re.Pattern[str]", start: int, end: int) -> bool:
+        """Whether something stands between two places; who asks often has the text looked through for it once."""
+        self._asked += 1
+        if self._asked < _OFTEN:
+            return pattern.search(self.text, max(0, start), end) is not None
+        if pattern not in self._begins:
+            self._begins[pattern] = [one.start() for one in pattern.finditer(self.text)]
+        begins = self._begins[pattern]
+        at = bisect_left(begins, start)
+        return at < len(begins) and begins[at] < end
 
     def shows(self, place: int) -> bool:
         """Whether a character stands in code, or under a heading about attacks."""

@@ -32,7 +32,7 @@ _INSTALLERS = re.compile(
 )
 _SENDS = re.compile(
     r"(?i)\b(?:send|upload|exfiltrate|transmit|forward|leak|post|submit|e-?mail|append|paste|sende|schicke?|übermittle"
-    r"|envoie[sz]?|envoye[rz]|téléverse[rz]?|envía|enviar|envíe|manda|sube)\b|发送|发到|上传|传到|提交|送信|送って|アップロード"
+    r"|envoie[sz]?|envoye[rz]|téléverse[rz]?|envía|enviar|envíe|manda|sube)\b|\blade?n?\b[^\n]{0,80}\bhoch\b|发送|发到|上传|传到|提交|送信|送って|アップロード"
     r"|\bcurl\b[^\n]{0,80}[ \t](?:-d|-F|-T|--data|--form)"
 )
 _KEPT = re.compile(
@@ -43,7 +43,34 @@ _KEPT = re.compile(
     r"|\.env\b|\.ssh\b|id_(?:rsa|ed25519)|\.aws/|\$\((?:env|printenv)|密钥|密码|凭证|凭据|令牌|环境变量|鍵|キー|パスワード|認証情報|環境変数"
 )
 _OWN_HOST = re.compile(r"(?i)(?:https?://)?(?:localhost|127\.|\[::1\]|(?:[\w-]+\.)*example\.(?:com|org|net))")
-_TOLD = re.compile(r"(?i)\b(?:run|execute|use|do|always|then|please|must|just|first|and)\b")
+_TOLD = re.compile(
+    r"(?i)\b(?:run|execute|use|do|always|then|please|must|just|first|and|finish|finally|afterwards|next|now|with|dann"
+    r"|führe|puis|ensuite|luego|ejecuta)\b|执行|运行|然后|実行|その後|そのあと"
+)
+_AGENTS = re.compile(
+    r"(?i)claude|agents?\b|gemini|codex|memor|system|prompt|cursor|copilot|instruction|session|user|chat"
+)
+_PLACED = re.compile(
+    r"(?i)[\s*_]{0,4}(?:in|of|from|for|(?:set|given|made|defined) (?:by|in)) (?!now\b|good\b|this\b|that\b|ever\b)"
+    r"([^\n.;]{1,60}[^\n]{0,12})"
+)
+"""What says whose rules are meant."""
+_EARLIER = re.compile(
+    r"(?i)\b(?:previous|prior|earlier|above|preceding|former|your|my|system|safety|original|initial|told)"
+)
+_DEICTIC = re.compile(
+    r"(?i)\b(?:this|these|that you|that it|that this|it|what|your|any|anything|all|everything|commands?|steps?"
+    r"|changes?|rules?|instructions?|notes?|scripts?|uploads?|truth|memor(?:y|ies))\b"
+)
+"""What an agent does or was told, and not what a program shows."""
+_HELPS = re.compile(
+    r"(?i)[\s,]{0,3}(?:to|how|what to|which|whether|until|unless|before|when|while|if|once|twice|again|more"
+    r"|every|on|an?|of)\b"
+)
+_KNOWN_SOURCES = re.compile(
+    r"(?i)(?:https?://|@|\.|//)(?:github\.com|gitlab\.com|codeberg\.org|bitbucket\.org|(?:test\.|files\.)?pypi\.org"
+    r"|download\.pytorch\.org|pypi\.nvidia\.com|registry\.(?:npmjs\.org|yarnpkg\.com)|rubygems\.org|localhost|127\.)"
+)
 
 
 def _sentence(page: Scanned, found: "re.Match[str]") -> tuple[str, str]:
@@ -78,14 +105,62 @@ def _said(page: Scanned, found: "re.Match[str]") -> Judged:
     return Judged(severity="I" if spared else "")
 
 
+def _dropped(page: Scanned, found: "re.Match[str]") -> Judged:
+    """Rules of a program, as `override all rules in ruff.toml` names them, are no instructions of an agent."""
+    placed = None if _EARLIER.search(found[0]) else _PLACED.match(page.text, found.end())
+    return Judged(severity="I") if placed and not _AGENTS.search(placed[1]) else _said(page, found)
+
+
+_FIELD = re.compile(r"[ \t]{0,8}[\w -]{1,24}:[ \t]\S")
+
+
 def _turn(page: Scanned, found: "re.Match[str]") -> Judged:
-    return Judged(severity="I" if page.shows(found.start()) else "")
+    """Tags that a sentence only names, a list of fields and what a system reports are none."""
+    text, (start, end) = page.text, found.span()
+    before = text[max(0, start - 120) : start].rpartition("\n")[2]
+    behind = text[end : end + 200].partition("\n")
+    if found[0][0] == "<":
+        named = re.match(r"[ ,]{0,3}(?:tags?|blocks?|elements?|messages?|wrappers?|sections?|markers?)\b", behind[0])
+        shown = bool(before.strip()) and named is not None and "</" not in behind[0]
+    elif found[0].startswith(("Human", "Assistant")):
+        above = text[max(0, start - 120) : max(0, start - 1)].rpartition("\n")[2]
+        near = [line for line in (above, behind[2].partition("\n")[0]) if _FIELD.match(line)]
+        shown = any(not line.lstrip().startswith(("Human:", "Assistant:")) for line in near)
+    else:
+        report = re.match(r"(?i)[#* \t]{0,6}system (?:message|notice|alert)", found[0])
+        shown = (
+            report is not None
+            and re.search(r"(?i)\b(?:you|your|must|ignore|agents?|all|from now)\b", behind[0]) is None
+        )
+    return Judged(severity="I" if shown or page.shows(start) else "")
 
 
 def _kept_from(page: Scanned, found: "re.Match[str]") -> Judged:
-    """`Do not tell the user to ..` is about how to help."""
-    helps = re.match(r"(?i)[\s,]{0,3}(?:to|how|what to|which)\b", page.text[found.end() : found.end() + 12])
-    return Judged(severity="I") if helps or page.instructs else _said(page, found)
+    """`Do not tell the user to ..` is about how to help, and `hide the spinner from the user` about a program."""
+    if page.instructs:
+        return Judged(severity="I")
+    said, behind = found[0], page.text[found.end() : found.end() + 60].partition("\n")[0]
+    spared = _HELPS.match(behind) is not None
+    if re.search(r"(?i)\b(?:from|to)\s++\w*\s*+\w++\Z", said) and said.isascii():  # hide .. from, reveal .. to
+        spared = spared or not _DEICTIC.search(said)
+    elif named := re.match(r"(?i)[\s,]{0,3}(?:about |the )(.*)", behind):
+        spared = not re.match(r"(?i)(?:the )?(?:real|full|actual) ", named[1]) and not _DEICTIC.match(named[1])
+    return Judged(severity="I") if spared else _said(page, found)
+
+
+def _borrowed(page: Scanned, found: "re.Match[str]") -> Judged:
+    """What was approved on a day is news."""
+    day = re.match(r"[ \t]{1,4}(?:on|in|at)[ \t]{1,4}[^\n]{0,12}\d", page.text[found.end() : found.end() + 24])
+    return Judged(severity="I") if day else _said(page, found)
+
+
+def _installed(page: Scanned, found: "re.Match[str]") -> Judged:
+    known = _KNOWN_SOURCES.search(found[0]) or _OWN_HOST.search(found[0])
+    return Judged(severity="I") if known else _unless_refused(page, found)
+
+
+def _steered(page: Scanned, found: "re.Match[str]") -> Judged:
+    return Judged(severity="I") if _OWN_HOST.search(found[0]) else _own(page, found)
 
 
 def _unless_refused(page: Scanned, found: "re.Match[str]") -> Judged:
@@ -104,6 +179,9 @@ def _piped(page: Scanned, found: "re.Match[str]") -> Judged:
 
 def _sent(page: Scanned, found: "re.Match[str]") -> Judged | None:
     """A target, where the sentence around it tells to send what is secret."""
+    near = found.start() - 120, found.end() + 60
+    if not (page.near(_SENDS, *near) and page.near(_KEPT, *near)):
+        return None
     before, behind = _sentence(page, found)
     around = before + found[0] + behind
     if _OWN_HOST.match(found[0]) or not (_SENDS.search(around) and _KEPT.search(around)):
@@ -125,41 +203,71 @@ _REFUSED = "refused, or under a heading about attacks: I"
 _OWN = f"in rules of the user's own: I; {_REFUSED}"
 _MORE = r"(?:\w++,?\s++){0,5}?"
 """A few words between two that matter."""
+_BY_USER = r"(?:do(?:es)?|must|should|may|can|shall|need)\s*+(?:not|never|n['’]t)\s++"
 _USER = r"(?:(?:the|your|any)\s++)?+(?:user|human|developer|operator|owner|anyone|anybody)\b"
 _PAST = _any(
     "all any every each of the your my these those this previous previously prior earlier above preceding other"
     " existing former current system safety initial original given"
 )
 _RULES = _any("instructions? rules? guidelines? prompts? directions orders directives? constraints policies training")
-_DROP = _any("ignore disregard forget override bypass do_not_follow don.t_follow stop_following pay_no_attention_to")
+_DROP = _any(
+    "ignore disregard forget override bypass do_not_follow don.t_follow stop_following pay_no_attention_to"
+    " set_aside discard disobey do_not_obey don.t_obey"
+)
+_VOID = (
+    r"(?:(?:do\s++)?no(?:t|\s++longer)\s++(?:apply|count|hold|bind)|(?:are|is|have\s++been|has\s++been)\s++(?:now\s++)?+"
+    r"(?:void|cancel|revoked|superseded|invalid|suspended|lifted|null))"
+)
 _DROPPED = (
     rf"{_DROP}\s++"
     rf"(?:(?:{_PAST}\s++){{1,6}}(?<!\bthe\s)(?<!\bthis\s){_RULES}\b|(?:everything|anything|all|what(?:ever)?)\s++"
     r"(?:(?:that|which|you|was|were|is|has|have|been|i|we)\s++){0,4}+(?:above|before\b(?! you)|earlier|told|said))"
+    rf"|(?:(?:previous|prior|earlier|above|preceding|system|safety|original|initial|all|your)\s++){{1,4}}{_RULES}\s++{_VOID}"
+    rf"|{_RULES}\s++(?:above|before|so\s++far|(?:that\s++)?+you\s++(?:were|have\s++been)\s++given)\s++{_VOID}"
+    rf"|no\s++longer\s++bound\s++by\s++(?:{_PAST}\s++){{0,4}}{_RULES}"
     rf"|{_any('ignoriere ignorieren_sie missachte vergiss vergessen_sie verwirf')}\s++{_MORE}"
     rf"{_any('anweisungen instruktionen regeln vorgaben befehle richtlinien zuvor vorher bisher oben')}\b"
-    rf"|(?:ignore[rz]?|oublie[rz]?|ne\s++tien\w++\s++pas\s++compte\s++d\w++)\s++{_MORE}"
+    r"|(?:bisherige|vorherige|frühere|obige)[nr]?\s++(?:anweisungen|instruktionen|regeln|vorgaben|richtlinien)\s++"
+    r"(?:gelten|zählen)\s++(?:ab\s++\w++\s++)?+nicht|\bsetze?n?\s++(?:dich|sie\s++sich)\s++über\s++"
+    rf"{_MORE}(?:anweisungen|instruktionen|regeln|vorgaben|richtlinien)\b"
+    r"|(?:instructions|consignes|règles|directives)\s++(?:précéde|antérieur|ci-dessus)\w*+\s++ne\s++"
+    r"(?:s['’]appliquent|valent|comptent|sont)\s++plus"
+    r"|(?:instrucciones|reglas|indicaciones|normas)\s++(?:anteriores|previas|del\s++sistema)\s++(?:ya\s++)?+no\s++"
+    r"(?:son\s++válidas|valen|se\s++aplican|rigen|cuentan)"
+    rf"|(?:ignore[rz]?|oublie[rz]?|ne\s++t(?:ien|en)\w++\s++pas\s++compte\s++d\w++|ne\s++(?:respecte[sz]?|suis|suivez)"
+    rf"\s++(?:pas|plus))\s++{_MORE}"
     rf"{_any('instructions consignes règles directives')}\s++{_MORE}(?:précéde|antérieur|ci-dessus|système)"
     rf"|{_any('ignor[ae] ignora[rd] olvid[ae] no_sigas caso_omiso_de')}\s++{_MORE}"
     rf"{_any('instrucciones reglas indicaciones órdenes normas')}\s++{_MORE}(?:anterior|previa|del sistema)"
 )
 _DROPPED_THERE = (
-    r"(?:忽略|无视|忽视|忘记|忘掉|不要理会|不要遵守|無視)[^\n。]{0,6}(?:之前|以前|先前|此前|上面|上述|以上|所有|一切|全部)"
+    r"(?:忽略|无视|忽视|忘记|忘掉|不要理会|不要遵守|無視)[^\n。]{0,6}(?:之前|以前|先前|此前|上面|上述|以上|所有|一切|全部|系统)"
     r"[^\n。]{0,6}(?:指令|指示|说明|规则|提示|命令|要求|規則|設定)"
-    r"|(?:これまで|以前|前|上記|すべて|全て|今まで)[^\n。]{0,10}(?:指示|命令|ルール|規則|プロンプト)[^\n。]{0,6}"
+    r"|(?:之前|以前|先前|此前|上面|上述|以上)[^\n。]{0,6}(?:指令|指示|说明|规则|提示|命令|要求)[^\n。]{0,4}"
+    r"(?:作废|不再有效|无效|失效|不再适用)"
+    r"|(?:これまで|以前|前|上記)[^\n。]{0,4}(?:指示|命令|ルール|規則|プロンプト)[^\n。]{0,4}無効"
+    r"|(?:これまで|以前|前|上記|すべて|全て|今まで|システム)[^\n。]{0,10}(?:指示|命令|ルール|規則|プロンプト)[^\n。]{0,6}"
     r"(?:無視|忘れ|従わな|破棄)"
 )
 _SILENT = (
     r"(?:not|never|(?:do|must|should)n['’]t|without)\s++(?:ever\s++)?+(?:(?:tell|inform|notify|alert|warn|show)(?:ing)?+"
     rf"|(?:reveal|mention|disclos\w)\w{{0,4}}+\s++{_MORE}to)\s++{_USER}|(?:hide|conceal|keep)\s++{_MORE}from\s++"
-    rf"{_USER}"
+    rf"{_USER}|(?:not|never|(?:do|must|should)n['’]t)\s++let\s++{_USER}\s++(?:know|see|notice|find|learn)"
+    rf"|{_USER}\s++{_BY_USER}(?:ever\s++)?+(?:know|find\s++out|notice|learn|see|hear)\b"
     r"|without\s++the\s++(?:user|human|developer)(?:['’]s)?+\s++(?:know|notic)"
     rf"|(?:sage?|sagen sie|verrate?|erzähle?|informiere)\s++{_MORE}(?:be)?(?:nutzer|user)\s++{_MORE}(?:nichts|nicht)\b"
-    rf"|ne\s++(?:dis|dites|révèle[sz]?|mentionne[sz]?|informe[sz]?)\s++{_MORE}(?:pas|rien)\s++{_MORE}(?:à\s++)?l['’]utilisateur"
+    rf"|erwähne?\s++{_MORE}(?:be)?(?:nutzer|user)\s++nicht\b"
+    r"|(?:nutzer|user)\s++(?:darf|soll)\s++(?:\w++\s++){0,2}?(?:nichts|nicht)\s++(?:\w++\s++){0,2}?(?:erfahren|wissen|merken)"
+    r"|n(?:e\s++|['’])(?:dis|dites|révèle[sz]?|mentionne[sz]?|informe[sz]?)"
+    rf"\s++{_MORE}(?:pas|rien|jamais)\s++{_MORE}(?:à\s++)?l['’]utilisateur"
+    r"|l['’]utilisateur\s++ne\s++doit\s++(?:pas|jamais|rien)\s++(?:le\s++)?+(?:savoir|voir|apprendre|remarquer)"
+    r"|usuario\s++no\s++debe\s++(?:saber|ver|enterarse|notar)"
     rf"|no\s++(?:le\s++|se\s++lo\s++)?+(?:digas?|informes?|menciones|reveles|cuentes)\s++{_MORE}al?\s++usuario"
 )
 _SILENT_THERE = (
     r"(?:不要|不得|别|切勿|无需|请勿)[^\n。]{0,4}(?:告诉|告知|通知|提醒|透露给|让)[^\n。]{0,3}(?:用户|使用者)"
+    r"|(?:不要|不得|别|切勿|请勿)向(?:用户|使用者)(?:提及|提到|透露|说)|对(?:用户|使用者)(?:保密|隐瞒)"
+    r"|(?:ユーザー?|利用者|使用者)に(?:知られ|気付かれ|気づかれ)(?:ない|ず)"
     r"|(?:ユーザー?|利用者|使用者)には?[^\n。]{0,8}(?:言わ|伝え|知らせ|教え|話さ|報告し)(?:ない|るな)"
 )
 _ALONE = (
@@ -179,6 +287,10 @@ def _in_words(words: str, there: str) -> str:
     return rf"(?i)\b(?:{words})|{there}"
 
 
+_BETWEEN = r"[\s*_~>|]++"
+"""What stands between words for a reader of Markdown: emphasis and marks of quotations too."""
+
+
 def _order(
     number: str,
     what: str,
@@ -189,19 +301,21 @@ def _order(
     anchors: str,
     pattern: str,
 ) -> Rule:
-    return Rule(number, what, severity, spares, fix, pattern, guard, tuple(anchors.split()))
+    return Rule(number, what, severity, spares, fix, pattern.replace(r"\s++", _BETWEEN), guard, tuple(anchors.split()))
 
 
 ORDERS = (
     _order(
-        *("I01", "an order to drop the instructions there are", "E", _GUARDS, "cut", _said),
-        "ignor disregard forget override bypass follow attention missacht vergiss vergess verwirf oubli compte olvid"
-        " sigas caso 忽略 无视 忽视 忘 不要 無視 従わな 破棄",
+        *("I01", "an order to drop the instructions there are", "E", f"rules of a program, {_GUARDS}", "cut", _dropped),
+        "ignor disregard forget override bypass follow attention aside discard obey apply longer void cancel revoke"
+        " supersede invalid suspend lifted missacht vergiss vergess verwirf gelten zählen setze oubli compte plus "
+        " respecte olvid sigas caso válidas valen aplican rigen 忽略 无视 忽视 忘 不要 無視 従わな 破棄"
+        " 作废 有效 无效 失效 适用 無効",
         _in_words(_DROPPED, _DROPPED_THERE),
     ),
     _order(
         *("I02", "a turn of a conversation, or a wrapper of memories, that the text forges", "E"),
-        *("in code, or under a heading about attacks: I", "cut", _turn),
+        *("a tag that is named, a list of fields, in code, under a heading about attacks: I", "cut", _turn),
         "memory system function_ tool_ antml <| inst] sys>> human assistant",
         r"</?(?i:memory[_-]files?|system[_-](?:reminder|prompt)|function_(?:results?|calls)|tool_(?:results?|use)"
         r"|antml:\w+)\b[^>\n]{0,80}>|<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>"
@@ -210,7 +324,7 @@ ORDERS = (
     ),
     _order(
         *("I03", "an order to keep something from the user", "E"),
-        *(f"{_GUARDS}; how to help, or in rules of the user's own: I", "cut", _kept_from),
+        *(f"{_GUARDS}; how to help, what a program shows, or in rules of the user's own: I", "cut", _kept_from),
         "user human developer operator owner anyone anybody nutzer utilisateur usuario 用户 使用者 ユーザ 利用者",
         _in_words(_SILENT, _SILENT_THERE),
     ),
@@ -223,7 +337,8 @@ ORDERS = (
         r"|(?:iex|invoke-expression)\b[^\n]{0,40}(?:irm|iwr|invoke-\w+request|invoke-restmethod|downloadstring)"
         r"|(?:irm|iwr|invoke-restmethod|invoke-webrequest)\b[^\n|]{0,300}\|[ \t]{0,4}(?:iex|invoke-expression)\b"
         r"|base64[ \t]{1,4}(?:-d|--decode)\b[^\n|]{0,100}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?(?:ba|z|da)?sh\b"
-        r"|(?:eval|source|(?:ba|z)?sh(?: -c)?)[ \t]{1,4}[\"']?(?:\$\(|<\(|`)[ \t]{0,4}(?:curl|wget)\b)",
+        r"|(?:eval|source|(?:(?:ba|z)?sh|python3?|node|perl|ruby)(?: -[ce])?)[ \t]{1,4}[\"']?"
+        r"(?:\$\(|<\(|`)[ \t]{0,4}(?:curl|wget)\b)",
     ),
     _order(
         *("I05", "an order to send keys, or what was said, to an address", "E"),
@@ -254,18 +369,44 @@ ORDERS = (
     ),
     _order(
         *("I09", "an order to copy the text into other memories", "E", _GUARDS, "cut", _said),
-        "copy add append insert include paste repeat propagate replicate write spread save",
-        r"(?i)\b(?:copy|add|append|insert|include|paste|repeat|propagate|replicate|write|spread|save)\s++(?:this|these"
+        "copy add append insert include paste repeat propagate replicate write spread save kopier copie copia"
+        " 复制 添加 写入 コピー 追加 書き込",
+        r"(?i)\b(?:(?:kopiere?n?|schreibe?)\s++diesen?\s++\w++\s++in\s++(?:alle|jede)|copie[rz]?\s++ce(?:tte|t)?+\s++\w++"
+        r"\s++dans\s++(?:tou(?:te)?s|chaque)|copi[ae]r?\s++est[ae]\s++\w++\s++en\s++(?:tod[ao]s|cada))\b"
+        r"|这[条段份个][^\n。]{0,6}(?:复制|添加|写入)到?[^\n。]{0,3}(?:所有|每个|全部|其他)"
+        r"|この(?:メモ|指示|文章?|ノート|記憶)[^\n。]{0,4}(?:すべて|全て|各)[^\n。]{0,10}(?:コピー|追加|書き込)"
+        r"|\b(?:copy|add|append|insert|include|paste|repeat|propagate|replicate|write|spread|save)\s++(?:this|these"
         r"|the\s++above)\s++(?:exact\s++|whole\s++)?+(?:note|memory|instruction|rule|text|message|paragraph|prompt|block"
         r"|line|entry|section)s?+\s++(?:(?:in|to|into|at|the|top|end|start|of|across|verbatim)\s++){1,5}+"
         rf"(?:all|every|each|any|other)\s++{_MORE}(?:memor(?:y|ies)|files?|notes?|projects?|repositor|repos?\b|agents?"
         r"|outputs?|repl(?:y|ies)|responses?|conversations?|sessions?|\S{0,20}\.md)",
     ),
     _order(
-        *("I11", "an order that borrows somebody's authority", "W", _GUARDS, "open", _said),
+        *("I10", "a product to recommend always, with a link to it", "W", _OWN, "open", _own),
+        "recommend suggest propose promote advise empfiehl empfehle recomiend 推荐 推薦 勧め",
+        r"(?i)\b(?:always|only|invariably)\s++(?:recommend|suggest|propose|promote|advise)\b[^\n]{0,120}?https?://"
+        r"|\b(?:empfiehl|empfehle|recommande[sz]?|recomienda)\s++(?:immer|stets|toujours|siempre)\b[^\n]{0,120}?https?://"
+        r"|(?:总是|始终|一律|必ず|常に)[^\n。]{0,40}?(?:推荐|推薦|勧め)[^\n]{0,80}?https?://",
+    ),
+    _order(
+        *(
+            "I11",
+            "an order that borrows somebody's authority",
+            "W",
+            f"what was approved on a day, {_GUARDS}",
+            "open",
+            _borrowed,
+        ),
         "security administrator anthropic openai",
         r"(?i)\b(?:approved|authori[sz]ed|verified|mandated)\s++by\s++(?:the\s++)?+(?:security\s++team|(?:system\s++)?+"
         r"administrators?\b|anthropic|openai)",
+    ),
+    _order(
+        *("I12", "an installation from an address, or from another index", "W"),
+        *(f"well-known indexes and forges, example hosts, this machine: I; {_REFUSED}", "open", _installed),
+        "install add npx uvx",
+        r"(?i)\b(?:(?:pip3?|uv(?:\s++pip)?+|pipx|npm|pnpm|yarn|bun|gem|cargo)\s++(?:install|add|i)|npx|uvx)\b[^\n`;|&]{0,80}?"
+        r"(?:[ \t](?:--(?:extra-)?index-url|--index|--source|--registry|-i)[ =]|[ \t@])[\"']?(?:git\+)?https?://[^\s`\"')]{3,200}+",
     ),
     _order(
         *("I13", "an order that destroys: a home folder, a pushed branch, a table", "W"),
@@ -279,6 +420,17 @@ ORDERS = (
         *("I14", "an order to act without asking", "W", _OWN, "open", _own),
         "without confirmation permission approval ohne sans sin 无需 不要 不用 不必 せず なしに 求めず 取らず",
         _in_words(_ALONE, _ALONE_THERE),
+    ),
+    _order(
+        *("I15", "another address for models, a server of tools to use, a hook to add", "W"),
+        *(f"this machine, example hosts, {_OWN}", "open", _steered),
+        "_base _host _endpoint mcp hook",
+        r"(?i)\b(?:anthropic|openai|gemini|google_gemini|mistral|litellm|llm|azure_openai)_(?:api_)?(?:base(?:_url)?|host"
+        r"|endpoint)\b[^\n]{0,20}?https?://[^\s`\"')]{3,200}+"
+        r"|https?://[^\s`\"')]{3,200}+[^\n]{0,20}?\b(?:anthropic|openai|gemini|litellm|llm)_(?:api_)?base(?:_url)?\b"
+        r"|\b(?:add|use|prefer|install|connect|register)\b[^\n]{0,40}?\bmcp[ -]servers?\b[^\n]{0,40}?https?://[^\s`\"')]{3,200}+"
+        r"|\bmcp\s++add\b[^\n]{0,60}?https?://[^\s`\"')]{3,200}+"
+        r"|\b(?:add|install|write|create|register)\b[^\n]{0,40}?(?:Pre|Post)ToolUse\b[^\n]{0,60}?\b(?:runs?|calls?|curl)\b",
     ),
 )
 """The rules of the family."""

@@ -4,13 +4,15 @@ A finding is a reason to look and no proof; a text without any is not called saf
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import chain
 from typing import NamedTuple
 
 from memtui.features.hygiene.model import SEVERITIES, Hazard, Rule, Scanned
+from memtui.features.hygiene.orders import ORDERS
 from memtui.features.hygiene.rules import RULES
-from memtui.mask import BEGIN, Secret, mask, secrets
+from memtui.mask import BEGIN, Secret, disguised, mask, secrets, undisguised
 from memtui.safe_text import one_line
 
 _MOST = 100
@@ -21,6 +23,8 @@ _SHOWN = 100
 """Cells of what a finding shows."""
 _AROUND = 16
 """Characters shown on each side of a place that is too short to tell anything."""
+_BEFORE, _BEHIND = 400, 700
+"""Characters around the anchor of an order in which all of it stands."""
 _MASKED = {rule.id: rule for rule in RULES if rule.fix == "mask"}
 
 
@@ -52,12 +56,10 @@ def scan(data: bytes, *, instructs: bool = False) -> tuple[Hazard, ...]:
     lowered = text.lower()
     found = [*_of_secrets(text, hidden)]
     for rule in RULES:
-        if (
-            rule.pattern
-            and (rule.plain or not plain)
-            and (not rule.anchors or any(anchor in lowered for anchor in rule.anchors))
-        ):
-            found += _some(_of_rule(rule, page, hidden))
+        if rule.pattern and (rule.plain or not plain):
+            found += _some(_of_rule(rule, page, lowered, hidden))
+    if disguised(text):
+        found += _undisguised(text, {(one.rule.id, one.start) for one in found}, instructs=instructs)
     found.sort(key=lambda one: (one.start, one.end, one.rule.id))
     return tuple(_told(found, text, hidden, plain=plain))
 
@@ -76,14 +78,46 @@ def _of_secrets(text: str, hidden: Sequence[Secret]) -> Iterator[_Place]:
         yield _Place(rule, severity, one.start, one.end, f"{BEGIN}{one.kind}]")
 
 
-def _of_rule(rule: Rule, page: Scanned, hidden: Sequence[Secret]) -> Iterator[_Place]:
-    for match in re.finditer(rule.pattern, page.text):
+def _spans(rule: Rule, text: str, lowered: str) -> Iterator[tuple[int, int]]:
+    """The parts of a text in which a rule can match; those of orders are around their anchors."""
+    if not rule.anchors:
+        yield 0, len(text)
+    elif rule not in ORDERS or len(lowered) != len(text):
+        if any(anchor in lowered for anchor in rule.anchors):
+            yield 0, len(text)
+    else:
+        places = sorted(one.start() for anchor in rule.anchors for one in re.finditer(re.escape(anchor), lowered))
+        start = end = 0
+        for place in places:
+            if place - _BEFORE > end:
+                if end:
+                    yield start, end
+                start = place - _BEFORE
+            end = place + _BEHIND
+        if places:
+            yield start, end
+
+
+def _of_rule(rule: Rule, page: Scanned, lowered: str, hidden: Sequence[Secret]) -> Iterator[_Place]:
+    pattern = re.compile(rule.pattern)
+    for match in chain.from_iterable(pattern.finditer(page.text, *span) for span in _spans(rule, page.text, lowered)):
         verdict = rule.judge(page, match)
         if verdict is None or (
             rule.id == "H11" and any(one.start < match.end() and match.start() < one.end for one in hidden)
         ):
             continue
         yield _Place(rule, verdict.severity or rule.severity, *match.span(), verdict.said)
+
+
+def _undisguised(text: str, known: Container[tuple[str, int]], *, instructs: bool) -> Iterator[_Place]:
+    """Orders that the text holds for a reader to whom letters of another width are letters."""
+    plain, places = undisguised(text)
+    page, lowered = Scanned(plain, instructs=instructs), plain.lower()
+    for rule in ORDERS:
+        for one in _some(_of_rule(rule, page, lowered, ())):
+            start = places[one.start]
+            if (rule.id, start) not in known:
+                yield one._replace(start=start, end=places[one.end], said=one.said or plain[one.start : one.end])
 
 
 def _some(places: Iterator[_Place]) -> Iterator[_Place]:

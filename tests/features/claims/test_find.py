@@ -10,12 +10,14 @@ import pytest
 from memtui.engine.disk import git_history
 from memtui.engine.model import Address
 from memtui.features.claims import checkout
+from memtui.features.claims.find import finder
 from memtui.features.health.apply import Chosen, apply, prepare
 from memtui.features.health.texts import text_reports, text_signs
 from memtui.features.hygiene.look import TextLooker
 from memtui.features.hygiene.look import told as by_place
 from tests.conftest import START, Clock
 from tests.features.claims.repository import DAY, ME, findings, git, open_engine, repository
+from tests.growth import growth
 
 NOTE = "The server is in `src/api.py`.\n"
 BASE: dict[str, str | None] = {"src/api.py": "a\n", "src/other.py": "b\n", "README.md": "x\n"}
@@ -301,6 +303,20 @@ def test_links_to_memories_that_were_there(tmp_path: Path, clock: Clock) -> None
             ("T08", "gone", None),
             ("T08", "old", "sub/new name"),
         ]
+
+
+@pytest.mark.parametrize("unit", ["[[a{}]] ", "yesterday\n", "yesterday é "])
+def test_time_grows_with_the_text_and_no_faster(tmp_path: Path, clock: Clock, unit: str) -> None:
+    where = Address("notes", "a.md")
+    with open_engine(tmp_path, clock, None) as engine:
+        engine.memories.create(where, b"a\n", actor=ME)
+        rows = engine.rows.list().items
+
+        def look(size: int) -> None:
+            text = "".join(unit.format(number) for number in range(size // len(unit))).encode()
+            finder(engine, rows, START + 60 * DAY)(rows[0], text)
+
+        assert growth(look, 4 * 1024, 32 * 1024) < 24
 
 
 def test_health_shows_what_is_outdated_and_its_fix_is_one_step_of_undo(tmp_path: Path, clock: Clock) -> None:

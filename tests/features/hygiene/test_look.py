@@ -10,6 +10,8 @@ from memtui.engine.approval import Approver
 from memtui.engine.model import Address
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.hygiene.look import TextLooker, told
+from memtui.features.hygiene.model import Hazard
+from memtui.features.hygiene.scan import scan
 from tests.features.transfer.agents import Agents, root
 
 NOW = 1_772_793_000_000
@@ -57,6 +59,32 @@ def test_a_text_that_was_looked_through_is_not_read_again(agents: Agents, engine
     assert looker.look(engine, rows, NOW) == first
     assert all(one.error is None and len(one.hazards) == 1 for one in first)
     assert all(one.error is not None for one in TextLooker().look(engine, rows, NOW))
+
+
+def test_a_text_that_cannot_be_looked_through_is_told_and_the_others_are(
+    agents: Agents, engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents.lay("claude-code", {"a.md": "a\x07b\n", "b.md": "the one\n", "c.md": "a\x07b\n"})
+
+    def fails(data: bytes, *, instructs: bool) -> tuple[Hazard, ...]:
+        if b"one" in data:
+            raise ValueError
+        return scan(data, instructs=instructs)
+
+    monkeypatch.setattr("memtui.features.hygiene.look.scan", fails)
+    found = TextLooker().look(engine, engine.rows.list().items, NOW)
+    assert [one.error is None for one in found] == [True, False, True]
+    assert found[1].error is not None
+    assert found[1].error.code == "E_INTERNAL"
+    assert all(len(one.hazards) == 1 for one in found if one.error is None)
+
+
+def test_two_findings_of_equal_lines_are_muted_one_by_one(agents: Agents) -> None:
+    agents.lay("claude-code", {"a.md": "a\x07b\nother\na\x07b\n"})
+    with agents.engine() as engine:
+        first, second = ids(engine)
+        engine.changes.mutes.mute([(Address("claude-code:project", "a.md"), "H06", second)], reason="a bell")
+        assert ids(engine) == {first: "", second: "a bell"}
 
 
 def ids(engine: Engine) -> dict[str, str]:
