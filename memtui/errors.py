@@ -60,6 +60,7 @@ CODES = {
     "E_WORKER": "the worker is missing, cannot be run safely, or gave no answer",
     "E_REPLY": "a worker's reply breaks a rule",
     "E_LOCKED": "another process is writing to this root",
+    "E_SCHEDULE": "the schedule cannot be made, or what it runs failed",
     "E_QUEUE_FULL": "too many tasks wait in the lane of this workspace",
     "E_TASK": "there is no such task, or it cannot be that any more",
     "E_STOPPED": "the user stopped a change of many memories before it came to this one",

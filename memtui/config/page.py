@@ -5,6 +5,7 @@ To write it anew: `python -m tests.config.test_page`.
 
 from collections.abc import Iterable
 
+from memtui.config.named import NAMED, NamedKey
 from memtui.config.settings import ACCESS, FIELDS, ROOT_KEYS, TABLES, VARIABLES, SettingField
 
 _HEAD = """\
@@ -81,6 +82,37 @@ counts as accepted, also inside a checkout: you chose it. The folder may be miss
 `--only-root` leaves out everything but the `--root` options and memtui's own roots.
 """
 
+_NAMED = """\
+## Tables with names of your own
+
+Jobs, deliveries, channels and budgets do nothing until they are named here. A secret is never written into the
+settings: an entry says where it is, `env:NAME` for a variable, `file:PATH` for a file of your own that nobody else may
+read (0600). [Schedules](guide/schedules.md) shows them at work.
+
+```toml
+[jobs.standup]
+argv = ["/usr/local/bin/standup", "--short"]
+cwd = "/srv/team"
+
+[channels.team-eng]
+speak = true
+quiet = "22:00-07:00"
+zone = "Europe/Berlin"
+
+[delivery.team]
+kind = "feishu"
+channel = "team-eng"
+to = "oc_5ad11d72b830411d72b836c20"
+app = "cli_a1b2"
+secret = "env:TEAM_APP_SECRET"
+
+[budgets."channel:team-eng"]
+limit = 200000
+unit = "tokens"
+window = "day"
+```
+"""
+
 _FOLDERS = """\
 ## Folders
 
@@ -117,6 +149,15 @@ def render() -> str:
                 ("Key", "Needed", "What it is"),
                 ((f"`{name}`", "yes" if needed else "no", text) for name, text, needed in ROOT_KEYS),
             ),
+            _NAMED,
+            _table(
+                ("Table", "Key", "Needed", "What it is"),
+                (
+                    (f"`[{table}.NAME]`", f"`{one.key}`", "yes" if one.needed else "no", _said(one))
+                    for table, (_, keys) in NAMED.items()
+                    for one in keys
+                ),
+            ),
             "## Environment variables\n",
             _table(
                 ("Variable", "Whose", "What it does"), ((f"`{name}`", whose, text) for name, whose, text in VARIABLES)
@@ -124,6 +165,11 @@ def render() -> str:
             _FOLDERS,
         )
     )
+
+
+def _said(one: NamedKey) -> str:
+    words = " or ".join(f'`"{choice}"`' for choice in one.choices)
+    return f"{one.text} {words[:1].upper()}{words[1:]}.".replace(" .", "")
 
 
 def _setting(field: SettingField) -> tuple[str, str, str, str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from memtui.config.directories import expand_user, find_directories, user_home
+from memtui.config.named import NAMED, NamedEntry
 from memtui.config.settings import (
     ACCESS,
     AGENT_VARIABLES,
@@ -59,11 +60,12 @@ def load_settings(
     removed: tuple[str, ...] = ()
     roots: tuple[RootEntry, ...] = ()
     access: tuple[AccessRule, ...] = ()
+    named: tuple[NamedEntry, ...] = ()
     _from_environment(environ, values, origins)
     if os.path.lexists(directories.config_file):
         chosen = read_config(directories.config_file, user)
         keys, roots, access = chosen.keys, chosen.roots, chosen.access
-        key_lines, removed = chosen.key_lines, chosen.removed
+        key_lines, removed, named = chosen.key_lines, chosen.removed, chosen.named
         for key, value, line in chosen.values:
             values[key], origins[key] = value, f"config.toml, line {line}" if line else "config.toml"
     for key, value in (options or {}).items():
@@ -76,6 +78,7 @@ def load_settings(
         removed=removed,
         roots=roots,
         access=access,
+        named=named,
         workspace=_workspace(environ),
         debug=environ.get("MEMTUI_DEBUG", "") not in ("", "0"),
         worker=bool(environ.get("MEMTUI_WORKER")),
@@ -103,7 +106,12 @@ def reread(settings: Settings) -> Settings:
             values[key], origins[key] = value, _origin(line)
     given: dict[str, Any] = {key.replace(".", "_"): value for key, value in values.items()}
     return settings._replace(
-        **given, keys=chosen.keys, roots=chosen.roots, access=chosen.access, origins=tuple(origins.items())
+        **given,
+        keys=chosen.keys,
+        roots=chosen.roots,
+        access=chosen.access,
+        named=chosen.named,
+        origins=tuple(origins.items()),
     )
 
 
@@ -158,6 +166,7 @@ class ConfigFile(NamedTuple):
     access: tuple[AccessRule, ...] = ()
     key_lines: tuple[tuple[str, int], ...] = ()
     removed: tuple[str, ...] = ()
+    named: tuple[NamedEntry, ...] = ()
 
 
 class _File(NamedTuple):
@@ -230,6 +239,7 @@ def read_config(path: str, home: str | None) -> ConfigFile:
     keys: tuple[tuple[str, str], ...] = ()
     roots: tuple[RootEntry, ...] = ()
     access: tuple[AccessRule, ...] = ()
+    named: list[NamedEntry] = []
     removed: list[str] = []
     fields = {field.key: field for field in FIELDS}
     for key, value in _flatten(table):
@@ -239,6 +249,8 @@ def read_config(path: str, home: str | None) -> ConfigFile:
             roots = _roots(file, value)
         elif key == "access":
             access = _access(file, value)
+        elif key in NAMED:
+            named += _named(file, key, value)
         elif key in fields:
             values.append((key, _check(file, fields[key], value), file.line_of(key)))
         elif key in REMOVED:
@@ -249,7 +261,20 @@ def read_config(path: str, home: str | None) -> ConfigFile:
             known = [*fields, *(name for name, _ in TABLES)]
             raise file.refuse(f"there is no setting {key!r}.", _suggest(key, known), key=key, line=file.line_of(key))
     lines = tuple((id_, file.line_of(f"keys.{id_}")) for id_, _ in keys)
-    return ConfigFile(tuple(values), keys, roots, access, lines, tuple(removed))
+    return ConfigFile(tuple(values), keys, roots, access, lines, tuple(removed), tuple(named))
+
+
+def _named(file: _File, table: str, value: object) -> Iterable[NamedEntry]:
+    from memtui.config.named_check import NamedError, entry
+
+    if not isinstance(value, dict):
+        raise file.refuse(f"{table} is not a table.", f"Write [{table}.NAME].", key=table, line=file.line_of(table))
+    for name, given in value.items():
+        try:
+            yield entry(table, name, given)
+        except NamedError as error:
+            line = file.line_of(_plain(error.key))
+            raise file.refuse(error.what, error.hint, key=error.key, line=line) from None
 
 
 def _read_text(path: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memtui.config.directories import Directories
+from memtui.config.named import NAMED, NamedEntry
 
 Value = str | int | bool | tuple[str, ...]
 """What a simple setting can hold."""
@@ -100,6 +101,8 @@ class Settings(NamedTuple):
     """One sentence for each setting of the file that memtui no longer has."""
     roots: tuple[RootEntry, ...] = ()
     """The `[[roots]]` of the settings file."""
+    named: tuple[NamedEntry, ...] = ()
+    """The entries of the tables of `config/named.py`, in the file's order."""
     workspace: str | None = None
     """`MEMTUI_WORKSPACE`, checked; None: made from the checkout's path."""
     debug: bool = False
@@ -119,6 +122,10 @@ class Settings(NamedTuple):
     def origin(self, key: str) -> str:
         """Say where a setting's value came from: `default`, a file and line, a variable or an option."""
         return dict(self.origins).get(key, "default")
+
+    def entries(self, table: str) -> dict[str, NamedEntry]:
+        """Give what a table of named entries has, such as `jobs`, by name."""
+        return {one.name: one for one in self.named if one.table == table}
 
     @property
     def config_file(self) -> str:
@@ -330,6 +337,7 @@ TABLES = (
     ("keys", 'A table of `action = "key"`: gives an action of the workbench another key; `memtui keys` lists them.'),
     ("access", 'A table of `client = "rw"`, `"plan"`, `"ro"` or `"off"`: the most each agent may do; see below.'),
     ("roots", "An array of tables, each a folder of memories that memtui would not find by itself."),
+    *((name, text) for name, (text, _) in NAMED.items()),
 )
 """Settings that are not simple values."""
 

@@ -48,9 +48,11 @@ if TYPE_CHECKING:
     from memtui.engine.find.search import Searcher
     from memtui.engine.history import History
     from memtui.engine.ledger import Ledger
+    from memtui.engine.ledger.claims import ClaimTable
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable
+    from memtui.engine.ledger.schedules import ScheduleTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
     from memtui.engine.look.catalog import Catalog, Library
@@ -83,6 +85,14 @@ def _origins(engine: Engine) -> OriginTable:
     return engine._ledger.origins  # noqa: SLF001 - as above
 
 
+def _schedules(engine: Engine) -> ScheduleTable:
+    return engine._ledger.schedules  # noqa: SLF001 - as above
+
+
+def _claims(engine: Engine) -> ClaimTable:
+    return engine._ledger.claims  # noqa: SLF001 - as above
+
+
 class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
@@ -94,6 +104,10 @@ class Engine:
     """What agents' own session files say that they did to memories; the ledger's own table."""
     origins = cached_property(_origins)
     """Who wrote each line of memories; the ledger's own table."""
+    schedules = cached_property(_schedules)
+    """What is to run when; the ledger's own table."""
+    claims = cached_property(_claims)
+    """Due times and messages that were taken once; the ledger's own table."""
 
     def __init__(
         self,

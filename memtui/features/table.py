@@ -40,6 +40,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "pins": ("pin", "unpin", "pins"),
     "tools": ("tool", "mcp"),
     "tasks": ("tasks", "status"),
+    "schedules": ("schedule",),
     "serve": ("serve",),
     "install": ("install", "uninstall"),
     "sessions": ("sessions",),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LOOK_S = 0.5
 """Seconds between two looks."""
-BEGIN_S = 600.0
+BEGIN_S = 60.0
 """Seconds until it looks for the first time, and between two looks, at what begins by itself."""
 READ_FIRST_S, READ_S = 3.0, 60.0
 """Seconds until agents' sessions are read, where the user allowed it: behind the first screen, and from then on."""

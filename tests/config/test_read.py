@@ -32,8 +32,8 @@ def refused(folder: Path, content: str | bytes) -> UsageError:
 
 
 def test_an_empty_file_says_nothing(tmp_path: Path) -> None:
-    assert read(tmp_path, "") == ((), (), (), (), (), ())
-    assert read(tmp_path, b"\xef\xbb\xbf# only a comment\r\n") == ((), (), (), (), (), ())
+    assert read(tmp_path, "") == ((), (), (), (), (), (), ())
+    assert read(tmp_path, b"\xef\xbb\xbf# only a comment\r\n") == ((), (), (), (), (), (), ())
 
 
 def test_a_setting_of_an_older_version_is_named_and_the_rest_is_read(tmp_path: Path) -> None:

@@ -30,8 +30,10 @@ from memtui.engine.model import Retention
 from memtui.errors import MemtuiError, StorageError
 
 if TYPE_CHECKING:
+    from memtui.engine.ledger.claims import ClaimTable
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
+    from memtui.engine.ledger.schedules import ScheduleTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
 
@@ -63,6 +65,18 @@ def _origins(ledger: Ledger) -> OriginTable:
     return OriginTable(ledger, ledger.versions, lambda: ledger.touches)
 
 
+def _schedules(ledger: Ledger) -> ScheduleTable:
+    from memtui.engine.ledger.schedules import ScheduleTable
+
+    return ScheduleTable(ledger)
+
+
+def _claims(ledger: Ledger) -> ClaimTable:
+    from memtui.engine.ledger.claims import ClaimTable
+
+    return ClaimTable(ledger)
+
+
 class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
@@ -73,6 +87,10 @@ class Ledger(Database):
     """What agents' sessions say they did."""
     origins = cached_property(_origins)
     """Who wrote each line."""
+    schedules = cached_property(_schedules)
+    """What is to run when."""
+    claims = cached_property(_claims)
+    """What was done once."""
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
         """See `Database`."""

@@ -428,5 +428,31 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE INDEX observation_log_step ON observation_log (step) WHERE step NOT NULL;
     CREATE INDEX observation_log_name ON observation_log (name, seq);
     """,
+    # What is to run when, and what was done once: due times and messages. A claim is never given up.
+    """
+    CREATE TABLE schedules (
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        name TEXT NOT NULL UNIQUE,
+        spec TEXT NOT NULL,
+        zone TEXT NOT NULL,
+        words TEXT NOT NULL,
+        target TEXT NOT NULL,
+        label TEXT NOT NULL,
+        creator TEXT NOT NULL,
+        workspace TEXT NOT NULL,
+        made INTEGER NOT NULL,
+        upto INTEGER NOT NULL,
+        paused TEXT NOT NULL,
+        failures INTEGER NOT NULL,
+        waits INTEGER NOT NULL
+    );
+    CREATE TABLE claims (
+        key TEXT PRIMARY KEY,
+        at INTEGER NOT NULL,
+        state TEXT NOT NULL DEFAULT '',
+        tries INTEGER NOT NULL DEFAULT 0,
+        note TEXT NOT NULL
+    ) WITHOUT ROWID;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

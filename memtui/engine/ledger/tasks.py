@@ -29,6 +29,8 @@ KEY_MS = DAY_MS
 """For how long the same key means the same task."""
 WAITING_MOST, BACKGROUND_MOST = 16, 8
 """Tasks of a workspace that may wait and run; how many of them may be anything but `remember`."""
+TIMED, TIMED_MOST = ("scheduled", "deliver"), 500
+"""Kinds that wait for their time, which takes no room from what somebody waits for; how many of them may wait."""
 
 _HOW = "json_patch('{}', json_object('contextMode', request ->> 'contextMode', 'scope', request ->> 'scope'))"
 """Of a request only how it was asked, which stays with what came of it."""
@@ -115,9 +117,12 @@ class TaskTable:
         return None
 
     def _refuse_full(self, kind: str, workspace: str, most: int, most_background: int) -> None:
+        if kind in TIMED:
+            most = most_background = TIMED_MOST
         asked = self._database.row(
-            "SELECT count(*), coalesce(sum(kind != 'remember'), 0) FROM tasks WHERE workspace = ? AND state IN (?, ?)",
-            (workspace, *OPEN),
+            "SELECT count(*), coalesce(sum(kind != 'remember'), 0) FROM tasks WHERE workspace = ? AND state IN (?, ?)"
+            " AND (kind IN (?, ?)) = ?",
+            (workspace, *OPEN, *TIMED, int(kind in TIMED)),
             kinds="ii",
         )
         count, background = asked or (0, 0)
@@ -157,7 +162,8 @@ class TaskTable:
     def next_due(self, workspace: str, now: int) -> Task | None:
         """What is to be done next in a lane: what somebody waits for before what nobody does, older before newer."""
         return self._find(
-            "workspace = ? AND state = ? AND not_before <= ? ORDER BY kind IN ('extract', 'dream'), seq",
+            "workspace = ? AND state = ? AND not_before <= ?"
+            " ORDER BY kind IN ('extract', 'dream', 'scheduled', 'deliver'), seq",
             workspace,
             QUEUED,
             now,

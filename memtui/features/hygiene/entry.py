@@ -4,6 +4,7 @@ from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
+    schedulable=("check",),
     verbs=(
         Verb(
             "check",

@@ -28,7 +28,7 @@ from memtui.telemetry import tell
 from memtui.wire.doors import door_access
 from memtui.wire.session import Session
 
-BEGIN_S = 600.0
+BEGIN_S = 60.0
 """Between two looks at what begins by itself."""
 TRIES = 3
 """How often a task is begun that never gets as far as a plan."""
@@ -145,8 +145,11 @@ class _Work:
             faults.note(self._session.engine.state_dir, error, "tasks")
             ending = _End(FAILED, ("E_INTERNAL", f"A fault of memtui's own: {type(error).__name__}: {error}"))
         else:
+            if planned.again and self._end(anew=True) is None:
+                tasks.put_back(task.id, tasks.clock() + planned.again, counted=False)
+                return False
             plan = _written(planned, task)
-            if self._end(anew=True) is None and self._keep(planned, plan):
+            if not planned.again and self._end(anew=True) is None and self._keep(planned, plan):
                 return _carry_out(self._session, task, plan)
             ending = self._end(anew=True) or _End(CANCELLED, ("E_STOPPED", "It was cancelled."))
         if ending.state:

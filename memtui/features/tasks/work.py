@@ -66,6 +66,8 @@ class Planned(NamedTuple):
     """Stored for somebody to decide; one that is stored already, or was rejected, is not stored again."""
     run: Run | None = None
     """What was done for it, to be kept."""
+    again: int = 0
+    """In how many milliseconds it is begun again; nothing else of this counts then. 0: it is done."""
     read: tuple[tuple[str, str, SessionCursor], ...] = ()
     """How far session files were read, kept together with the proposals: consumer, file and place."""
 

@@ -1,8 +1,7 @@
 """A worker that is a command the user has: looked at first, never run with fewer flags than keep it from acting.
 
-It gets its prompt on standard input, an empty folder and a list of variables, and is ended with all it started: by
-TERM, two seconds later by KILL. What it prints is data, and a megabyte at most. A process that leaves its group on
-purpose is out of reach.
+It gets its prompt on standard input, an empty folder and a list of variables, and is ended with all it started
+(`features/tasks/child.py`). What it prints is data, and a megabyte at most.
 """
 
 from __future__ import annotations
@@ -11,16 +10,14 @@ import json
 import os
 import re
 import shutil
-import signal
-import subprocess
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from memtui.engine.disk import fsio, state_file
 from memtui.errors import RefusedError
+from memtui.features.tasks.child import Child, run
 from memtui.features.workers.reply import SCHEMA
 from memtui.mask import mask
 
@@ -28,11 +25,9 @@ FOLDER = "workers"
 """In the state folder: what a worker is run in; sessions that were begun there are nobody's."""
 SECONDS = 120
 """That a worker has for one answer."""
-BYTES = 1_048_576
-"""That a worker may print."""
 MARK = "MEMTUI_WORKER"
 """Set for a worker, and so for all it starts, which does no work of ours; `Settings.worker` says whether it is."""
-_GRACE, _STEP, _LOOK = 2.0, 0.05, 20
+_LOOK = 20
 _SCHEMA_FILE = "schema.json"
 
 
@@ -169,23 +164,16 @@ def _run(argv: tuple[str, ...], given: str, program: WorkerProgram, place: Worke
         fsio.make_root(empty)
         values = {"{schema}": schema, "{file}": file, "@{file}": f"@{file}", "{system}": system}
         values["{seconds}"] = str(int(place.seconds))
-        try:
-            process = subprocess.Popen(
-                [values.get(word, word) for word in argv],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=empty,
-                env=_environment(program, place.environ),
-                start_new_session=True,
-            )
-        except (OSError, ValueError) as error:
-            raise _failed(f"{program.name} cannot be started: {error}.", "Look whether it runs by itself.") from None
-        with process:
-            try:
-                code, out, told = _talk(process, given.encode("utf-8", "replace"), program.name, place)
-            finally:
-                _end(process)
+        child = Child(
+            program.name,
+            [values.get(word, word) for word in argv],
+            empty,
+            _environment(program, place.environ),
+            place.seconds,
+            place.cancelled,
+            _failed,
+        )
+        code, out, told = run(child, given.encode("utf-8", "replace"))
     if code:
         last = told.decode("utf-8", "replace").strip().rpartition("\n")[2] or _said_error(out)
         raise _failed(f"{program.name} ended with {code}: {mask(last[-300:]).text}", "Look whether it runs by itself.")
@@ -196,42 +184,6 @@ def _environment(program: WorkerProgram, environ: Mapping[str, str]) -> dict[str
     starts = ("LC_", *program.variables)
     given = {name: value for name, value in environ.items() if name in _VARIABLES or name.startswith(starts)}
     return given | {MARK: "1", "NO_COLOR": "1"}
-
-
-def _talk(process: subprocess.Popen[bytes], given: bytes, name: str, place: WorkerPlace) -> tuple[int, bytes, bytes]:
-    """Feed a process and read it until it ends; what it started may still be there."""
-    until = time.monotonic() + place.seconds
-    rest: bytes | None = given
-    ended = closed = False
-    while True:
-        try:
-            out, told = process.communicate(rest, timeout=_STEP)
-            closed = True
-        except subprocess.TimeoutExpired as waited:
-            out, told, rest = waited.output or b"", waited.stderr or b"", None
-        if len(out) + len(told) > BYTES:
-            raise _failed(f"{name} printed more than {BYTES:,} bytes, and was ended.", "Run it again.")
-        if closed or ended:
-            return process.returncode, out, told
-        ended = process.poll() is not None
-        if place.cancelled():
-            raise _failed(f"{name} was cancelled, and ended.", "Run it again when you want to.")
-        if time.monotonic() > until:
-            raise _failed(f"{name} gave no answer within {place.seconds:g} seconds, and was ended.", "Run it again.")
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all it started, also when it has ended itself."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        until = time.monotonic() + _GRACE
-        with suppress(ProcessLookupError, PermissionError):  # nobody is left of the group
-            os.killpg(process.pid, number)
-            while time.monotonic() < until:
-                process.poll()
-                os.killpg(process.pid, 0)
-                time.sleep(_STEP / 5)
-            continue
-        return
 
 
 def _reply_in(out: str, program: WorkerProgram) -> str:

@@ -1,0 +1,100 @@
+"""Settings that come as tables with names of the user's own: jobs, deliveries, budgets, channels.
+
+Here is what they may say; `named_check.py` checks it, and is loaded only where somebody has such a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+NamedValue = str | int | bool | tuple[str, ...]
+
+
+class NamedKey(NamedTuple):
+    """One key of such a table."""
+
+    key: str
+    text: str
+    """One sentence."""
+    kind: str = "text"
+    """`text`, `texts`, `number`, `yes/no`, `secret` (where a secret is), `url`, `zone` or `hours`."""
+    needed: bool = False
+    choices: tuple[str, ...] = ()
+
+
+_ZONE = "The time zone, such as `Europe/Berlin`; that of the machine otherwise."
+NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
+    "jobs": (
+        "A table for each job a schedule may run: a program of yours, never one that a chat or an agent names.",
+        (
+            NamedKey("argv", "The program and its arguments; no shell reads them.", "texts", needed=True),
+            NamedKey("cwd", "The folder it runs in, an absolute path.", needed=True),
+        ),
+    ),
+    "delivery": (
+        "A table for each place that messages go to; only those that are named here can be sent to.",
+        (
+            NamedKey("kind", "Whose interface it is.", needed=True, choices=("dingtalk", "feishu", "webhook")),
+            NamedKey("channel", "The channel it speaks into, a name below `[channels]`; needed but for `webhook`."),
+            NamedKey("to", "The conversation: DingTalk's `openConversationId` or chat id, Feishu's `chat_id`."),
+            NamedKey("app", "The app's id (DingTalk's client id); without one `url` is a custom robot's."),
+            NamedKey("secret", "Where the app's or the webhook's secret is: `env:NAME` or `file:PATH`.", "secret"),
+            NamedKey(
+                "url", "The webhook's address, or of an app the interface's; `env:NAME` for one with a token.", "url"
+            ),
+            NamedKey("cool_app", "DingTalk's `coolAppCode`, for an app that came into the group that way."),
+        ),
+    ),
+    "channels": (
+        "A table for each channel, by the name its gateway has for it.",
+        (
+            NamedKey("speak", "Whether memtui may send messages there of its own accord.", "yes/no"),
+            NamedKey("quiet", "Hours in which nothing is sent there, such as `22:00-07:00`.", "hours"),
+            NamedKey("zone", _ZONE, "zone"),
+            NamedKey("allowed", "The people whose word counts there, by the ids of the gateway.", "texts"),
+            NamedKey(
+                "schedule",
+                "Whether a schedule from the chat waits for you, or those of `allowed` make them at once.",
+                choices=("review", "allowed"),
+            ),
+        ),
+    ),
+    "budgets": (
+        "A table for each limit: `channel:NAME` or `channel:*`, `jobs`, `delivery:NAME`, or `org` for all together.",
+        (
+            NamedKey("limit", "How much in a window.", "number", needed=True),
+            NamedKey("unit", "What is counted.", needed=True, choices=("tokens", "messages")),
+            NamedKey("window", "From midnight or from the first of the month.", needed=True, choices=("day", "month")),
+            NamedKey("zone", _ZONE, "zone"),
+        ),
+    ),
+}
+"""The tables: what each is, and what an entry of it may say."""
+
+
+class NamedEntry(NamedTuple):
+    """One entry, such as `[jobs.standup]`."""
+
+    table: str
+    name: str
+    values: tuple[tuple[str, NamedValue], ...] = ()
+
+    def text(self, key: str, otherwise: str = "") -> str:
+        """A text of it."""
+        found = dict(self.values).get(key, otherwise)
+        return found if isinstance(found, str) else otherwise
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        """A list of it; empty where it says nothing."""
+        found = dict(self.values).get(key, ())
+        return found if isinstance(found, tuple) else ()
+
+    def number(self, key: str) -> int:
+        """A number of it; 0 where it says nothing."""
+        found = dict(self.values).get(key, 0)
+        return found if isinstance(found, int) else 0
+
+    def flag(self, key: str) -> bool:
+        """Whether it says yes."""
+        return dict(self.values).get(key) is True

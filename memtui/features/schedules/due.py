@@ -1,0 +1,57 @@
+"""What is due: looked at each minute from the wall clock, by whoever holds the lane; each due time is taken once.
+
+After a sleep the newest time that went by runs, and the claim's note says how many others did not. A clock that was set
+back repeats nothing: within a day nothing is due again, and beyond that claims refuse what ran.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.engine.ledger.database import DAY_MS
+from memtui.features.schedules import times
+from memtui.features.tasks.workspace import workspace_of
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.engine import Engine
+    from memtui.engine.ledger.schedules import PlannedRun
+    from memtui.engine.task import Task
+    from memtui.wire.session import Session
+
+KIND = "scheduled"
+
+
+def begin(session: Session, settings: Settings) -> None:
+    """Queue what is due in this lane."""
+    if not session.options.read_only and settings.lifecycle_enabled and not settings.worker:
+        look(session.engine, workspace_of(session.surroundings).id)
+
+
+def look(engine: Engine, workspace: str) -> tuple[Task, ...]:
+    """Queue what is due in a lane, as tasks."""
+    now, queued = engine.schedules.clock(), []
+    for one in engine.schedules.all(workspace):
+        upto = one.upto if one.upto <= now + DAY_MS else now - DAY_MS  # the clock was far ahead when it was taken
+        found = None if one.paused or one.waits else times.due(one.spec, one.zone, upto, now)
+        task = None if found is None else take(engine, one, found.at, missed=found.missed)
+        queued += [task] if task is not None else []
+    return tuple(queued)
+
+
+def take(engine: Engine, one: PlannedRun, at: int, *, missed: int = 0, trigger: str = "auto") -> Task | None:
+    """Take a due time, durably: its claim, the task and how far the schedule is are one; None when it was taken."""
+
+    def queue() -> Task:
+        if trigger == "auto":
+            engine.schedules.reached(one.id, at)
+        request = {"schedule": one.name, "id": one.id, "due": at}
+        return engine.tasks.enqueue(KIND, one.workspace, f"schedule:{one.name}", request, trigger=trigger)
+
+    note = f"{missed}{'+' * (missed >= times.COUNTED)} earlier times went by" if missed else ""
+    return engine.claims.once(key(one.id, at), queue, note=note)
+
+
+def key(schedule: int, due: int) -> str:
+    """Name the claim of a due time."""
+    return f"run:{schedule}:{due}"

@@ -1,0 +1,128 @@
+"""What a schedule may run, and making one; the same whoever asks: a terminal, a chat, an agent.
+
+A schedule names a verb that its entry calls schedulable, or a job of the user's settings. What it was given as text
+reaches a job on standard input and is never carried out. It is apart because a chat makes schedules by it too.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.ledger.schedules import PlannedRun
+from memtui.engine.model import is_person
+from memtui.errors import RefusedError, UsageError
+from memtui.features.feature import Feature, load
+from memtui.features.schedules import times
+
+JOB = "job"
+TEXT = 4_000
+"""Characters of what a job is told."""
+_NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
+
+
+class ScheduleWish(NamedTuple):
+    """A schedule as somebody asks for it."""
+
+    name: str
+    spec: str
+    words: Sequence[str]
+    zone: str
+    target: str = ""
+    label: str = ""
+
+
+def schedulable() -> tuple[str, ...]:
+    """Give the verbs that a schedule may run."""
+    entries: Mapping[str, Feature] = load("memtui.features.table:entries")()
+    return tuple(verb for each in entries.values() for verb in each.schedulable)
+
+
+def add(
+    engine: Engine, settings: Settings, wish: ScheduleWish, *, workspace: str, creator: str, agreed: bool = False
+) -> PlannedRun:
+    """Make a schedule, durably; one that nobody at a terminal asked for waits for a person, unless that is `agreed`.
+
+    Raises:
+        UsageError: `E_SCHEDULE`: the name, the time, the zone or what is to run cannot be. ConflictError: `E_EXISTS`.
+        RefusedError: `E_TOO_MANY`. StorageError: it cannot be kept.
+    """
+    if not _NAME.fullmatch(wish.name):
+        raise _wrong(f"{wish.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
+    now = engine.schedules.clock()
+    spec, words = times.check(wish.spec, wish.zone, now), _runnable(settings, wish.words)
+    label = " ".join(wish.label.split())[:80] or wish.name
+    return engine.schedules.add(
+        PlannedRun(
+            0,
+            wish.name,
+            spec,
+            wish.zone,
+            words,
+            wish.target,
+            label,
+            creator,
+            workspace,
+            now,
+            now,
+            waits=not (agreed or is_person(creator)),
+        )
+    )
+
+
+def _runnable(settings: Settings, words: Sequence[str]) -> tuple[str, ...]:
+    if words and words[0] == JOB:
+        jobs = settings.entries("jobs")
+        if len(words) < 2 or words[1] not in jobs:
+            raise _wrong(
+                f"There is no job {words[1] if len(words) > 1 else ''!r} in the settings.",
+                f"There are: {', '.join(jobs) or 'none'}. A job is a table [jobs.NAME] with argv and cwd.",
+            )
+        text = " ".join(words[2:]).strip()
+        if len(text) > TEXT:
+            raise _wrong(f"The text is over {TEXT:,} characters.", "Keep long texts in a file that the job reads.")
+        return (JOB, words[1], text)
+    known = schedulable()
+    if not words or words[0] not in known:
+        raise _wrong(
+            f"A schedule cannot run {' '.join(words)[:40] or 'nothing'}.", f"It can run: {', '.join(known)}, job NAME."
+        )
+    if any(word.startswith("--yes") for word in words):
+        raise _wrong("A schedule agrees to nothing in your place.", "Leave out --yes.")
+    if any("\0" in word or len(word) > TEXT for word in words):
+        raise _wrong("A word of it cannot be given to a program.", "Leave it out.")
+    return tuple(words)
+
+
+def what_words(one: PlannedRun) -> str:
+    """Say what a schedule runs: `digest -> team`, `job standup`."""
+    words = one.words[:2] if one.words[0] == JOB else one.words
+    return " ".join(words) + (f" -> {one.target}" if one.target else "")
+
+
+def how_words(one: PlannedRun) -> str:
+    """Say why a schedule does not run; empty when it does."""
+    if one.waits:
+        return f"waits for you: set by {one.creator}"
+    return f"paused: {one.paused}" if one.paused else ""
+
+
+def refuse_waiting(one: PlannedRun) -> None:
+    """Refuse to run what no person agreed to.
+
+    Raises:
+        RefusedError: `E_PERSON`.
+    """
+    if one.waits:
+        raise RefusedError(
+            f"Nobody has agreed to the schedule {one.name} yet.",
+            code="E_PERSON",
+            hint=f"Do it in a terminal of your own: memtui schedule resume {one.name}.",
+        )
+
+
+def _wrong(message: str, hint: str) -> UsageError:
+    return UsageError(message, code="E_SCHEDULE", unharmed="No schedule was made or changed.", hint=hint)

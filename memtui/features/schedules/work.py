@@ -1,0 +1,148 @@
+"""Running what is due: a verb of ours, or a job of the settings; tried again, and paused after it failed too often.
+
+A job is a list of words of the user's own file: no shell reads it, and nothing of the ledger is carried out. What it is
+told comes on standard input, below a line that says who set it.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING
+
+from memtui.config.read import read_environment
+from memtui.engine.ledger.schedules import PlannedRun
+from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.features.actors import who_words
+from memtui.features.feature import load
+from memtui.features.schedules import due, times
+from memtui.features.schedules.plan import JOB, refuse_waiting
+from memtui.features.tasks.child import Child, run
+from memtui.features.tasks.lanes import refuse_off, works
+from memtui.features.tasks.work import Planned
+from memtui.mask import mask
+
+if TYPE_CHECKING:
+    from memtui.features.tasks.work import Working
+
+AGAIN_MS = (60_000, 300_000, 900_000)
+"""After how long a run that failed is begun again."""
+MOST_FAILED = 5
+"""Due times in a row that fail before the schedule is paused."""
+SECONDS = 285
+"""That a run may take: less than the lane gives a task, so that a run that is too slow is told as one that failed."""
+OUTPUT = 65_536
+"""Bytes of what a run prints that are kept."""
+_FOUND = 8
+"""The status of a command that found something to look at, which is no failure."""
+
+
+def scheduled(working: Working) -> Planned:
+    """Run what a task names.
+
+    Raises:
+        MemtuiError: it failed for the last time, or was cancelled.
+    """
+    engine, request = working.engine, working.task.request
+    name, at = str(request.get("schedule")), int(str(request.get("due")))
+    try:
+        one = engine.schedules.get(name)
+    except NotFoundError:
+        return Planned(result={"summary": f"The schedule {name} was removed before it ran."})
+    refuse_waiting(one)
+    claim = due.key(one.id, at)
+    known = engine.claims.get(claim)
+    if known is not None and known.state == "ok" and one.words[0] not in works():
+        return Planned(result={"summary": f"{name} ran already."})
+    try:
+        planned, text = _perform(working, one)
+    except MemtuiError as error:
+        tries = (known.tries if known is not None else 0) + 1
+        if working.cancelled():
+            raise
+        if tries <= len(AGAIN_MS):
+            engine.claims.mark(claim, "again", tries=tries)
+            return Planned(again=AGAIN_MS[tries - 1])
+        _failed(working, one, claim, error)
+        raise
+    del text
+    with engine.claims.together():
+        if engine.claims.mark(claim, "ok"):
+            _ended(working, one)
+    return planned
+
+
+def _ended(working: Working, one: PlannedRun) -> None:
+    working.engine.schedules.ended(one.id, failed=False)
+    if one.spec.startswith(times.ONCE):
+        working.engine.schedules.remove(one.id)
+
+
+def _failed(working: Working, one: PlannedRun, claim: str, error: MemtuiError) -> None:
+    table = working.engine.schedules
+    with working.engine.claims.together():
+        if working.engine.claims.mark(claim, "failed") and table.ended(one.id, failed=True) >= MOST_FAILED:
+            table.pause(one.id, f"it failed {MOST_FAILED} times in a row, the last time with: {error.message}")
+
+
+def _perform(working: Working, one: PlannedRun) -> tuple[Planned, str]:
+    """Run it; gives what the task is to do besides, and what it says to whoever is told."""
+    verb = one.words[0]
+    if verb in works():
+        refuse_off(working.settings, verb)
+        task = working.task._replace(kind=verb, request={})
+        planned: Planned = load(works()[verb])(working._replace(task=task))
+        return planned, str(planned.result.get("summary", ""))
+    text = _job(working, one) if verb == JOB else _verb(working, one)
+    said = next((line for line in text.splitlines() if line.strip()), "")
+    return Planned(result={"summary": mask(f"{one.name}: {said[:120] or 'it said nothing'}").text}), text
+
+
+def _job(working: Working, one: PlannedRun) -> str:
+    job = working.settings.entries("jobs").get(one.words[1])
+    if job is None:
+        raise _error(f"There is no job {one.words[1]} in the settings any more.", "Nothing was run; name it again.")
+    cwd = job.text("cwd")
+    if not os.path.isabs(cwd) or not os.path.isdir(cwd):
+        raise _error(f"There is no folder {cwd}, in which the job {job.name} runs.", "Nothing was run; make it.")
+    who = " ".join(who_words(one.creator).split())
+    head = f'[Scheduled task "{one.label}" set by {who}]\n'.encode("utf-8", "replace")
+    child = Child(
+        f"The job {job.name}",
+        job.texts("argv"),
+        cwd,
+        read_environment(),
+        SECONDS,
+        working.cancelled,
+        _error,
+    )
+    return _output(child, head + one.words[2].encode("utf-8", "replace") + b"\n")
+
+
+def _verb(working: Working, one: PlannedRun) -> str:
+    settings, words = working.settings, ["-P", "-m", "memtui", "--project", working.workspace.path]
+    if settings.directories.origin == "--home":
+        words += ["--home", settings.directories.config]
+    child = Child(
+        f"memtui {one.words[0]}",
+        [sys.executable, *words, *one.words],
+        working.workspace.path,
+        read_environment(),
+        SECONDS,
+        working.cancelled,
+        _error,
+    )
+    return _output(child, b"")
+
+
+def _output(child: Child, given: bytes) -> str:
+    code, out, told = run(child, given)
+    if code not in (0, _FOUND):
+        last = told.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        raise _error(f"{child.name} ended with {code}: {mask(last[-300:]).text}", "Look whether it runs by itself.")
+    cut = "\n(cut)" if len(out) > OUTPUT else ""
+    return out[:OUTPUT].decode("utf-8", "replace") + cut
+
+
+def _error(message: str, hint: str) -> RefusedError:
+    return RefusedError(message, code="E_SCHEDULE", hint=hint)

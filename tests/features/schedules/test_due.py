@@ -1,0 +1,299 @@
+"""Schedules: each due time once whoever comes to it, what fails tried again, and nothing of a stranger runs."""
+
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from itertools import takewhile
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.config.read import load_settings, read_environment
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.ledger.schedules import PlannedRun
+from memtui.errors import UsageError
+from memtui.features.schedules import due, times, work
+from memtui.features.schedules.plan import ScheduleWish, add
+from memtui.features.schedules.verbs import short
+from memtui.features.tasks.lanes import work_off
+from memtui.features.tasks.work import Working, working_in
+from memtui.features.tasks.workspace import Workspace, workspace_of
+from memtui.wire.session import Options, Session, open_session
+from tests.cli.conftest import Cli
+from tests.conftest import START, Clock
+from tests.examples import examples
+
+ZONES = ("UTC", "Europe/Berlin", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu")
+MANY = examples(50) // 10
+MINUTE, HOUR, DAY = 60_000, 3_600_000, 86_400_000
+
+
+@pytest.fixture
+def session(tmp_path: Path, clock: Clock, config: Path) -> Iterator[Session]:
+    config.write_text(jobs(tmp_path, say="echo from-job; cat"))
+    found = open_session(load_settings(read_environment()), Options(only_roots=True), lock_wait=5)
+    engine = Engine.open(found.roots, state_dir=found.settings.state_dir, clock=clock)
+    yield found._replace(engine=engine)
+    engine.close()
+
+
+def jobs(folder: Path, **shell: str) -> str:
+    argv = {name: json.dumps(["/bin/sh", "-c", text]) for name, text in shell.items()}
+    return "".join(f'[jobs.{name}]\nargv = {one}\ncwd = "{folder}"\n' for name, one in argv.items())
+
+
+def lane(session: Session) -> Workspace:
+    return workspace_of(session.surroundings)
+
+
+def settings(session: Session) -> Settings:
+    return load_settings(read_environment())
+
+
+def make(session: Session, spec: str, *words: str, by: str = "cli", name: str = "one", zone: str = "UTC") -> PlannedRun:
+    wish = ScheduleWish(name, spec, words, zone)
+    return add(session.engine, settings(session), wish, workspace=lane(session).id, creator=by)
+
+
+def until(end: int, coming: Iterator[int]) -> list[int]:
+    return [*takewhile(lambda at: at <= end, coming)]
+
+
+def look(session: Session) -> list[str]:
+    """Queue what is due and work it off; gives how each task ended."""
+    due.begin(session, settings(session))
+    work_off(session, workspace=lane(session), stop=bool)
+    return [f"{task.state} {(task.error or ('',))[0]}".strip() for task in session.engine.tasks.all()]
+
+
+@pytest.mark.parametrize(
+    ("name", "spec", "words", "zone"),
+    [
+        ("one", "60 * * * *", ("dream",), "UTC"),
+        ("one", "* * * * * *", ("dream",), "UTC"),
+        ("one", "0 0 30 2 *", ("dream",), "UTC"),
+        ("one", "@once soon", ("dream",), "UTC"),
+        ("one", "@hourly", ("dream",), "Mars/Olympus"),
+        ("one", "@hourly", ("rm", "x"), "UTC"),
+        ("one", "@hourly", (), "UTC"),
+        ("one", "@hourly", ("job", "none"), "UTC"),
+        ("one", "@hourly", ("check", "--yes"), "UTC"),
+        ("../one", "@hourly", ("dream",), "UTC"),
+        ("one", "@hourly", ("job", "say", "x" * 4_001), "UTC"),
+    ],
+)
+def test_what_cannot_be_a_schedule_is_refused(
+    session: Session, name: str, spec: str, words: tuple[str, ...], zone: str
+) -> None:
+    with pytest.raises(UsageError) as error:
+        make(session, spec, *words, name=name, zone=zone)
+    assert (error.value.code, session.engine.schedules.all()) == ("E_SCHEDULE", ())
+
+
+@given(
+    st.sampled_from(["*/7 * * * *", "30 2 * * *", "30 1 * * *", "0 */5 * * *", "15 3 1,15 * *", "0 9 * * 1-5"]),
+    st.sampled_from(ZONES),
+    st.integers(0, 365 * 24 * 60),
+    st.integers(1, 60 * 24 * 40),
+)
+def test_the_newest_time_is_the_last_that_comes(spec: str, zone: str, begin: int, length: int) -> None:
+    after = START + begin * MINUTE
+    now = after + length * MINUTE
+    coming = until(now, times.comes(spec, zone, after))
+    assert coming == sorted(set(coming))
+    assert times.due(spec, zone, after, now) == (
+        times.Due(coming[-1], min(len(coming) - 1, times.COUNTED)) if coming else None
+    )
+
+
+def test_clocks_that_change_run_a_day_once() -> None:
+    for day, hours in (("2026-03-29", [3]), ("2026-10-25", [2])):  # 02:30 is left out in Berlin; it comes twice
+        midnight = datetime.fromisoformat(day).replace(tzinfo=ZoneInfo("Europe/Berlin"))
+        begin, end = (round(one.timestamp() * 1_000) for one in (midnight, midnight + timedelta(days=1)))
+        found = until(end - 1, times.comes("30 2 * * *", "Europe/Berlin", begin))
+        assert [datetime.fromtimestamp(at / 1_000, midnight.tzinfo).hour for at in found] == hours
+
+
+def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(session: Session, clock: Clock) -> None:
+    seed = random.randrange(2**32)
+    chance = random.Random(seed)
+    specs = ["0 */6 * * *", "30 2 * * *", "15 9 * * 1-5", "0 0 1 * *"]
+    made = [make(session, spec, "dream", name=f"s{n}", zone=ZONES[n % 5]) for n, spec in enumerate(specs * MANY)]
+    others = [Engine.open((), state_dir=session.settings.state_dir, clock=clock) for _ in range(3)]
+    ran: dict[int, list[int]] = {one.id: [] for one in made}
+    begin, end = clock.now, clock.now + 365 * DAY
+    while clock.now < end:
+        clock.advance(seconds=chance.choice((60, 20_000, 90_000, 700_000)))
+        if chance.random() < 0.1:
+            clock.advance(seconds=-chance.randrange(3_000))
+        for engine in chance.sample(others, chance.randrange(3)):
+            for task in due.look(engine, lane(session).id):
+                ran[int(str(task.request["id"]))].append(int(str(task.request["due"])))
+                engine.tasks.cancel(task.id)
+    upto = {one.id: one.upto for one in session.engine.schedules.all()}
+    for one in made:
+        claims = session.engine.claims.of(f"run:{one.id}:", 10_000)
+        missed = sum(int(claim.note.split("+")[0].split()[0]) for claim in claims if claim.note)
+        coming = until(upto[one.id], times.comes(one.spec, one.zone, begin))
+        assert len(ran[one.id]) == len(set(ran[one.id])), f"seed {seed}: a due time ran twice"
+        assert len(ran[one.id]) + missed == len(coming), f"seed {seed}: {one.spec} {one.zone}"
+        assert set(ran[one.id]) <= set(coming)
+    for engine in others:
+        engine.close()
+
+
+def test_a_clock_set_back_repeats_nothing_and_one_set_far_ahead_runs_once(session: Session, clock: Clock) -> None:
+    one = make(session, "@hourly", "dream")
+    at = lane(session).id
+    clock.advance(seconds=3_600)
+    assert len(due.look(session.engine, at)) == 1
+    clock.advance(seconds=-3_000)
+    assert due.look(session.engine, at) == ()
+    clock.advance(days=7)
+    assert len(due.look(session.engine, at)) == 1
+    assert session.engine.claims.of(f"run:{one.id}:")[0].note == "166 earlier times went by"
+    clock.advance(days=365)
+    assert len(due.look(session.engine, at)) == 1
+    clock.advance(days=-365)
+    assert due.look(session.engine, at) == ()
+    clock.advance(seconds=3_600)
+    assert len(due.look(session.engine, at)) == 1, "it goes on when the clock is right again"
+
+
+def test_processes_that_look_at_once_queue_it_once(session: Session, clock: Clock) -> None:
+    make(session, "@once 2026-01-01T00:30", "dream")
+    code = (
+        "import sys; from memtui.engine import Engine; from memtui.features.schedules import due;"
+        "e = Engine.open((), state_dir=sys.argv[1], clock=lambda: int(sys.argv[3]));"
+        "sys.stdin.read(); print(len(due.look(e, sys.argv[2])))"
+    )
+    words = [sys.executable, "-c", code, session.settings.state_dir, lane(session).id, str(START + HOUR)]
+    waiting = [subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    said = [process.communicate("")[0].strip() for process in waiting]
+    assert sorted(said) == ["0", "0", "0", "1"]
+
+
+def test_a_job_gets_its_text_on_standard_input_and_no_shell_reads_it(session: Session, clock: Clock) -> None:
+    make(session, "@hourly", "job", "say", "$(touch never); rm -rf /")
+    clock.advance(seconds=3_600)
+    assert look(session) == ["completed"]
+    (task,) = session.engine.tasks.all()
+    assert (task.result or {})["summary"] == "one: from-job"
+    planned, text = work._perform(working(session), session.engine.schedules.get("one"))
+    assert text == 'from-job\n[Scheduled task "one" set by you]\n$(touch never); rm -rf /\n'
+    assert planned.steps == ()
+
+
+def working(session: Session) -> Working:
+    return working_in(session, settings(session))
+
+
+def test_what_fails_is_tried_again_and_paused_after_five_times(
+    session: Session, clock: Clock, config: Path, tmp_path: Path
+) -> None:
+    config.write_text(jobs(tmp_path, say="echo no >&2; exit 3"))
+    make(session, "@daily", "job", "say")
+    clock.advance(days=1)
+    waits = []
+    while "failed E_SCHEDULE" not in look(session):
+        (task,) = session.engine.tasks.all()
+        waits.append(task.not_before - clock.now)
+        clock.now = task.not_before
+    assert waits == [*work.AGAIN_MS]
+    for _ in range(4):
+        clock.now += DAY
+        for _ in range(4):
+            look(session)
+            clock.advance(seconds=901)
+    found = session.engine.schedules.get("one")
+    assert (found.failures, "no" in found.paused, short(session)) == (5, True, "S1")
+    clock.advance(days=3)
+    assert len(look(session)) == 5, "nothing runs while it is paused"
+    session.engine.schedules.pause(found.id, "")
+    assert (look(session), session.engine.schedules.get("one").failures) == (["failed E_SCHEDULE"] * 5, 0)
+
+
+@pytest.mark.parametrize("gone", ["job", "cwd"])
+def test_a_job_or_folder_that_is_gone_runs_nothing(
+    session: Session, clock: Clock, config: Path, tmp_path: Path, gone: str
+) -> None:
+    mark = tmp_path / "ran"
+    make(session, "@hourly", "job", "say")
+    config.write_text("" if gone == "job" else jobs(tmp_path / "gone", say=f"touch {mark}"))
+    clock.advance(seconds=3_600)
+    assert look(session) == ["queued"]
+    assert not mark.exists()
+
+
+def test_a_job_that_hangs_is_ended_with_all_it_started(
+    session: Session, clock: Clock, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(work, "SECONDS", 0.5)
+    config.write_text(jobs(tmp_path, say="sleep 60 & echo $! > child; sleep 60", much="head -c 100000 /dev/zero"))
+    make(session, "@hourly", "job", "say")
+    clock.advance(seconds=3_600)
+    assert look(session) == ["queued"]
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "child").read_text()), 0)
+    monkeypatch.setattr(work, "SECONDS", 60)
+    config.write_text(jobs(tmp_path, much="head -c 100000 /dev/zero | tr '\\0' x"))
+    _, text = work._perform(working(session), make(session, "@hourly", "job", "much", name="much"))
+    assert len(text) == work.OUTPUT + len("\n(cut)")
+
+
+def test_what_an_agent_makes_waits_for_a_person(session: Session, clock: Clock) -> None:
+    made = make(session, "@hourly", "job", "say", by="agent:claude")
+    clock.advance(days=1)
+    assert (look(session), short(session)) == ([], "S1")
+    session.engine.schedules.pause(made.id, "")
+    assert look(session) == [], "from now on, and not for what went by"
+    clock.advance(seconds=3_600)
+    assert look(session) == ["completed"]
+
+
+def test_one_time_runs_once_and_goes_also_when_it_is_past(session: Session, clock: Clock) -> None:
+    make(session, "@once 2026-01-01T09:00", "job", "say")
+    clock.advance(days=30)
+    assert look(session) == ["completed"]
+    assert session.engine.schedules.all() == ()
+
+
+def test_a_kill_at_any_step_leaves_a_run_that_is_done_once(
+    session: Session, clock: Clock, tmp_path: Path, config: Path
+) -> None:
+    config.write_text(jobs(tmp_path, say="echo x >> log"))
+    make(session, "@hourly", "job", "say")
+    clock.advance(seconds=3_600)
+    (task,) = due.look(session.engine, lane(session).id)
+    session.engine.tasks.start(task.id)  # killed before the job
+    assert look(session) == ["completed"]
+    claim = session.engine.claims.of("run:")[0]
+    planned = work.scheduled(working(session)._replace(task=task))  # killed behind it, before the task ended
+    assert (claim.state, planned.result["summary"], (tmp_path / "log").read_text()) == ("ok", "one ran already.", "x\n")
+
+
+def test_the_command_line_makes_lists_pauses_and_removes(cli: Cli, config: Path, tmp_path: Path) -> None:
+    config.write_text(jobs(tmp_path, say="cat"))
+    assert cli("schedule", "add", "tidy", "0 9 * * 1", "dream", "--zone", "UTC").status == 0
+    assert cli("schedule", "add", "look", "@daily", "check --severity E").status == 0
+    assert cli("schedule", "add", "tidy", "@daily", "dream").status == 3
+    assert cli("schedule", "add", "bad", "x", "dream", "--json").error["code"] == "E_SCHEDULE"
+    assert [(one["name"], one["time"]) for one in cli("schedule", "--json").items] == [
+        ("tidy", "0 9 * * 1"),
+        ("look", "0 0 * * *"),
+    ]
+    assert cli("schedule", "pause", "--all").status == 0
+    assert {one["paused"] for one in cli("schedule", "--json").items} == {"paused: by hand"}
+    assert cli("schedule", "resume", "tidy").status == 0
+    assert cli("schedule", "run", "look").out.startswith("scheduled-")
+    assert cli("schedule", "rm", "tidy").status == 0
+    assert [one["name"] for one in cli("schedule", "--json").items] == ["look"]
+    assert "paused" in str(cli("status", "--json").json["schedules"])
