@@ -20,6 +20,8 @@ class Tool(NamedTuple):
     `Result`; may raise a `MemtuiError`."""
     switches: tuple[str, ...] = ()
     """Settings that all have to be on; else clients are not told of it, and a call is refused."""
+    reads_sessions: bool = False
+    """Whether what answers also takes the settings as they are now, and where the client stands."""
     clients: str = ""
     """A setting that names the clients it is for, and nobody else; empty: it is for all."""
 

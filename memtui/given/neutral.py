@@ -57,6 +57,18 @@ _TURNS = ("human", "assistant")
 """Words that begin a turn where an old prompt format is read: behind an empty line, with a colon."""
 
 
+def without_given(text: str) -> str:
+    """A text without the blocks that memtui puts before agents; one without an end hides what follows."""
+    for tag in (INDEX_TAG, HOT_TAG, FILE_TAG):
+        pieces, end = [], 0
+        while (start := text.find(f"<{tag}", end)) >= 0:
+            pieces.append(text[end:start])
+            close = text.find(f"</{tag}>", start)
+            end = len(text) if close < 0 else close + len(tag) + 3
+        text = "".join((*pieces, text[end:]))
+    return text
+
+
 def line(text: str) -> str:
     """Make a name or a description inert on one line: entities for markup, tokens for what is hidden, no live link.
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from memtui import __version__
 from memtui.config.settings import Settings, Value
-from memtui.config.surroundings import project_at
+from memtui.config.surroundings import Surroundings, project_at
 from memtui.engine import Engine
 from memtui.engine.access import Access
 from memtui.engine.model import Actor, is_reserved
@@ -74,6 +74,7 @@ class Desk:
         self._left: list[LiveDoor] = []
         self._moved = False
         self._door: AdmittedClient | None = None
+        self._place: Surroundings | None = None
         self.on_open: Callable[[Engine], object] | None = None
         """Called with every engine before the client can use it."""
 
@@ -104,6 +105,14 @@ class Desk:
         with self._guard:
             assert self._live is not None
             return self._live.setting(key)
+
+    def standing(self) -> tuple[Settings, Surroundings]:
+        """Give the settings as they are now, and where the client stands; raises what `door` does."""
+        self.door()
+        with self._guard:
+            assert self._live is not None
+            assert self._place is not None
+            return self._live.settings(), self._place
 
     def stand(self, folders: Sequence[str]) -> bool:
         """Serve the project a client names by the folders it has open; a `--project` of the user's own comes first.
@@ -137,7 +146,8 @@ class Desk:
     def _open(self, settings: Settings, access: Access) -> Engine:
         # An agent reaches `/memories/...` only, so nothing else on the machine is looked for.
         options = self._options._replace(actor=actor_of(self._name or NAMELESS), only_roots=True, all_projects=False)
-        engine = open_session(settings, options, lock_wait=LOCK_WAIT, access=access).engine
+        session = open_session(settings, options, lock_wait=LOCK_WAIT, access=access)
+        engine, self._place = session.engine, session.surroundings
         if self.on_open is not None:
             self.on_open(engine)
         return engine

@@ -68,7 +68,8 @@ def _call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resu
                 if off := _switch_off(desk, tool, door.actor):
                     raise switched_off(off)
                 began = now_ms()
-                answer: Result = _load(tool.call)(door.engine, door.actor, arguments or {})
+                more = desk.standing() if tool.reads_sessions else ()
+                answer: Result = _load(tool.call)(door.engine, door.actor, arguments or {}, *more)
                 if answer.counts:
                     tell(
                         desk.setting("telemetry") is True,

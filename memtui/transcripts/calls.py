@@ -164,6 +164,18 @@ def _written(event: SessionEvent, home: str) -> Iterator[FileTouch]:
         yield FileTouch(WROTE, path, text, edits, added)
 
 
+def command_of(event: SessionEvent) -> str:
+    """What a call told a shell; empty for calls of other tools."""
+    return _command(event) if event.tool.lower() in _SHELL else ""
+
+
+def only_reads(event: SessionEvent) -> bool:
+    """Whether a call only looked at something, so that it says little when it fails."""
+    words = command_of(event).split(maxsplit=1)
+    looks = bool(words) and os.path.basename(words[0]) in _SHOWS | _FINDS
+    return looks or event.tool.lower() in _READING | _SEARCHING | _LOADING | _WEB
+
+
 def is_changed_by_user(event: SessionEvent) -> bool:
     """Whether a person changed what a call wrote before it was written."""
     return event.gave.get("userModified") is True or event.asked.get("modified_by_user") is True

@@ -3,7 +3,19 @@
 Sources: anthropics/claude-agent-sdk-python, `_internal/sessions.py`, and the shapes in parsers' tests of others.
 """
 
-from memtui.transcripts.event import AGENT, NOTHING, TOOL, USER, Log, mapping, sequence, string, target_of, words
+from memtui.transcripts.event import (
+    AGENT,
+    NOTHING,
+    SUMMARY,
+    TOOL,
+    USER,
+    Log,
+    mapping,
+    sequence,
+    string,
+    target_of,
+    words,
+)
 
 KNOWN = frozenset(
     (
@@ -76,4 +88,4 @@ def _user(log: Log, record: dict[str, object], uuid: str, content: object, *, in
     if in_tree and not meta:
         log.branch(uuid)
         log.begin(uuid)
-    log.add(uuid, USER, said, meta=meta)
+    log.add(uuid, USER, said, meta=meta, tool=SUMMARY if record.get("isCompactSummary") is True else "")

@@ -7,7 +7,20 @@ one (`paginated`) only completed items. Nothing in them has an id but calls, so 
 import re
 from hashlib import sha256
 
-from memtui.transcripts.event import AGENT, MAYBE, TOOL, USER, Log, mapping, parsed, sequence, string, target_of, words
+from memtui.transcripts.event import (
+    AGENT,
+    MAYBE,
+    SUMMARY,
+    TOOL,
+    USER,
+    Log,
+    mapping,
+    parsed,
+    sequence,
+    string,
+    target_of,
+    words,
+)
 
 KNOWN = frozenset(
     (
@@ -40,7 +53,7 @@ def read(log: Log, record: dict[str, object]) -> bool:
     elif kind == "response_item" and not log.paged:
         _item(log, string(payload.get("type")), dict(payload))
     elif kind == "compacted" and (said := string(payload.get("message"))):
-        log.add(log.key, USER, said, meta=True)
+        log.add(log.key, USER, said, meta=True, tool=SUMMARY)
     return True
 
 

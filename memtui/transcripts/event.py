@@ -7,8 +7,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+from memtui.mask import mask
+
 USER, AGENT, TOOL = "user", "agent", "tool"
 """Who an event is of: what stands where a person's words do; the agent's answer; a call of a tool."""
+SUMMARY = "summary"
+"""What stands as the tool of a text that sums up what came before, so that the agent may forget it."""
 MAYBE = "maybe user"
 """What a person may have typed: it counts in sessions that never say formally what was typed (`Log.formal`)."""
 
@@ -38,7 +42,8 @@ class SessionEvent(NamedTuple):
     text: str
     """What was said; of a call that failed, the beginning of what it gave back."""
     tool: str
-    """As the agent calls it; empty when only the result of a call is new."""
+    """As the agent calls it; empty when only the result of a call is new. Of what stands where a person's words do:
+    `SUMMARY`, or nothing."""
     target: str
     """The path, command or address that a call is about, as the agent gave it; several are lines."""
     failed: bool
@@ -82,7 +87,9 @@ class Log:
 
     def forget(self) -> None:
         """Drop all events; what is known of the session stays."""
-        self.leaf = self._before
+        self.leaf = self._leaf_before = self._before
+        self.leaves: dict[int, str] = {}
+        """The last record of the tree before each line that begins a turn, by its offset."""
         self.reaches_back = False
         """Whether something was rolled back that is before what is read here."""
         self._events: list[SessionEvent] = []
@@ -97,7 +104,7 @@ class Log:
 
     def record(self, offset: int, length: int, timestamp: object) -> None:
         """Say which line is read now, and when it says it was written: ISO 8601."""
-        self.line = (offset, length)
+        self.line, self._leaf_before = (offset, length), self.leaf
         self.stamp = string(timestamp)
         try:
             at = int(datetime.fromisoformat(self.stamp).timestamp() * 1000)
@@ -127,8 +134,8 @@ class Log:
 
         See `SessionEvent` for what it has.
         """
-        limit = FAILURE if role == TOOL else TEXT
-        shown, session, cwd, name = map(_clean, (text[:limit], self.session, self.cwd, tool))
+        kept = _failure(text) if role == TOOL else text[:TEXT]
+        shown, session, cwd, name = map(_clean, (kept, self.session, self.cwd, tool))
         event = SessionEvent(
             *(_clean(uuid), session, self.at, cwd, role, shown, name, _clean(target[:TEXT])),
             *(failed, meta, self.sidechain, self._file, *self.line),
@@ -146,7 +153,7 @@ class Log:
         """Say how a call ended; only of one that failed the text is kept."""
         place = self._places.get(call, -1)
         if 0 <= place < len(self._events) and self._events[place].uuid == call:
-            told = _clean(text[:FAILURE]) if failed else ""
+            told = _clean(_failure(text)) if failed else ""
             result = gave if self._calls else NOTHING
             self._events[place] = self._events[place]._replace(failed=failed, text=told, gave=result)
         elif failed and call:
@@ -156,6 +163,7 @@ class Log:
         """Begin a turn, or any record that can be gone back to."""
         self._turns.setdefault(key, len(self._events))
         self._anchors[key] = key
+        self.leaves.setdefault(self.line[0], self._leaf_before)
 
     def roll_back(self, turns: int) -> None:
         """Take back the last turns."""
@@ -260,6 +268,11 @@ def target_of(arguments: object) -> str:
         if text:
             return text
     return ""
+
+
+def _failure(text: str) -> str:
+    """The beginning of what a failed call gave back, without secrets: the end may lie in one."""
+    return mask(text[:TEXT]).text[:FAILURE]
 
 
 def _clean(text: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
@@ -51,6 +51,8 @@ class Slice(NamedTuple):
     """Lines that are too long, not UTF-8, or no object of JSON."""
     skipped: str = ""
     """Why nothing was read: `GONE`, `REFUSED`, `LINK`, `SPECIAL`, `FOREIGN` or `LARGE`."""
+    leaves: Mapping[int, str] = {}
+    """The last record of the tree before each line that begins a turn, by its offset: see `back`."""
 
 
 class _RolledBackEarlierError(Exception):
@@ -158,6 +160,21 @@ def _holds(chunk: bytes, word: bytes, forms: tuple[bytes, ...]) -> bool:
     return at >= 0
 
 
+def back(path: str, cursor: SessionCursor, offset: int, leaf: str) -> SessionCursor | None:
+    """Where to go on before the end of a look, at the line where a turn begins; None where the file is gone."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        head, tail = _ends(handle, offset)
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+    return cursor._replace(offset=offset, head=head, tail=tail, leaf=leaf[:200])
+
+
 def line_at(path: str, offset: int, length: int) -> bytes:
     """Read a line again that an event was in; nothing where it cannot be read any more."""
     try:
@@ -235,7 +252,7 @@ def _read(
         if stop():
             break
     at = SessionCursor(*_identity(found), end, *_ends(handle, end), reader.version, log.leaf[:200])
-    return Slice(log.events(), at, not start, count, unknown, broken)
+    return Slice(log.events(), at, not start, count, unknown, broken, leaves=log.leaves)
 
 
 def _take(log: Log, reader: Reader, line: _Line) -> bool | None:

@@ -183,6 +183,10 @@ class LiveDoor:
                 raise
             return self._engine
 
+    def settings(self) -> Settings:
+        """Give all settings as they are now; raises as `engine`."""
+        return self._settings.now()
+
     def setting(self, key: str) -> Value:
         """Give a simple setting as it is now, by its key.
 

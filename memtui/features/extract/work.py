@@ -52,7 +52,6 @@ TURNS = 40
 """Turns that a worker is shown at most: the newest."""
 _WORDS = 4_000
 """Characters of them by which memories are found that they may be about."""
-_INJECTED = (neutral.INDEX_TAG, neutral.HOT_TAG, neutral.FILE_TAG)
 _WRITES = re.compile(r"(?i)write|edit|create|replace|patch|insert|save|remember")
 NOBODY_ASKED = "Nobody was asked yet whether agents' sessions may be read: memtui sessions on"
 
@@ -129,7 +128,7 @@ def _turns(
             before = event
         if not _typed(event):
             continue
-        text = _own(event.text)
+        text = neutral.without_given(event.text)
         marked = markers.cut(text)
         cwd = event.cwd or home
         why = ""
@@ -154,18 +153,6 @@ def _turns(
 
 def _typed(event: SessionEvent) -> bool:
     return event.role == USER and not event.meta and not event.sidechain
-
-
-def _own(text: str) -> str:
-    """A text without the blocks that memtui puts before agents; one without an end hides what follows."""
-    for tag in _INJECTED:
-        pieces, end = [], 0
-        while (start := text.find(f"<{tag}", end)) >= 0:
-            pieces.append(text[end:start])
-            close = text.find(f"</{tag}>", start)
-            end = len(text) if close < 0 else close + len(tag) + 3
-        text = "".join((*pieces, text[end:]))
-    return text
 
 
 def _inside(path: str, folder: str) -> bool:

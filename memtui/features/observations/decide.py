@@ -56,7 +56,7 @@ def mark_of(engine: Engine, look: CardLook, word: str) -> ObservationMark:
 
 
 def _beside(look: CardLook, card: Card) -> bytes:
-    keys = look.reader.texts_of(card.source) if look.reader is not None else []
+    keys = look.reader.texts_of(card.source) if look.reader is not None and card.root else []
     twins = [card.text_key[:BESIDE]] * (keys.count(card.text_key) - 1)
     return b"".join(sorted([*({key[:BESIDE] for key in keys} - {card.text_key[:BESIDE]}), *twins]))
 

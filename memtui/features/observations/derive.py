@@ -19,8 +19,9 @@ from memtui.errors import MemtuiError, RefusedError
 from memtui.features.entries.guarded import format_of
 from memtui.features.observations import names, rules
 from memtui.features.observations.answers import adapted
-from memtui.features.observations.model import Card, CardSource, Derived
+from memtui.features.observations.model import SESSION, Card, CardSource, Derived
 from memtui.features.observations.names import Decided
+from memtui.features.observations.sessions.files import SessionFiles, SessionReach, prune
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.cards import CardWriter
 
@@ -28,6 +29,8 @@ SOON = 0.15
 """Seconds that a question waits for what is behind."""
 ROWS, BYTES = 500, 1_048_576
 """Cards, and bytes of memories, that one transaction writes; or one file."""
+MEGABYTES = 500
+"""Of a file of cards, above which the oldest of sessions go."""
 _VERSIONS = 50
 _FIRST, _DAY = 978_307_200_000, 86_400_000
 """2001, before which no time is believed; and a day, by which one may lie ahead."""
@@ -42,7 +45,7 @@ class ObserveProgress(NamedTuple):
     """How far deriving is."""
 
     total: int
-    """Memories there are cards of, or should be."""
+    """Memories and sessions there are cards of, or should be."""
     pending: int
     failed: int
     error: str = ""
@@ -66,10 +69,12 @@ def catch_up(
     seconds: float | None = SOON,
     cancelled: Callable[[], bool] = bool,
     progress: Callable[[str], object] = str,
+    sessions: SessionReach | None = None,
 ) -> ObserveProgress:
     """Derive what is new in the memories of an engine, unless another process is at it; None: however long it takes.
 
-    Decisions newer than the file are applied in any case, before anything is read from it.
+    With `sessions` also what is new in those, where they may be read. Decisions newer than the file are applied in any
+    case, before anything is read from it.
 
     Raises:
         MemtuiError: the ledger or the disk cannot be used; `E_READ_ONLY`: decisions wait and may not be applied.
@@ -85,14 +90,34 @@ def catch_up(
             return _glance(engine)
         with generations.translated(), closing(generations.writer(table)) as writer:
             apply_decisions(engine, writer)
-            done = _Run(engine, writer).work(seconds, cancelled, progress)
+            end = None if seconds is None else time.monotonic() + seconds
+            done = _Run(engine, writer).work(end, cancelled, progress)
+            if sessions is not None and sessions.allowed:
+                done = _with_sessions(done, SessionFiles(engine, writer, sessions), end, cancelled, progress)
+                prune(engine, writer, MEGABYTES)
             if not done.pending:
                 remove_files(table.directory, lambda number: number < table.generation())
             return done
 
 
+def _with_sessions(
+    done: ObserveProgress,
+    files: SessionFiles,
+    end: float | None,
+    cancelled: Callable[[], bool],
+    progress: Callable[[str], object],
+) -> ObserveProgress:
+    left = files.work(end, cancelled, progress)
+    error = done.error or next(iter(files.failed.values()), "")
+    return ObserveProgress(done.total + files.total, done.pending + left, done.failed + len(files.failed), error)
+
+
 def rebuild(
-    engine: Engine, *, cancelled: Callable[[], bool] = bool, progress: Callable[[str], object] = str
+    engine: Engine,
+    *,
+    cancelled: Callable[[], bool] = bool,
+    progress: Callable[[str], object] = str,
+    sessions: SessionReach | None = None,
 ) -> tuple[ObserveProgress, int]:
     """Make all cards anew beside those in use, and put them in their place when they are whole.
 
@@ -108,9 +133,13 @@ def rebuild(
         with closing(generations.writer(table)) as old, closing(generations.building(table)) as writer:
             run = _Run(engine, writer)
             done = run.work(None, cancelled, progress)
+            if not done.pending and sessions is not None and sessions.allowed:
+                writer.note("horizon", int(str(old.meta("horizon") or 0)))
+                done = _with_sessions(done, SessionFiles(engine, writer, sessions), None, cancelled, progress)
             if done.pending:
                 return done, 0
-            elsewhere = sorted(place for place in old.sources() if place[0] not in run.uids)
+            made = {(0, path) for path in writer.reads()}
+            elsewhere = sorted(place for place in old.sources() if place[0] not in run.uids and place not in made)
             copied = writer.copy_sources(old, elsewhere, lambda cards: _placed(run.decided, cards))
             apply_decisions(engine, writer)
             wrong = writer.check()
@@ -146,6 +175,8 @@ def _placed(decided: Decided, cards: Sequence[Card]) -> list[Card]:
     """The cards of one source with what is decided about them."""
     if not cards:
         return []
+    if cards[0].kind == SESSION:
+        return [adapted(one, names.place_turn(decided, one.name, one.text_key, one.cut)) for one in cards]
     entries = [(card.anchor, card.text_key) for card in cards]
     found = names.place(decided, cards[0].root, cards[0].path, entries)
     return [adapted(card, at) for card, at in zip(cards, found, strict=True)]
@@ -168,9 +199,8 @@ class _Run:
         self._failed = {place: one.failed for place, one in known.items() if one.failed and place in self._rows}
 
     def work(
-        self, seconds: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]
+        self, end: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]
     ) -> ObserveProgress:
-        end = None if seconds is None else time.monotonic() + seconds
         if self._gone:
             with self._writer.batch():
                 for place in self._gone:

@@ -16,6 +16,7 @@ _TYPES = (
 
 FEATURE = Feature(
     works={"observe": "memtui.features.observations.work:observe"},
+    begins="memtui.features.observations.work:begin",
     status="memtui.features.observations.verbs:status",
     verbs=(
         Verb(
@@ -92,6 +93,7 @@ FEATURE = Feature(
             "memtui.features.observations.tool:offer_index",
             "memtui.features.observations.tool:index",
             _SWITCHES,
+            reads_sessions=True,
         ),
         Tool(
             "memory_timeline",
@@ -99,6 +101,7 @@ FEATURE = Feature(
             "memtui.features.observations.tool:offer_timeline",
             "memtui.features.observations.tool:timeline",
             _SWITCHES,
+            reads_sessions=True,
         ),
         Tool(
             "memory_details",
@@ -106,6 +109,7 @@ FEATURE = Feature(
             "memtui.features.observations.tool:offer_details",
             "memtui.features.observations.tool:details",
             _SWITCHES,
+            reads_sessions=True,
         ),
     ),
 )

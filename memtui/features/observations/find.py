@@ -13,14 +13,17 @@ from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
 
+from memtui.agents.projects import main_checkout
 from memtui.agents.table import KNOWN, canonical
 from memtui.engine import Engine
 from memtui.engine.find import index
 from memtui.engine.find.rank import level, rank
 from memtui.errors import NotFoundError, StorageError, UsageError
-from memtui.features.observations.derive import ObserveProgress, catch_up
+from memtui.features.observations.derive import SOON, ObserveProgress, catch_up
 from memtui.features.observations.model import TYPES, Card
+from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.store import generations
+from memtui.features.observations.store.cards import searched_texts
 from memtui.features.observations.store.find import NEWEST, CardFilter, CardReader, merged
 from memtui.features.observations.store.index_text import expressions
 from memtui.matching import Query, Term, fold, parse
@@ -61,7 +64,12 @@ class CardPage(NamedTuple):
 
 @contextmanager
 def looking(
-    engine: Engine, *, client: str | None = None, private: bool = False, seconds: float | None = None
+    engine: Engine,
+    *,
+    client: str | None = None,
+    private: bool = False,
+    seconds: float | None = None,
+    sessions: SessionReach | None = None,
 ) -> Iterator[CardLook]:
     """CardLook at cards, after what is new was derived as far as there was time.
 
@@ -70,6 +78,7 @@ def looking(
         client: the agent that asks, which is given cards of memtui's memories and its own; None: a person or a program.
         private: a person asks and wants what is private, too.
         seconds: how long to derive; None: as long as a question may wait.
+        sessions: which of them may be read; None: no card of a session is given.
 
     Raises:
         StorageError: `E_STORE`, what was decided cannot be read, so nothing is handed out.
@@ -80,12 +89,17 @@ def looking(
             code="E_STORE",
             hint="Run `memtui doctor`.",
         )
-    progress = catch_up(engine) if seconds is None else catch_up(engine, seconds=seconds)
+    progress = catch_up(engine, seconds=SOON if seconds is None else seconds, sessions=sessions)
     reader = generations.reader(engine.observations, agent=client is not None)
     own = None if client is None else {"memtui", *(one.id for one in KNOWN if canonical(client) in one.client[:1])}
     roots = {root.id for root in engine.roots.all() if own is None or root.agent in own}
     uids = tuple(sorted(uid for uid, root_id in engine.roots.names().items() if root_id in roots))
-    wanted = CardFilter(uids, private=private and client is None)
+    projects: tuple[str, ...] = ()
+    if sessions is not None and sessions.allowed:
+        named = [root.project for root in engine.roots.all() if root.project]
+        projects = tuple(dict.fromkeys([*named, *map(main_checkout, named)]))
+    whose = None if own is None else tuple(sorted(own))
+    wanted = CardFilter(uids, private=private and client is None, projects=projects, whose=whose)
     if reader is None:
         yield CardLook(None, progress, wanted)
         return
@@ -187,8 +201,7 @@ def _scored(cards: Sequence[Card], query: Query, *, some: bool = False) -> list[
 
 
 def _rank(card: Card, query: Query, *, some: bool) -> int | None:
-    parts = (card.title, " ".join(card.concepts), " ".join((*card.files, card.path)), card.note, card.narrative)
-    texts = [index.plain(fold(part)) for part in parts]
+    texts = [index.plain(fold(part)) for part in searched_texts(card)]
     if not query.allows(*texts):
         return None
     best = partial(_best, texts)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
+from memtui.engine.ledger.cursors import SessionCursor
 from memtui.engine.observation import NORMAL
+
+SESSION = "session"
+"""The kind of cards made of agents' sessions; they belong to no root, for which their root is 0."""
 
 TYPES = (
     *("correction", "decision", "preference", "constraint"),
@@ -68,15 +73,15 @@ class Card(NamedTuple):
     name: bytes
     source: int
     kind: str
-    """`memory` or `note`."""
+    """`memory`, `note` or `session`."""
     root: int
-    """The ledger's id."""
+    """The ledger's id; 0 for a session."""
     path: str
     address: str
     """As it was called when it was derived."""
     agent: str
     span: str
-    """`start-end`, bytes of the file."""
+    """`start-end`, bytes of the file: of the entry, or of the line of a session."""
     anchor: bytes
     text_key: bytes
     type: str
@@ -127,3 +132,40 @@ class CardSource(NamedTuple):
     brought: bool
     failed: str = ""
     """Why there are none, as a sentence."""
+
+
+class SessionRead(NamedTuple):
+    """How far the cards of a session file go, and what the next look at it has to know."""
+
+    agent: str
+    covers: tuple[str, ...] = ()
+    """Projects whose turns were looked at; none: all."""
+    began: int = 0
+    """When its first event was, in milliseconds: of files with the same event the oldest has its cards."""
+    size: int = 0
+    written: int = 0
+    """Bytes and nanoseconds of the file when all of it was looked at."""
+    settled: bool = False
+    """Whether the last turn has its cards, because nobody went on with it for a while."""
+    whole: bool = False
+    """Whether it is read from its beginning each time, because something in it is marked as private."""
+    interrupted: bool = False
+    """Whether the turn before the place was stopped by a person."""
+    cursor: SessionCursor | None = None
+    """Where its last turn begins; None: at the beginning of the file."""
+
+    def packed(self) -> str:
+        """All of it as JSON."""
+        values = self._asdict()
+        if self.cursor is not None:
+            values["cursor"] = self.cursor._asdict() | {"head": self.cursor.head.hex(), "tail": self.cursor.tail.hex()}
+        return json.dumps(values)
+
+    @classmethod
+    def of(cls, packed: str) -> SessionRead:
+        """Read what `packed` gave."""
+        values = json.loads(packed)
+        if cursor := values.pop("cursor"):
+            digests = {name: bytes.fromhex(cursor[name]) for name in ("head", "tail")}
+            values["cursor"] = SessionCursor(**cursor | digests)
+        return cls(**values | {"covers": tuple(values["covers"])})

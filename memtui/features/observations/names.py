@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memtui.engine.observation import NORMAL, SUPPRESSED, ObservationMark
+from memtui.engine.observation import NORMAL, PRIVATE, SUPPRESSED, ObservationMark
 from memtui.features.observations.model import Placed
 
 SIZE = 10
@@ -44,6 +44,8 @@ class Decided(NamedTuple):
     secret: bytes
     here: dict[tuple[int, str], list[ObservationMark]]
     """By root and path."""
+    named: dict[bytes, ObservationMark]
+    """By the card's name, of cards of sessions."""
     texts: dict[bytes, int]
     """By text key: the strictest state that a decision gave the text, wherever it stands."""
 
@@ -51,13 +53,16 @@ class Decided(NamedTuple):
     def of(cls, secret: bytes, marks: Iterable[ObservationMark]) -> Decided:
         """Sort decisions."""
         here: dict[tuple[int, str], list[ObservationMark]] = {}
+        named: dict[bytes, ObservationMark] = {}
         texts: dict[bytes, int] = {}
         for mark in marks:
+            if not mark.root:
+                named[mark.name] = mark
             here.setdefault((mark.root, mark.path), []).append(mark)
             if mark.withholds:
                 state = max(mark.state, SUPPRESSED if mark.deleted_at is not None else NORMAL)
                 texts[mark.text_key] = max(state, texts.get(mark.text_key, NORMAL))
-        return cls(secret, here, texts)
+        return cls(secret, here, named, texts)
 
 
 def place(decided: Decided, root: int, path: str, entries: Sequence[tuple[bytes, bytes]]) -> list[Placed]:
@@ -92,6 +97,14 @@ def place(decided: Decided, root: int, path: str, entries: Sequence[tuple[bytes,
         strictest = max((min(one.state, SUPPRESSED) or SUPPRESSED for one in is_new), default=NORMAL)
         found.append(Placed(name, max(state, strictest), adrift=bool(is_new)))
     return found
+
+
+def place_turn(decided: Decided, name: bytes, text_key: bytes, cut: int) -> Placed:
+    """Say what was decided about a card of a session, whose name is its event's: one with private spans is private."""
+    mark, state = decided.named.get(name), decided.texts.get(text_key, NORMAL)
+    if mark is None:
+        return Placed(name, max(state, PRIVATE if cut else NORMAL))
+    return Placed(name, mark.state, mark.deleted_at is not None, patch=mark.patch)
 
 
 def _found(

@@ -199,6 +199,23 @@ def _card(
     )
 
 
+def composed(
+    body: str,
+    kind: str,
+    span: tuple[int, int],
+    *,
+    title: str,
+    same: str,
+    files: tuple[str, ...],
+    counts: tuple[int, int],
+) -> Derived:
+    """Make a card of a text without secrets and private spans; `same` is what another card of it has, too."""
+    lines = [line for line in body.splitlines() if line.strip()]
+    facts, concepts = _facts(lines), _concepts(body, lines, ())
+    shown = _shown(title, lines, "")
+    return Derived("", fold(same), span, kind, shown, body, facts, concepts, files or _files(body), *counts)
+
+
 def _shown(named: str, lines: Sequence[str], about: str) -> str:
     """A title: as it is called, else its first line, without the signs of Markdown."""
     found = named.strip() or about.strip() or next(filter(None, (_HEAD.sub("", line).strip() for line in lines)), "")

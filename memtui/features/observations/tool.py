@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memtui.config.settings import Settings
+from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine, now_ms
 from memtui.engine.model import Actor
 from memtui.errors import MemtuiError, UsageError
@@ -16,6 +18,7 @@ from memtui.features.observations import find
 from memtui.features.observations.answers import HEADING, LEAST, MOST, USUAL, detail, letters_of, line, within
 from memtui.features.observations.find import CardLook, looking
 from memtui.features.observations.model import TYPES, Card
+from memtui.features.observations.sessions.files import SessionReach
 from memtui.memory_tool.call import Result, whole_number
 from memtui.wire.times import parse_time
 
@@ -50,7 +53,13 @@ def offer_details(_engine: Engine) -> Offer:
     return Offer("Observations whole, by ids.", {"type": "object", "properties": fields, "required": ["ids"]}, _HINTS)
 
 
-def index(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
+def index(
+    engine: Engine,
+    actor: Actor,
+    given: Mapping[str, object],
+    settings: Settings | None = None,
+    place: Surroundings | None = None,
+) -> Result:
     """Answer a search with a line for each card, within a budget.
 
     Raises:
@@ -58,7 +67,7 @@ def index(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
     """
     limit = _number(given, "limit", find.LIMIT, find.MOST)
     budget = max(LEAST, _number(given, "budget", USUAL, MOST))
-    with looking(engine, client=actor.name) as found:
+    with looking(engine, client=actor.name, sessions=_reach(settings, place)) as found:
         wanted = found.wanted._replace(types=_types(given.get("types")), file=_text(given, "file"))
         if given.get("since"):
             wanted = wanted._replace(since=_time(given, "since"))
@@ -79,10 +88,16 @@ def index(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
         return Result(ok=True, text="\n".join((f"{head}{some}:", *lines, *more)) + _behind(look))
 
 
-def timeline(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
+def timeline(
+    engine: Engine,
+    actor: Actor,
+    given: Mapping[str, object],
+    settings: Settings | None = None,
+    place: Surroundings | None = None,
+) -> Result:
     """Answer with the cards before and after one; raises what `index` does, and when there is no such card."""
     before, after = (_number(given, name, 5, 20, none=5) for name in ("before", "after"))
-    with looking(engine, client=actor.name) as look:
+    with looking(engine, client=actor.name, sessions=_reach(settings, place)) as look:
         card = _anchor(look, given)
         if card is None:
             return Result(ok=True, text="No observation has these words." + _behind(look))
@@ -94,13 +109,19 @@ def timeline(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Resul
         return Result(ok=True, text="\n".join((f"Observations by time {HEADING}:", *kept)))
 
 
-def details(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result:
+def details(
+    engine: Engine,
+    actor: Actor,
+    given: Mapping[str, object],
+    settings: Settings | None = None,
+    place: Surroundings | None = None,
+) -> Result:
     """Answer with whole cards, and count a use of each memory behind them; raises what `index` does."""
     ids = given.get("ids")
     if not isinstance(ids, list) or not 1 <= len(ids) <= find.NAMES or not all(isinstance(one, str) for one in ids):
         raise UsageError(f"'ids' must be a list of 1 to {find.NAMES} ids.", hint="memory_search_index gives them.")
     shown, missing = [], []
-    with looking(engine, client=actor.name) as look:
+    with looking(engine, client=actor.name, sessions=_reach(settings, place)) as look:
         for word in dict.fromkeys(ids):
             try:
                 shown.append(find.named(look, word))
@@ -115,6 +136,10 @@ def details(engine: Engine, actor: Actor, given: Mapping[str, object]) -> Result
     _count_uses(engine, actor, shown[: len(texts)], names)
     more = [f"(not shown, for their size: {', '.join(rest)})"] if rest else []
     return Result(ok=True, text="\n".join((f"{HEADING}", *texts, *missing, *more)))
+
+
+def _reach(settings: Settings | None, place: Surroundings | None) -> SessionReach | None:
+    return None if settings is None or place is None else SessionReach(settings, place)
 
 
 def _count_uses(engine: Engine, actor: Actor, cards: Sequence[Card], names: Mapping[int, str]) -> None:
@@ -147,7 +172,7 @@ def _around(lines: Sequence[str], at: int, budget: int) -> list[str]:
 
 def _behind(look: CardLook) -> str:
     pending = look.progress.pending
-    return f"\n({pending} memories are not observed yet.)" if pending else ""
+    return f"\n({pending} files are not observed yet.)" if pending else ""
 
 
 def _text(given: Mapping[str, object], name: str) -> str:

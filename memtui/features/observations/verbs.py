@@ -15,6 +15,7 @@ from memtui.features.observations.answers import day, detail, letters_of, snippe
 from memtui.features.observations.derive import catch_up
 from memtui.features.observations.find import CardLook, looking
 from memtui.features.observations.model import Card
+from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.find import CardFilter
 from memtui.features.observations.work import KIND
@@ -62,7 +63,7 @@ def refuse_unobserved(call: Call) -> None:
 
 def _search(call: Call, words: list[str]) -> int:
     private = _asks_for_all(call)
-    with looking(call.engine, private=private) as found:
+    with looking(call.engine, private=private, sessions=_reach(call)) as found:
         look = found._replace(wanted=_wanted(call, found.wanted))
         limit, text = call.args.number("limit", find.LIMIT), " ".join(words)
         page = find.search(look, text, limit=limit, cursor=call.args.text("cursor") or "") if words else None
@@ -92,11 +93,11 @@ def _said(call: Call, look: CardLook, page: find.CardPage) -> None:
 
 def _behind(call: Call, look: CardLook) -> None:
     if look.progress.pending:
-        call.out.say(f"{look.progress.pending:,} memories are not observed yet: `memtui obs rebuild` does it now.")
+        call.out.say(f"{look.progress.pending:,} files are not observed yet: `memtui obs rebuild` does it now.")
 
 
 def _timeline(call: Call, words: list[str]) -> int:
-    with looking(call.engine, private=_asks_for_all(call)) as look:
+    with looking(call.engine, private=_asks_for_all(call), sessions=_reach(call)) as look:
         anchor = find.named(look, _one(words))
         cards = find.timeline(look, anchor, call.args.number("before", 5), call.args.number("after", 5))
         if call.out.json:
@@ -110,7 +111,7 @@ def _show(call: Call, words: list[str]) -> int:
     if not 1 <= len(words) <= find.NAMES:
         raise UsageError(f"Give 1 to {find.NAMES} names.", hint="memtui obs search WORDS shows them.")
     private = _asks_for_all(call)
-    with looking(call.engine, private=private) as found:
+    with looking(call.engine, private=private, sessions=_reach(call)) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=private))
         cards = list(dict.fromkeys(find.named(look, word) for word in words))
         logs = [decide.history(call.engine, card.name) if private else [] for card in cards]
@@ -157,6 +158,10 @@ def _asks_for_all(call: Call) -> bool:
             hint=f"Do it in a terminal of your own, or {_ELSEWHERE}.",
         )
     return True
+
+
+def _reach(call: Call) -> SessionReach:
+    return SessionReach(call.settings, call.session.surroundings)
 
 
 def _one(words: list[str]) -> str:
@@ -231,7 +236,7 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
         )
     engine, actor = call.engine, call.actor
     call.approve(_DECIDE[action], f"{_question(action, state)} {', '.join(words)}?", _ELSEWHERE)
-    with looking(engine, private=True) as found:
+    with looking(engine, private=True, sessions=_reach(call)) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=True))
         marks = [decide.mark_of(engine, look, word) for word in words]
     if action == "mark":
@@ -295,7 +300,7 @@ def status(session: Session) -> Json:
     if not session.settings.value("observe.enabled"):
         return {"observing": "switched off"}
     table = engine.observations
-    progress = catch_up(engine, seconds=0)
+    progress = catch_up(engine, seconds=0, sessions=SessionReach(session.settings, session.surroundings))
     reader = generations.reader(table, agent=False)
     facts = {key: reader.meta(key) if reader is not None else None for key in ("last_run_at", "scrub_due")}
     if reader is not None:

@@ -1,10 +1,23 @@
 """Deriving as a task: what is behind, or all of it anew; it can be cancelled, and the next one goes on."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from memtui.engine.task import OPEN
 from memtui.features.observations import derive
+from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.tasks.work import Planned, Working
+from memtui.features.tasks.workspace import workspace_of
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.wire.session import Session
 
 KIND = "observe"
 """The request of a task says `rebuild` when all is made anew."""
+TASK_S, BEGIN_S = 240.0, 5.0
+"""Seconds that a task takes at most, what is left is the next one's; and what is done without a task."""
 
 
 def observe(working: Working) -> Planned:
@@ -14,13 +27,29 @@ def observe(working: Working) -> Planned:
         MemtuiError: as `derive.catch_up`.
     """
     working.engine.rows.lift_limits()
-    copied = 0
+    copied, engine, reach = 0, working.engine, SessionReach(working.settings, working.surroundings)
     if working.task.request.get("rebuild"):
-        done, copied = derive.rebuild(working.engine, cancelled=working.cancelled, progress=working.progress)
+        done, copied = derive.rebuild(engine, cancelled=working.cancelled, progress=working.progress, sessions=reach)
     else:
-        done = derive.catch_up(working.engine, seconds=None, cancelled=working.cancelled, progress=working.progress)
-    said = f"{done.processed:,} of {done.total:,} memories observed."
+        done = derive.catch_up(
+            engine, seconds=TASK_S, cancelled=working.cancelled, progress=working.progress, sessions=reach
+        )
+    said = f"{done.processed:,} of {done.total:,} memories and sessions observed."
     if done.failed:
         said += f" {done.failed:,} failed: {done.error}"
     counts = {"total": done.total, "processed": done.processed, "failed": done.failed, "pending": done.pending}
     return Planned(label=KIND, result={"summary": said, **counts, "copied": copied})
+
+
+def begin(session: Session, settings: Settings) -> None:
+    """Derive some of what is new; what is left by then is a task's."""
+    if settings.worker or session.options.read_only or not settings.observe_enabled:
+        return
+    engine = session.engine
+    reach = SessionReach(settings, session.surroundings)
+    if not reach.allowed:
+        return
+    left = derive.catch_up(engine, seconds=BEGIN_S, sessions=reach)
+    lane = workspace_of(session.surroundings).id
+    if left.pending and all(task.kind != KIND for task in engine.tasks.all(lane, OPEN)):
+        engine.tasks.enqueue(KIND, lane, "observe", {}, trigger="auto")

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 import apsw
 
 from memtui.engine.observation import REDACTED
-from memtui.features.observations.model import Card, CardSource
+from memtui.features.observations.model import SESSION, Card, CardSource, SessionRead
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.index_text import index_text
 
@@ -39,6 +39,12 @@ def card_of(row: tuple[object, ...]) -> Card:
         deleted=bool(found.deleted),
         adrift=bool(found.adrift),
     )
+
+
+def searched_texts(card: Card) -> tuple[str, str, str, str, str]:
+    """What is searched of a card, by the columns of its index; where a session's file lies is nobody's word."""
+    path = card.path if card.kind != SESSION else ""
+    return card.title, " ".join(card.concepts), " ".join(filter(None, (*card.files, path))), card.note, card.narrative
 
 
 def sources_of(database: apsw.Connection) -> dict[tuple[int, str], CardSource]:
@@ -120,6 +126,70 @@ class CardWriter:
             made += 1
         return made
 
+    def reads(self) -> dict[str, SessionRead]:
+        """How far each session file was read, by its path."""
+        rows = self.database.execute("SELECT path, read FROM sources WHERE root = 0")
+        return {os.fsdecode(path): SessionRead.of(read) for path, read in rows}
+
+    def extend(
+        self, path: str, read: SessionRead, cards: Iterable[tuple[Card, int, str]], *, start: int, failed: str = ""
+    ) -> None:
+        """Put the cards of a session file from an offset on in the place of those there; each with time and project.
+
+        An event that several files have keeps one card, in the file that began first; what an earlier card of the
+        session says already has no second one. Call in a `batch`.
+        """
+        row = (os.fsencode(path), read.packed(), failed)
+        self.database.execute(
+            "INSERT INTO sources (kind, root, path, sha, brought, failed, project, read)"
+            f" VALUES ('{SESSION}', 0, ?1, x'', 0, ?3, 0, ?2)"
+            " ON CONFLICT (root, path) DO UPDATE SET read = excluded.read, failed = excluded.failed",
+            row,
+        )
+        ((number,),) = self.database.execute("SELECT id FROM sources WHERE root = 0 AND path = ?", row[:1])
+        for table in ("shared", "withheld"):
+            sql = f"SELECT id FROM {table} WHERE source = ? AND CAST(span AS INTEGER) >= ?"
+            for (old,) in list(self.database.execute(sql, (number, start))):
+                self._remove(table, old)
+        copied: set[bytes] = set()
+        for card, at, project in cards:
+            if card.text_key not in copied and self._is_first(card, number, (read.began, path), copied):
+                base = self._project(project) << schema.PROJECT
+                self._put(card._replace(id=self._free(base | max(0, at // 1_000) << schema.SECOND), source=number))
+
+    def _is_first(self, card: Card, number: int, place: tuple[int, str], copied: set[bytes]) -> bool:
+        """Whether no other file has this card, and no earlier one says the same; one that began later loses it."""
+        for table in ("shared", "withheld"):
+            sql = f"SELECT id FROM {table} WHERE source = ? AND (text_key = ? OR name = ?)"
+            if any(self.database.execute(sql, (number, card.text_key, card.name))):
+                return False
+            sql = f"SELECT c.id, s.path, s.read FROM {table} c JOIN sources s ON s.id = c.source WHERE c.name = ?"
+            for old, path, read in list(self.database.execute(sql, (card.name,))):
+                if (SessionRead.of(read).began, os.fsdecode(path)) < place:
+                    copied.add(card.text_key)
+                    return False
+                self._remove(table, old)
+        return True
+
+    def prune(self, since: int, kept: Collection[bytes], most: int) -> None:
+        """Take out cards of sessions that are older than a time, and the oldest while there are more bytes than `most`.
+
+        What a person decided about is `kept`. Call in a `batch`.
+        """
+        second = f"(id >> {schema.SECOND} & {(1 << 34) - 1})"
+        ((used,),) = self.database.execute(
+            "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count,"
+            " pragma_page_size"
+        )
+        for table in ("shared", "withheld"):
+            ((count,),) = self.database.execute(f"SELECT count(*) FROM {table}")
+            much = max(0, used - most) * count // max(used, 1)
+            sql = f"SELECT id, name, {second} FROM {table} WHERE root = 0 ORDER BY 3"
+            for at, (number, name, when) in enumerate(list(self.database.execute(sql))):
+                if name not in kept and (when < since // 1_000 or at < much):
+                    self._remove(table, number)
+                    self.note("horizon", max(when * 1_000, int(str(self.meta("horizon") or 0))))
+
     def drop(self, root: int, path: str) -> None:
         """Take a file and its cards out. Call in a `batch`."""
         found = self.database.execute("SELECT id FROM sources WHERE root = ? AND path = ?", (root, os.fsencode(path)))
@@ -159,7 +229,7 @@ class CardWriter:
         row = card._asdict() | lists | {"path": os.fsencode(card.path)}
         self.database.execute(f"INSERT INTO {table} ({_COLUMNS}) VALUES ({_MARKS})", tuple(row.values()))
         if card.state != REDACTED:
-            texts = (card.title, " ".join(card.concepts), " ".join((*card.files, card.path)), card.note, card.narrative)
+            texts = searched_texts(card)
             self.database.execute(
                 f"INSERT INTO {table}_fts (rowid, title, concepts, files, note, narrative) VALUES (?, ?, ?, ?, ?, ?)",
                 (card.id, *map(index_text, texts)),
@@ -242,10 +312,16 @@ class CardWriter:
         copied = 0
         for root, path in wanted:
             row = (root, os.fsencode(path))
-            sql = "SELECT id, kind, sha, brought, failed, project FROM sources WHERE root = ? AND path = ?"
-            for number, kind, sha, brought, failed, in_project in list(old.database.execute(sql, row)):
+            sql = "SELECT id, kind, sha, brought, failed, project, read FROM sources WHERE root = ? AND path = ?"
+            for number, kind, sha, brought, failed, in_project, read in list(old.database.execute(sql, row)):
                 source = CardSource(root, path, sha, bool(brought), failed)
                 cards = old.of_source(number)
+                if read:
+                    made = [(card, card.at, keys.get(card.id >> schema.PROJECT, "")) for card in place(cards)]
+                    with self.batch():
+                        self.extend(path, SessionRead.of(read), made, start=0, failed=failed)
+                    copied += len(made)
+                    continue
                 project = keys.get(in_project, "")
                 with self.batch():
                     copied += self.replace(source, kind, project, [(card, card.at) for card in place(cards)])

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import apsw
 
 from memtui.engine.observation import NORMAL, PRIVATE, REDACTED
-from memtui.features.observations.model import Card, CardSource
+from memtui.features.observations.model import SESSION, Card, CardSource
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import SELECT, card_of, sources_of
 
@@ -38,6 +38,10 @@ class CardFilter(NamedTuple):
     """A person asks, who also sees what is private and what a checkout brought."""
     hidden: bool = False
     """And what is suppressed or deleted."""
+    projects: tuple[str, ...] = ()
+    """Projects of which cards of sessions are looked at, too."""
+    whose: tuple[str, ...] | None = None
+    """Agents whose sessions these may be; None: of all."""
 
 
 class CardReader:
@@ -68,10 +72,10 @@ class CardReader:
             for table, first, last in self._ranges(wanted):
                 sql = (
                     f"{SELECT}{table} WHERE id IN (SELECT f.rowid FROM {table}_fts f JOIN {table} s ON s.id = f.rowid"
-                    f" WHERE {table}_fts MATCH ?1 AND f.rowid BETWEEN {first} AND {last} AND {self._where(wanted)}"
+                    f" WHERE {table}_fts MATCH :match AND f.rowid BETWEEN {first} AND {last} AND {self._where(wanted)}"
                     f" ORDER BY f.rowid DESC LIMIT {NEWEST})"
                 )
-                rows = self._database.execute(sql, (expression, *self._values(wanted)))
+                rows = self._database.execute(sql, self._values(wanted) | {"match": expression})
                 found.update((card.id, card) for card in map(card_of, rows))
         return list(found.values())
 
@@ -81,8 +85,9 @@ class CardReader:
 
     def _ranges(self, wanted: CardFilter) -> list[tuple[str, int, int]]:
         """Tables, and the first and last id of each project in them."""
-        sql = "SELECT DISTINCT project FROM sources WHERE root IN (SELECT value FROM json_each(?)) ORDER BY project"
-        projects = [number for (number,) in self._database.execute(sql, (json.dumps(wanted.roots),))]
+        sql = "SELECT DISTINCT project FROM sources WHERE root IN (SELECT value FROM json_each(?))"
+        found = {number for (number,) in self._database.execute(sql, (json.dumps(wanted.roots),))}
+        projects = sorted(found.union(self._of_sessions(wanted)))
         shift = schema.PROJECT
         return [
             (table, number << shift, ((number + 1) << shift) - 1)
@@ -102,8 +107,9 @@ class CardReader:
         """Cards whose names lie between two, both included."""
         found: list[Card] = []
         for table in self._tables(wanted):
-            sql = f"{SELECT}{table} s WHERE s.name BETWEEN ?1 AND ?7 AND {self._where(wanted)} LIMIT 3"
-            found += map(card_of, self._database.execute(sql, (prefix, *self._values(wanted), until)))
+            sql = f"{SELECT}{table} s WHERE s.name BETWEEN :first AND :last AND {self._where(wanted)} LIMIT 3"
+            values = self._values(wanted) | {"first": prefix, "last": until}
+            found += map(card_of, self._database.execute(sql, values))
         return found
 
     def texts_of(self, source: int) -> list[bytes]:
@@ -114,9 +120,8 @@ class CardReader:
 
     def counts(self, wanted: CardFilter) -> dict[str, int]:
         """How many cards there are for a person: normal, private, brought, hidden (suppressed or deleted), redacted."""
-        roots = json.dumps(wanted.roots)
-        only = "root IN (SELECT value FROM json_each(?))"
-        ((normal,),) = self._database.execute(f"SELECT count(*) FROM shared WHERE {only}", (roots,))
+        only, values = self._mine(wanted), self._values(wanted)
+        ((normal,),) = self._database.execute(f"SELECT count(*) FROM shared s WHERE {only}", values)
         found = {"normal": int(normal)}
         if wanted.private:
             hidden = f"deleted OR state NOT IN ({NORMAL}, {PRIVATE}, {REDACTED})"
@@ -127,8 +132,8 @@ class CardReader:
                 ("redacted", f"state = {REDACTED}"),
                 ("adrift", "adrift"),
             ):
-                sql = f"SELECT count(*) FROM withheld WHERE {only} AND ({is_so})"
-                ((found[name],),) = self._database.execute(sql, (roots,))
+                sql = f"SELECT count(*) FROM withheld s WHERE {only} AND ({is_so})"
+                ((found[name],),) = self._database.execute(sql, values)
         return found
 
     def _some(self, wanted: CardFilter, order: str, limit: int, within: tuple[int, int] | None = None) -> list[Card]:
@@ -139,19 +144,32 @@ class CardReader:
                 f"{SELECT}{table} s WHERE s.id BETWEEN {first} AND {last} AND {self._where(wanted)}"
                 f" ORDER BY {order} LIMIT {int(limit)}"
             )
-            found += map(card_of, self._database.execute(sql, ("", *self._values(wanted))))
+            found += map(card_of, self._database.execute(sql, self._values(wanted)))
         found.sort(key=lambda card: (card.at, card.id), reverse=order.endswith("DESC"))
         return found[:limit]
 
     def _tables(self, wanted: CardFilter) -> tuple[str, ...]:
         return ("shared", "withheld") if wanted.private or wanted.hidden else ("shared",)
 
+    def _of_sessions(self, wanted: CardFilter) -> list[int]:
+        """The numbers of the projects whose sessions are looked at."""
+        sql = "SELECT id FROM projects WHERE key IN (SELECT value FROM json_each(?))"
+        return [number for (number,) in self._database.execute(sql, (json.dumps(wanted.projects),))]
+
+    def _mine(self, wanted: CardFilter) -> str:
+        """The condition for a row `s` of the roots and sessions that are looked at; its values are `_values`."""
+        numbers = ", ".join(map(str, self._of_sessions(wanted)))
+        whose = "1" if wanted.whose is None else "s.agent IN (SELECT value FROM json_each(:whose))"
+        sessions = f"s.root = 0 AND s.id >> {schema.PROJECT} IN ({numbers}) AND {whose}"
+        return f"(s.root IN (SELECT value FROM json_each(:roots)) OR {sessions})"
+
     def _where(self, wanted: CardFilter) -> str:
-        """The condition for a row `s`; its values are those of `_values`, from the second on."""
+        """The condition for a row `s`; its values are those of `_values`."""
         parts = [
-            "?1 IS NOT NULL AND s.root IN (SELECT value FROM json_each(?2))",
-            f"(s.id >> {schema.SECOND} & {(1 << 34) - 1}) BETWEEN ?3 AND ?4 AND (?5 = '' OR s.agent = ?5)",
-            "(?6 = '' OR instr(s.path || ' ' || s.files, ?6))",
+            self._mine(wanted),
+            f"(s.id >> {schema.SECOND} & {(1 << 34) - 1}) BETWEEN :since AND :until",
+            "(:agent = '' OR s.agent = :agent)",
+            f"(:file = '' OR instr(iif(s.kind = '{SESSION}', '', s.path || ' ') || s.files, :file))",
         ]
         if wanted.types:
             parts.append(f"s.type IN ({', '.join(repr(one) for one in wanted.types)})")
@@ -160,14 +178,15 @@ class CardReader:
             parts.append("1" if wanted.hidden else f"s.state IN ({states}) AND NOT s.deleted")
         return " AND ".join(parts)
 
-    def _values(self, wanted: CardFilter) -> tuple[str | int, ...]:
-        return (
-            json.dumps(wanted.roots),
-            max(0, wanted.since // 1_000),
-            min(wanted.until // 1_000, (1 << 34) - 1),
-            wanted.agent,
-            wanted.file,
-        )
+    def _values(self, wanted: CardFilter) -> dict[str, str | int | bytes]:
+        return {
+            "roots": json.dumps(wanted.roots),
+            "whose": json.dumps(wanted.whose),
+            "since": max(0, wanted.since // 1_000),
+            "until": min(wanted.until // 1_000, (1 << 34) - 1),
+            "agent": wanted.agent,
+            "file": wanted.file,
+        }
 
 
 def merged(cards: Iterable[Card], seen: Collection[bytes] = ()) -> list[Card]:

@@ -14,7 +14,7 @@ from memtui.engine.disk import fsio
 from memtui.engine.find import index
 from memtui.engine.ledger.observations import FILES
 
-RULES = 30_000_000 + index.FORMAT
+RULES = 40_000_000 + index.FORMAT
 """Goes up, by ten million, with every change of how cards are made, masked, cut or indexed: all are made anew then."""
 BUSY_MS = 2_000
 PROJECTS = 8_192
@@ -44,7 +44,8 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value) WITHOUT ROWID;
 CREATE TABLE projects (id INTEGER PRIMARY KEY, key TEXT NOT NULL UNIQUE);
 CREATE TABLE sources (
   id INTEGER PRIMARY KEY, kind TEXT NOT NULL, root INTEGER NOT NULL, path BLOB NOT NULL, sha BLOB NOT NULL,
-  brought INTEGER NOT NULL, failed TEXT NOT NULL, project INTEGER NOT NULL, UNIQUE (root, path)
+  brought INTEGER NOT NULL, failed TEXT NOT NULL, project INTEGER NOT NULL, read TEXT NOT NULL DEFAULT '',
+  UNIQUE (root, path)
 );
 CREATE INDEX sources_project ON sources (root, project);
 {_TABLES}"""

@@ -1,0 +1,266 @@
+"""Keeping cards up with agents' session files: newest first, whole turns only, from where the last look ended.
+
+What a look at a file gave and how far it went is one transaction, so a kill repeats nothing. The last turn of a file
+waits until nobody went on with it for a while, and is looked at anew when somebody does.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents.projects import main_checkout
+from memtui.agents.table import agent_of
+from memtui.config.surroundings import find_checkout
+from memtui.engine.observation import NORMAL
+from memtui.features.observations import names, rules
+from memtui.features.observations.answers import adapted
+from memtui.features.observations.model import SESSION, Card, SessionRead
+from memtui.features.observations.names import Decided
+from memtui.features.observations.sessions.turns import SessionTurn, TurnCard, TurnRules, turns
+from memtui.transcripts.follow import GONE, Slice, back, follow
+from memtui.transcripts.sessions import CARDS, READERS, Consent, allowed_files, consent
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.config.surroundings import Surroundings
+    from memtui.engine import Engine
+    from memtui.features.observations.store.cards import CardWriter
+
+DAYS_MS = 180 * 86_400_000
+"""How long cards of sessions are kept."""
+REST_MS = 600_000
+"""How long nobody wrote a session whose last turn is taken as finished."""
+PART, MOST = 4 * 1_048_576, 64 * 1_048_576
+"""Bytes that are read at once; and of one turn, which is divided when it is longer."""
+TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/private/var", "/var/folders", "/dev/shm")
+"""Folders in which programs try things: what happens there is no project's."""
+_LATER = 86_400_000
+_FIRST = 978_307_200_000
+_NOWHERE = 1 << 62
+
+
+class SessionReach(NamedTuple):
+    """Which sessions somebody may read, and have cards of."""
+
+    settings: Settings
+    """As they are now."""
+    place: Surroundings
+    """Where they stand."""
+
+    @property
+    def allowed(self) -> bool:
+        """Whether there may be any cards of sessions."""
+        return self.settings.transcripts_keep == CARDS and not consent(self.settings, self.place).skipped
+
+
+class _File(NamedTuple):
+    agent: str
+    path: str
+    size: int
+    written: int
+
+
+class SessionFiles:
+    """One time that session files are compared with a file of cards."""
+
+    def __init__(self, engine: Engine, writer: CardWriter, reach: SessionReach) -> None:
+        """List what is behind."""
+        self._engine, self._writer, self._reach = engine, writer, reach
+        self._table = engine.observations
+        self._seq, _ = self._table.decided_after(0)
+        self._decided = Decided.of(self._table.secret(), self._table.marks())
+        self._now = engine.tasks.clock()
+        self._since = max(self._now - DAYS_MS, int(str(writer.meta("horizon") or 0)))
+        self._consent = consent(reach.settings, reach.place)
+        self._known = writer.reads()
+        roots = engine.roots.all()
+        self._homes = list(dict.fromkeys([reach.place.project, *(one.project for one in roots if one.project)]))
+        self._projects: dict[str, str | None] = {}
+        listed = allowed_files(reach.settings, reach.place, since=self._since) if reach.allowed else []
+        files = [one for one in (_file(agent, path) for agent, path in listed) if one is not None]
+        self.total = len(files)
+        self.todo = sorted(filter(self._is_behind, files), key=lambda one: (-one.written, one.path))
+        self.failed: dict[str, str] = {}
+
+    def work(self, end: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]) -> int:
+        """Derive what is behind until a time (of the monotonic clock); returns how many files are left."""
+        for number, one in enumerate(self.todo):
+            progress(f"{self.total - len(self.todo) + number:,} of {self.total:,} sessions")
+
+            def stop() -> bool:
+                return cancelled() or (end is not None and time.monotonic() >= end)
+
+            if stop() or not self._file(one, cancelled, stop):
+                return len(self.todo) - number
+        return 0
+
+    def _is_behind(self, one: _File) -> bool:
+        known = self._known.get(one.path)
+        if known is None or (known.size, known.written) != (one.size, one.written):
+            return True
+        rested = not known.settled and self._rests(one)
+        return rested or (bool(known.covers) and self._consent.project not in known.covers)
+
+    def _rests(self, one: _File) -> bool:
+        return self._now - one.written // 1_000_000 > REST_MS
+
+    def _covers(self, known: SessionRead | None) -> tuple[str, ...]:
+        """The projects whose turns of a file are looked at; none: all."""
+        before = known.covers if known is not None else ()
+        return tuple(sorted({*before, self._consent.project})) if self._consent.project else ()
+
+    def _file(self, one: _File, cancelled: Callable[[], bool], stop: Callable[[], bool]) -> bool:
+        """Derive what is new of a file; says whether it got to the end."""
+        known = self._known.get(one.path)
+        covers = self._covers(known)
+        at = known.cursor if known is not None and known.covers == covers and not known.whole else None
+        home = self._home(one)
+        if home is None:
+            return True  # nobody can say of which project it is
+        going = TurnRules(self._reach.place.home or "", interrupted=known is not None and known.interrupted)
+        began, most = known.began if known is not None and at is not None else 0, PART
+        while True:
+            cursor = None if one.path.endswith(".json") else at
+            part = follow(one.path, READERS[one.agent], cursor, most=most, calls=True, now=self._now, stop=cancelled)
+            if cancelled():
+                return False
+            if part.skipped or part.cursor is None:
+                self._note_failure(one, covers, part)
+                return True
+            if part.whole:
+                going, began = TurnRules(self._reach.place.home or ""), part.events[0].at if part.events else 0
+            start = 0 if part.whole else cursor.offset if cursor is not None else 0
+            ended = not part.lines or part.cursor.offset >= one.size
+            found = turns([event if event.cwd else event._replace(cwd=home) for event in part.events])
+            if not ended and _typed(found) < 2 and most < MOST:
+                most *= 4
+                continue
+            read = SessionRead(one.agent, covers, began)
+            read, made = self._derived(one, part, found, going, read, ended=ended)
+            at, most = read.cursor, PART
+            if ended:
+                read = read._replace(size=one.size, written=one.written)
+            cards = [card for card in (self._card(one, part, card, covers) for card in made) if card]
+            self._write(one, read, cards, start)
+            if ended or stop():
+                return ended
+
+    def _derived(
+        self, one: _File, part: Slice, found: Sequence[SessionTurn], going: TurnRules, read: SessionRead, *, ended: bool
+    ) -> tuple[SessionRead, list[TurnCard]]:
+        """The cards of the turns that are finished, and how far that is."""
+        waits = found[-1] if found and (ended or _typed(found) > 1) else None
+        made: list[TurnCard] = []
+        typed = 0 if part.whole else 1
+        for turn, after in zip(found, [*found[1:], None], strict=True):
+            if turn is waits:
+                read = read._replace(interrupted=going.interrupted, settled=ended and self._rests(one))
+                if not read.settled:
+                    break
+            made += going.cards(turn, after, first=turn.asked is not None and not typed)
+            typed += turn.asked is not None
+        cursor = part.cursor
+        if waits is not None and cursor is not None:
+            leaf = part.leaves.get(waits.start, "")
+            first = part.whole and not _typed(found[:-1])
+            cursor = None if first else back(one.path, cursor, waits.start, leaf)
+        whole = bool(going.private) or going.unkept
+        return read._replace(cursor=cursor, whole=whole, settled=read.settled or (ended and waits is None)), made
+
+    def _card(self, one: _File, part: Slice, made: TurnCard, covers: Sequence[str]) -> tuple[Card, int, str] | None:
+        """A card and its time and project; None where there may be none."""
+        derived, cwd = made.derived, made.cwd
+        project = self._project(cwd)
+        when = min(max(derived.at or 0, _FIRST), self._now + _LATER)
+        if project is None or when <= self._since or (covers and not any(Consent("", at).covers(cwd) for at in covers)):
+            return None
+        secret = self._decided.secret
+        parts = (SESSION, one.agent, made.uuid, made.part)
+        name = names.key(secret, *(word.encode("utf-8", "replace") for word in parts))
+        text_key = names.key(secret, b"text", derived.text.encode("utf-8", "surrogatepass"))
+        address = rules.clean(f"session {part.events[0].session[:12]}")
+        span = f"{derived.span[0]}-{derived.span[1]}"
+        card = Card(
+            *(0, name, 0, SESSION, 0, one.path, address, one.agent, span, b"", text_key, derived.type, derived.title),
+            *(derived.narrative, derived.facts, derived.concepts, derived.files, "", 0, derived.masked, derived.cut),
+            brought=False,
+        )
+        return card._replace(id=when // 1_000 << 12), when, project
+
+    def _write(self, one: _File, read: SessionRead, cards: Iterable[tuple[Card, int, str]], start: int) -> None:
+        with self._writer.batch():
+            seq, newer = self._table.decided_after(self._seq)
+            if (
+                newer
+            ):  # whoever decides from here on waits for this transaction, and then applies it to what this writes
+                self._seq, self._decided = seq, Decided.of(self._decided.secret, self._table.marks())
+            placed = [
+                (adapted(card, names.place_turn(self._decided, card.name, card.text_key, card.cut)), at, project)
+                for card, at, project in cards
+            ]
+            self._writer.extend(one.path, read, placed, start=start)
+
+    def _note_failure(self, one: _File, covers: tuple[str, ...], part: Slice) -> None:
+        if part.skipped == GONE:
+            return
+        self.failed[one.path] = said = f"{one.path}: it cannot be read ({part.skipped})."
+        known = self._known.get(one.path)
+        read = known or SessionRead(one.agent, covers, settled=True)
+        with self._writer.batch():
+            read = read._replace(size=one.size, written=one.written, cursor=None)
+            self._writer.extend(one.path, read, (), start=_NOWHERE, failed=said)
+
+    def _home(self, one: _File) -> str | None:
+        """The folder of a session whose lines name none: empty where they do, None where nobody can tell."""
+        kept = agent_of(one.agent).transcripts
+        if kept is None or kept.is_of is None:
+            return ""
+        return next((folder for folder in self._homes if kept.is_of(one.path, folder)), None)
+
+    def _project(self, cwd: str) -> str | None:
+        """The project of a working directory; None for one whose turns have no cards."""
+        if cwd not in self._projects:
+            self._projects[cwd] = project_of(cwd, self._reach.settings.state_dir)
+        return self._projects[cwd]
+
+
+def project_of(cwd: str, state_dir: str) -> str | None:
+    """The project that a working directory belongs to, whether it is still there or not; worktrees join theirs.
+
+    None for none: a folder for temporary files, and memtui's own, in which its workers run.
+    """
+    if not os.path.isabs(cwd) or "\0" in cwd:
+        return None
+    here = os.path.normpath(cwd)
+    outside = (*TEMPORARY, state_dir)
+    if any(f"{here}/".startswith(folder.rstrip("/") + "/") for folder in outside):
+        return None
+    checkout = find_checkout(here)
+    return os.path.realpath(main_checkout(checkout)) if checkout is not None else os.path.realpath(here)
+
+
+def _typed(found: Sequence[SessionTurn]) -> int:
+    return sum(turn.asked is not None for turn in found)
+
+
+def _file(agent: str, path: str) -> _File | None:
+    try:
+        found = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None  # it went since it was listed
+    return _File(agent, path, found.st_size, found.st_mtime_ns)
+
+
+def prune(engine: Engine, writer: CardWriter, megabytes: int) -> None:
+    """Take out cards of sessions that are too old or too many, once a day or when the file is too large."""
+    now, most = engine.tasks.clock(), megabytes * 1_048_576
+    last = writer.meta("pruned_at")
+    if isinstance(last, int) and now - last < _LATER:
+        return
+    kept = {mark.name for mark in engine.observations.marks() if mark.withholds or mark.patch or mark.state != NORMAL}
+    with writer.batch():
+        writer.prune(now - DAYS_MS, kept, most)
+        writer.note("pruned_at", now)

@@ -1,0 +1,196 @@
+"""Cards of agents' sessions: of what is worth one, in the right project, nothing twice and nothing private."""
+
+import os
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from memtui.config.read import load_settings, read_environment
+from memtui.config.surroundings import surroundings_from
+from memtui.engine import Engine
+from memtui.engine.model import Root
+from memtui.features.observations import derive, find
+from memtui.features.observations.find import looking
+from memtui.features.observations.model import Card
+from memtui.features.observations.sessions import files
+from memtui.features.observations.sessions.files import SessionReach
+from memtui.features.observations.store import generations
+from tests.conftest import Clock
+from tests.features.observations.made_sessions import NOW, SHAPES, Step, agent, edit, run, user, write
+
+KEY = "AKIA" + "IOSFODNN7EXAMPLA"
+
+
+class Read:
+    """An engine in a project, and what of sessions it may have cards of."""
+
+    def __init__(self, base: Path, home: Path) -> None:
+        self.home, self.base = home, base
+        self.cwd = str(base / "app")
+        os.makedirs(f"{self.cwd}/.git")
+        settings = load_settings(read_environment())._replace(transcripts_read="all", transcripts_keep="cards")
+        self.reach = SessionReach(settings, surroundings_from(settings, cwd=self.cwd))
+        self.root = Root("memtui:project", str(base / "own"), "memtui", "project", project=self.cwd)
+        (base / "own").mkdir()
+        self.clock = Clock(NOW)
+        self.engine = Engine.open([self.root], state_dir=str(base / "state"), clock=self.clock)
+
+    def write(self, steps: list[Step], kind: str = "claude-code", name: str = "s1", **more: object) -> Path:
+        return write(kind, self.home, str(more.pop("cwd", self.cwd)), name, steps, **more)  # type: ignore[arg-type]
+
+    def cards(self) -> list[Card]:
+        """All cards, after everything was derived."""
+        derive.catch_up(self.engine, seconds=None, sessions=self.reach)
+        with closing(generations.writer(self.engine.observations)) as writer:
+            assert writer.check() == ""
+            return writer.export()
+
+    def said(self) -> list[tuple[str, str]]:
+        """Type and title of each, in order."""
+        return [(card.type, card.title) for card in self.cards()]
+
+    def found(self, words: str, *, client: str | None = None) -> list[str]:
+        with looking(self.engine, client=client, sessions=self.reach, seconds=60) as look:
+            return [card.title for card in find.search(look, words, limit=50).cards]
+
+
+@pytest.fixture
+def read(tmp_path: Path, home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Read]:
+    monkeypatch.setattr(files, "TEMPORARY", ("/tmp/nothing",))
+    made = Read(tmp_path, home)
+    with made.engine:
+        yield made
+
+
+def work(cwd: str) -> list[Step]:
+    """Two turns: one that changes a file and mends a check, one that only asks."""
+    return [
+        user("Make the pool survive the night\nand tell me how"),
+        agent("I look at it."),
+        edit(f"{cwd}/src/pool.py"),
+        run("pytest tests/test_pool.py", "E pool exhausted after 30 s"),
+        edit(f"{cwd}/src/settings.py"),
+        run("pytest tests/test_pool.py"),
+        agent("# Done\n\nThe pool pings before each use now.\n\nMore to read."),
+        user("No, use pre_ping instead of a thread"),
+        agent("Yes.\nDecision: pre_ping for every pool\n"),
+        user("Why did it die?"),
+        agent("Because the server closed it."),
+    ]
+
+
+@pytest.mark.parametrize("kind", SHAPES)
+def test_what_a_turn_makes(read: Read, kind: str) -> None:
+    read.write(work(read.cwd), kind)
+    assert sorted(read.said()) == [
+        ("change", "Make the pool survive the night"),
+        ("correction", "No, use pre_ping instead of a thread"),
+        ("decision", "pre_ping for every pool"),
+        ("fix", "Process exited with code 1" if kind == "codex" else "E pool exhausted after 30 s"),
+    ]
+    change = next(card for card in read.cards() if card.type == "change")
+    assert change.narrative == "Make the pool survive the night\n\nThe pool pings before each use now."
+    assert change.files == ("src/pool.py", "src/settings.py")
+    assert (change.agent, change.root, change.kind) == (kind, 0, "session")
+    assert read.found("pings before") == ["Make the pool survive the night"]
+    assert read.found("pings before", client=kind) == ["Make the pool survive the night"]
+    assert read.found("pings before", client="goose") == []
+    read.reach = read.reach._replace(settings=read.reach.settings._replace(transcripts_keep="places"))
+    assert read.found("pings before") == []
+
+
+def test_growing_resuming_and_rebuilding_give_the_same_cards(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = work(read.cwd) + [step._replace(text=step.text.replace("p", "q")) for step in work(read.cwd)]
+    path = read.write(steps)
+    whole = read.cards()
+    assert whole
+    path.unlink()
+    read.engine.observations.drop_files()
+    for end in range(1, len(steps) + 1):
+        read.write(steps[:end], written=NOW // 1_000 - (0 if end % 3 else 900))
+        read.cards()
+    read.write(steps)
+    assert read.cards() == whole
+    read.write([*steps, user("and one more"), edit(f"{read.cwd}/b.py")], name="s2", begin="s1")
+    assert len(read.cards()) == len(whole) + 1
+    before, _ = read.cards(), derive.rebuild(read.engine, sessions=read.reach)
+    assert read.cards() == before
+    monkeypatch.setattr(files, "PART", 700)
+    derive.rebuild(read.engine, sessions=read.reach)
+    assert read.cards() == before
+    path.unlink()
+    derive.rebuild(read.engine, sessions=read.reach)
+    assert len(read.cards()) == len(before)
+
+
+def test_each_event_is_its_own_folders(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [user("Change it"), edit("a.py"), agent("Changed.")]
+    tree = read.base / "tree"
+    git = Path(read.cwd) / ".git/worktrees/tree"
+    git.mkdir(parents=True)
+    tree.mkdir()
+    (tree / ".git").write_text(f"gitdir: {git}\n")
+    (git / "gitdir").write_text(f"{tree}/.git\n")
+    (git / "commondir").write_text("../..\n")
+    monkeypatch.setattr(files, "TEMPORARY", (str(read.base / "tmp"),))
+    for name, cwd in (
+        ("a", f"{read.cwd}/deep/gone"),
+        ("b", str(tree)),
+        ("c", "/srv/other"),
+        ("d", f"{read.base}/tmp/x"),
+    ):
+        read.write([user(f"Change {name}"), *steps[1:]], name=name, cwd=cwd)
+    assert sorted(title for _, title in read.said()) == ["Change a", "Change b", "Change c"]
+    assert sorted(read.found("change")) == ["Change a", "Change b"]
+    only = read.reach.settings._replace(transcripts_read="project")
+    read.engine.observations.drop_files()
+    read.reach = read.reach._replace(settings=only)
+    assert [title for _, title in read.said()] == ["Change a"]
+
+
+def test_nothing_private_and_no_echo(read: Read) -> None:
+    long = "x" * 390 + f" {KEY} "
+    read.write(
+        [
+            user("Use the <private>quokka burrow</private> for it"),
+            edit(f"{read.cwd}/a.py"),
+            agent("I used the quokka burrow."),
+            user("And again"),
+            run("make all", long),
+            edit(f"{read.cwd}/{KEY}.py"),
+            agent("The Quokka Burrow is used twice."),
+            user("<no-memory> leave no trace of the zebra"),
+            edit(f"{read.cwd}/zebra.py"),
+            user("What did we say?"),
+            run("memtui obs search giraffe", "giraffe is a card"),
+            agent("giraffe"),
+        ]
+    )
+    read.write([user("<no-memory>"), user("okapi"), edit(f"{read.cwd}/okapi.py")], name="s2")
+    cards = read.cards()
+    text = repr(cards).casefold()
+    assert len(cards) == 3
+    assert all(word.casefold() not in text for word in ("quokka", KEY, KEY[:14], "zebra", "giraffe", "okapi"))
+    assert read.found("use") == []
+    with looking(read.engine, private=True, sessions=read.reach) as look:
+        assert len(find.search(look, "private").cards) == 2
+
+
+def test_what_cannot_be_read_is_said_and_the_old_goes(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = read.write(work(read.cwd))
+    bad = read.write(work(read.cwd), name="s2", begin="other")
+    bad.chmod(0)
+    if os.access(bad, os.R_OK):
+        bad.unlink()
+        os.mkfifo(bad)
+    done = derive.catch_up(read.engine, seconds=None, sessions=read.reach)
+    assert (done.total, done.pending) == (1 if bad.is_fifo() else 2, 0)
+    cards = read.cards()
+    good.unlink()
+    assert read.cards() == cards
+    read.clock.now += files.DAYS_MS + files._LATER
+    assert read.cards() == []
+    good = read.write(work(read.cwd))
+    assert read.cards() == []
