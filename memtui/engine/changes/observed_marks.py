@@ -36,7 +36,9 @@ class ObservedMarks(EnginePart):
         with self._ledger.transaction():
             txn = transaction(self._ledger, OBSERVED, actor, label)
             for mark in marks:
-                step = self._recorded(txn.id, mark.root, mark.path, actor)
+                # One about a session has no root: it is taken back where it was decided.
+                place = (mark.root, mark.path) if mark.root else (min(self._roots.names()), "session")
+                step = self._recorded(txn.id, *place, actor)
                 done.append(self._ledger.observations.put(mark, actor=actor.name, reason=reason, step=step))
         return tuple(done)
 

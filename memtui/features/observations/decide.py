@@ -140,8 +140,10 @@ def redact(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str) 
 
 def _put(engine: Engine, marks: Sequence[ObservationMark], actor: Actor, said: tuple[str, str], reason: str) -> None:
     """Decide, as one step of undo whose label names no card: that one may be redacted later."""
-    address = engine.roots.names().get(marks[0].root, "") if marks else ""
-    what = f"an observation of {address}/{marks[0].path}" if len(marks) == 1 else f"{len(marks)} observations"
+    what = f"{len(marks)} observations"
+    if len(marks) == 1:
+        root = engine.roots.names().get(marks[0].root, "")
+        what = f"an observation of {f'{root}/{marks[0].path}' if marks[0].root else 'a session'}"
     engine.changes.observed.put(marks, actor=actor, label=f"{said[0]} {what}{said[1]}", reason=reason)
     apply(engine)
 

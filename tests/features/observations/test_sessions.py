@@ -11,7 +11,8 @@ from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
 from memtui.engine import Engine
 from memtui.engine.model import Root
-from memtui.features.observations import derive, find
+from memtui.engine.observation import STATES
+from memtui.features.observations import decide, derive, find
 from memtui.features.observations.find import looking
 from memtui.features.observations.model import Card
 from memtui.features.observations.sessions import files
@@ -19,6 +20,7 @@ from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.store import generations
 from tests.conftest import Clock
 from tests.features.observations.made_sessions import NOW, SHAPES, Step, agent, edit, run, user, write
+from tests.features.observations.world import ME
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLA"
 
@@ -194,3 +196,34 @@ def test_what_cannot_be_read_is_said_and_the_old_goes(read: Read, monkeypatch: p
     assert read.cards() == []
     good = read.write(work(read.cwd))
     assert read.cards() == []
+
+
+def test_what_is_decided_about_a_turn_stays(read: Read) -> None:
+    read.write(work(read.cwd))
+    before = len(read.cards())
+    for words, state in (("pings", "private"), ("thread", "rm"), ("exhausted", "redact")):
+        with looking(read.engine, private=True, sessions=read.reach) as look:
+            mark = decide.mark_of(read.engine, look, find.search(look, words).cards[0].word)
+        if state == "private":
+            decide.set_state(read.engine, [mark], state, actor=ME)
+            assert read.found(words) == []
+            assert read.engine.undo.undo(actor=ME).label == "make an observation of a session private"
+            assert len(read.found(words)) == 1
+            read.engine.undo.redo(actor=ME)
+        elif state == "rm":
+            decide.delete(read.engine, [mark], actor=ME)
+        else:
+            assert decide.redact(read.engine, mark, actor=ME, reason="a slip")
+    read.write([*work(read.cwd), user("More"), edit(f"{read.cwd}/b.py")])
+    again = read.cards()
+    assert len(again) == before + 1
+    derive.rebuild(read.engine, sessions=read.reach)
+    assert read.cards() == again
+    assert sorted(STATES[card.state] for card in again if card.withheld) == ["normal", "private", "redacted"]
+    assert [read.found(words) for words in ("pings", "thread", "exhausted", "every")] == [
+        [],
+        [],
+        [],
+        ["pre_ping for every pool"],
+    ]
+    assert decide.adrift(read.engine) == []
