@@ -49,12 +49,14 @@ if TYPE_CHECKING:
     from memtui.engine.history import History
     from memtui.engine.ledger import Ledger
     from memtui.engine.ledger.claims import ClaimTable
+    from memtui.engine.ledger.journal import JournalTable
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable
     from memtui.engine.ledger.schedules import ScheduleTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
+    from memtui.engine.ledger.turns import TurnTable
     from memtui.engine.look.catalog import Catalog, Library
     from memtui.engine.look.row_cache import Remembered
     from memtui.engine.save.commit import Displaced, LateWrites, Site
@@ -93,6 +95,14 @@ def _claims(engine: Engine) -> ClaimTable:
     return engine._ledger.claims  # noqa: SLF001 - as above
 
 
+def _turns(engine: Engine) -> TurnTable:
+    return engine._ledger.turns  # noqa: SLF001 - as above
+
+
+def _journal(engine: Engine) -> JournalTable:
+    return engine._ledger.journal  # noqa: SLF001 - as above
+
+
 class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
@@ -108,6 +118,10 @@ class Engine:
     """What is to run when; the ledger's own table."""
     claims = cached_property(_claims)
     """Due times and messages that were taken once; the ledger's own table."""
+    turns = cached_property(_turns)
+    """Who asked for what, in which chat; the ledger's own table."""
+    journal = cached_property(_journal)
+    """What was done and who caused it, as a chain of records; the ledger's own table."""
 
     def __init__(
         self,
@@ -120,9 +134,11 @@ class Engine:
         lock_wait: float,
         access: Access,
         approver: Callable[[], Approver],
+        session: str,
     ) -> None:
         """See `open`."""
         self.state_dir = state_dir
+        self._session = session
         self._clock = clock
         self._retention = retention
         self._approver = approver
@@ -158,6 +174,7 @@ class Engine:
         lock_wait: float = 5.0,
         access: Access = READ_WRITE,
         approver: Callable[[], Approver] = Approver,
+        session: str = "",
     ) -> Self:
         """Make an engine; folders and the ledger are opened when they are first needed.
 
@@ -171,6 +188,7 @@ class Engine:
             access: what this client may do; a change it may not make is refused with `E_ACCESS`, and a root it may
                 not see is none of the engine's.
             approver: tells who approves, when something is; an agent is refused with `E_PERSON`.
+            session: the agent's session that this door belongs to; changes are of the turn that it executes.
         """
         return cls(
             roots,
@@ -181,6 +199,7 @@ class Engine:
             lock_wait=lock_wait,
             access=access,
             approver=approver,
+            session=session,
         )
 
     def close(self) -> None:
@@ -384,6 +403,7 @@ class Engine:
         from memtui.engine.ledger import Ledger
 
         ledger = Ledger(self.state_dir, clock=self._clock, read_only=self.roots.read_only)
+        ledger.audit.session = self._session
         self.events.of_ledger = ledger.notices
         return ledger
 

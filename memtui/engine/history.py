@@ -145,7 +145,9 @@ class History(EnginePart):
             before=before,
             txn=None if txn is None else int(txn),
         )
-        return tuple(map(self._roots.placed_record, records))
+        turns = self._ledger.turns.of_records(one.seq for one in records)
+        named = (one._replace(who=turns[one.seq].words) if one.seq in turns else one for one in records)
+        return tuple(map(self._roots.placed_record, named))
 
     def since(self, seq: int, limit: int) -> tuple[tuple[AuditRecord, ...], int]:
         """Changes of memories after a record of the audit, oldest first, but for those made for a task or a run.

@@ -1,8 +1,7 @@
 """The values every room exchanges: immutable, comparable, without behaviour beyond reading themselves.
 
-They are named tuples, not dataclasses: `import dataclasses` alone costs a one-shot command more than Python's own
-start. Identity is root and path. Times are milliseconds since the epoch (UTC), hashes are lower-case hex sha-256 of
-raw bytes, sizes are bytes. Nothing here touches the disk, so any room may import it.
+They are named tuples: `import dataclasses` alone costs a one-shot command more than Python's start. Identity is root
+and path. Times are milliseconds since 1970, hashes hex sha-256 of raw bytes, sizes bytes. Nothing touches the disk.
 """
 
 from collections.abc import Mapping
@@ -395,7 +394,7 @@ class Done(NamedTuple):
 
 
 class AuditRecord(NamedTuple):
-    """One audited change."""
+    """One audited change; `who` says who asked for it, as a gateway said: `ann · qwen · team-eng`."""
 
     seq: int
     txn: str
@@ -409,6 +408,7 @@ class AuditRecord(NamedTuple):
     state: str
     """`intent` while it runs, then `done`, `aborted` or `conflict`."""
     note: str = ""
+    who: str = ""
 
 
 class Operation(NamedTuple):

@@ -22,6 +22,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "cost": ("cost",),
     "history": ("history", "diff", "redact"),
     "blame": ("blame",),
+    "attribution": ("turn", "who"),
     "trash": ("trash", "restore"),
     "activity": ("log", "undo", "redo"),
     "health": ("health",),

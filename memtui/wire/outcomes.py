@@ -29,11 +29,13 @@ EXIT = {
     "E_TASK": NOT_FOUND,
     "E_LOCKED": BUSY,
     "E_QUEUE_FULL": BUSY,
+    "E_TURN": BUSY,
     "E_STOPPED": BUSY,
     "E_DISK_FULL": STORAGE,
     "E_IO": STORAGE,
     "E_STORE": STORAGE,
     "E_STORE_DAMAGED": STORAGE,
+    "E_CHAIN": STORAGE,
 }
 """Exit number of each code; a code that is not named here is a rule that says no (`REFUSED`)."""
 

@@ -57,6 +57,8 @@ class Options(NamedTuple):
     """Leave the mouse to the terminal."""
     roots: tuple[str, ...] = ()
     """Roots given by hand, as `NAME=DIR[,agent=KIND][,scope=SCOPE]`."""
+    session: str = ""
+    """The agent's session that this door belongs to."""
     started: Callable[[], Started] = read_started
     """Tells how this process was started, once that matters: it costs what reading a dozen small files does."""
 
@@ -115,6 +117,7 @@ def open_in(
         lock_wait=lock_wait,
         access=access,
         approver=lambda: approver(options, front),
+        session=options.session,
     )
     return Session(settings, roots, engine, options, surroundings)
 

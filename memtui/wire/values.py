@@ -260,6 +260,7 @@ def audit(record: AuditRecord) -> Json:
         "at": rfc3339(record.at),
         "state": record.state,
         "note": record.note,
+        "who": record.who or None,
     }
 
 

@@ -355,7 +355,7 @@ def test_rows_on_both_sides_of_every_hole_are_read(tmp_path: Path, clock: Clock)
         database.execute("BEGIN")
         for number in range(1, 3_001):
             database.execute(
-                "INSERT INTO txns VALUES (?, 'do', 'save', 'cli', ?, ?, NULL, 1, 0, NULL, 0)",
+                "INSERT INTO txns VALUES (?, 'do', 'save', 'cli', ?, ?, NULL, 1, 0, NULL, 0, NULL)",
                 (number, number, "x" * 60),
             )
         database.execute("COMMIT")

@@ -39,6 +39,8 @@ class AuditTable:
         self._pins = pins
         self.unended: dict[int, set[int]] = {}
         """By root, the intents this process wrote and gave no end yet: what it began, and what it could not finish."""
+        self.session = ""
+        """The session that this process's door belongs to: changes are of the turn that it executes."""
 
     def begin(
         self,
@@ -50,11 +52,22 @@ class AuditTable:
         reverses: int | None = None,
         cause: str | None = None,
     ) -> int:
-        """Open a transaction, the unit of undo; `cause` is the task or run it is made for. Returns its id."""
+        """Open a transaction, the unit of undo; `cause` is the task or run it is made for. Returns its id.
+
+        It is of the turn that its task was asked for in, else of the one that the door's session executes, else none.
+        """
         with self._database.transaction(durable=False) as db:
+            turn = None
+            if cause is not None:
+                turn = next(iter(db.execute("SELECT request ->> 'turn' FROM tasks WHERE id = ?", (cause,))), (None,))[0]
+            elif self.session:
+                from memtui.engine.ledger.turns import sign
+
+                turn = sign(db, self.session, self._database.clock())
             db.execute(
-                "INSERT INTO txns (kind, operation, actor, at, label, reverses, cause) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (kind, operation, actor, self._database.clock(), label, reverses, cause),
+                "INSERT INTO txns (kind, operation, actor, at, label, reverses, cause, turn)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+                (kind, operation, actor, self._database.clock(), label, reverses, cause, turn),
             )
             return db.last_insert_rowid()
 

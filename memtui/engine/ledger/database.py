@@ -1,8 +1,7 @@
 """The ledger's SQLite connection: opened on first use, shared by threads, repaired when it is damaged.
 
-WAL with full durability for what must survive a power cut, and the same file for every process. apsw brings a SQLite
-without the WAL race that older system libraries have. A ledger that cannot be read is moved aside and kept; it never
-makes a memory unreadable.
+WAL with full durability for what must survive a power cut. apsw brings a SQLite without the WAL race that older system
+libraries have. A ledger that cannot be read is moved aside and kept; it never makes a memory unreadable.
 """
 
 from __future__ import annotations
@@ -190,6 +189,8 @@ class Database:
         """Whether this process committed anything."""
         self.failed = 0
         """How many transactions did not happen."""
+        self.tell_done: Callable[[apsw.Connection], None] = lambda _: None
+        """What the journal does before the end of a transaction in which a change was done."""
 
     # --- use
 
@@ -197,7 +198,6 @@ class Database:
         """Run a query.
 
         Args:
-            sql: the query.
             values: for its question marks.
             kinds: what its cells are, a letter each (see `KINDS`): a damaged page may hold anything.
 
@@ -285,6 +285,8 @@ class Database:
         try:
             if error is not None:
                 raise error
+            if next(iter(database.execute("SELECT 1 FROM journal_due LIMIT 1")), None):
+                self.tell_done(database)
             database.execute("COMMIT")
             self.written = True
         except BaseException:

@@ -31,11 +31,13 @@ from memtui.errors import MemtuiError, StorageError
 
 if TYPE_CHECKING:
     from memtui.engine.ledger.claims import ClaimTable
+    from memtui.engine.ledger.journal import JournalTable
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.schedules import ScheduleTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
+    from memtui.engine.ledger.turns import TurnTable
 
 BACKUPS = 3
 LARGEST_BACKUP = 512 * 1024 * 1024
@@ -77,6 +79,18 @@ def _claims(ledger: Ledger) -> ClaimTable:
     return ClaimTable(ledger)
 
 
+def _turns(ledger: Ledger) -> TurnTable:
+    from memtui.engine.ledger.turns import TurnTable
+
+    return TurnTable(ledger, ledger.journal)
+
+
+def _journal(ledger: Ledger) -> JournalTable:
+    from memtui.engine.ledger.journal import JournalTable
+
+    return JournalTable(ledger)
+
+
 class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
@@ -91,6 +105,10 @@ class Ledger(Database):
     """What is to run when."""
     claims = cached_property(_claims)
     """What was done once."""
+    turns = cached_property(_turns)
+    """Who asked for what."""
+    journal = cached_property(_journal)
+    """What was done and who caused it."""
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
         """See `Database`."""
@@ -110,12 +128,16 @@ class Ledger(Database):
         self.surfaced = SurfacedTable(self, self.memories)
         self.mutes = MuteTable(self)
         self.erasure = ErasureTable(self, self.memories)
+        self.tell_done = self._tell_done
 
     def _open(self) -> apsw.Connection:
         database = super()._open()
         if self.mode == "normal" and not self.read_only:
             self.erasure.finish(database)
         return database
+
+    def _tell_done(self, database: apsw.Connection) -> None:
+        self.journal.tell_done(database)
 
     def _rebuild(self, source: str | None) -> str:
         from memtui.engine.ledger import backup_repair  # seldom needed, and never for reading

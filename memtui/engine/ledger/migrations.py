@@ -454,5 +454,69 @@ MIGRATIONS: tuple[str, ...] = (
         note TEXT NOT NULL
     ) WITHOUT ROWID;
     """,
+    # Who asked: the chats that gateways name, the people they speak for, and the turns that sessions execute, of which
+    # each has one at a time. The journal tells what was done, each record with the hash of the one before it; nothing
+    # takes a record out of it or changes one.
+    """
+    CREATE TABLE chats (
+        id INTEGER PRIMARY KEY,
+        channel TEXT NOT NULL,
+        chat TEXT NOT NULL,
+        thread TEXT NOT NULL,
+        several INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        UNIQUE (channel, chat, thread)
+    );
+    CREATE TABLE people (
+        id TEXT PRIMARY KEY,
+        name TEXT NOT NULL,
+        at INTEGER NOT NULL
+    ) WITHOUT ROWID;
+    CREATE TABLE turns (
+        id TEXT PRIMARY KEY,
+        chat INTEGER,
+        session TEXT NOT NULL,
+        via TEXT NOT NULL,
+        person TEXT NOT NULL,
+        source TEXT NOT NULL CHECK (source IN ('told', 'read')),
+        state TEXT NOT NULL CHECK (state IN ('requested', 'executing', 'ended', 'lost')),
+        requested INTEGER NOT NULL,
+        begun INTEGER,
+        ended INTEGER,
+        sign INTEGER NOT NULL,
+        prompt BLOB,
+        schedule TEXT NOT NULL DEFAULT '',
+        tokens_in INTEGER,
+        tokens_out INTEGER,
+        model TEXT NOT NULL DEFAULT ''
+    ) WITHOUT ROWID;
+    CREATE UNIQUE INDEX turns_executing ON turns (session) WHERE state = 'executing';
+    CREATE INDEX turns_session ON turns (session, prompt);
+    CREATE TABLE chat_sessions (
+        session TEXT PRIMARY KEY,
+        chat INTEGER NOT NULL,
+        via TEXT NOT NULL,
+        sender TEXT NOT NULL,
+        opened INTEGER
+    ) WITHOUT ROWID;
+    CREATE TABLE journal (
+        n INTEGER PRIMARY KEY,
+        at INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        body TEXT NOT NULL,
+        prev BLOB NOT NULL,
+        hash BLOB NOT NULL
+    );
+    CREATE TRIGGER journal_update BEFORE UPDATE ON journal BEGIN SELECT raise(ABORT, 'the journal only grows'); END;
+    CREATE TRIGGER journal_delete BEFORE DELETE ON journal BEGIN SELECT raise(ABORT, 'the journal only grows'); END;
+    CREATE TABLE journal_due (seq INTEGER NOT NULL);
+    CREATE TRIGGER journal_insert AFTER INSERT ON audit WHEN new.state = 'done' AND EXISTS (SELECT 1 FROM journal)
+        BEGIN INSERT INTO journal_due VALUES (new.seq); END;
+    CREATE TRIGGER journal_end AFTER UPDATE OF state ON audit
+        WHEN new.state = 'done' AND old.state != 'done' AND EXISTS (SELECT 1 FROM journal)
+        BEGIN INSERT INTO journal_due VALUES (new.seq); END;
+    ALTER TABLE txns ADD COLUMN turn TEXT;
+    INSERT INTO fingerprint_key VALUES ('people', randomblob(32));
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

@@ -285,7 +285,7 @@ class ProposalTable:
 
     def key(self) -> bytes:
         """What fingerprints are made with, so that nobody guesses a text by its fingerprint elsewhere."""
-        found = self._database.row("SELECT key FROM fingerprint_key", kinds="b")
+        found = self._database.row("SELECT key FROM fingerprint_key WHERE name = 'proposals'", kinds="b")
         return bytes(found[0]) if found else b""
 
     def prune(self, retention: Retention) -> int:

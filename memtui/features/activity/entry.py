@@ -15,14 +15,27 @@ _VERBS = (
             Param("--since", "since this time: RFC 3339, a date, or an age such as 2h, 3d", "time", "TIME"),
             Param("--address", "only this memory", "address"),
             LIMIT,
+            Param("--person", "of the journal, only what this person caused", metavar="NAME"),
+            Param("--turn", "of the journal, only this turn", metavar="ID"),
+            Param("--channel", "of the journal, only this channel", metavar="NAME"),
+            Param("--kind", "of the journal, only this kind: change, turn, setting, ...", metavar="KIND"),
+            Param("--after", "records of the journal behind this number", "number", "N"),
+            Param("--follow", "go on with each record of the journal as it comes, a line of JSON each", "flag"),
+            Param("--verify", "look whether every record of the journal is as it was written", "flag"),
+            Param("--head", "with --verify, a head that was kept elsewhere", metavar="LOG:N:HASH"),
         ),
         (
             ("memtui log --since 2h", "the last two hours"),
             ("memtui log --actor cli --limit 5", "the command line's last five"),
+            ("memtui log --channel team-eng", "what was caused in that channel"),
+            ("memtui log --verify", "the first record that was changed, if there is one"),
         ),
-        "",
+        "The journal begins with the first turn that a gateway tells. Each of its records has the hash of the one "
+        "before it, and none is taken out; who can write your files can still forge all of it, and only a head that "
+        "was kept elsewhere shows that.",
         "a list of records: seq, txn, address, new_address, actor, operation, kind (change, approval or setting), "
-        "before, after, at, state, note",
+        "before, after, at, state, note, who (asked for it, where a gateway said so); of the journal: n, at, kind, "
+        "body, prev, hash; --verify: one object: records, head",
         does="memtui.features.activity.verbs:log",
         rank=30,
     ),

@@ -15,7 +15,11 @@ _NAMED = 10
 
 
 def log(call: Call) -> int:
-    """List the audit."""
+    """List the audit, or the journal."""
+    from memtui.features.attribution import verbs as journal
+
+    if journal.asks_journal(call):
+        return journal.log(call)
     args = call.args
     text = args.text("since")
     since = None if text is None else parse_time(text, now_ms())
@@ -51,7 +55,7 @@ def log(call: Call) -> int:
         [
             (
                 each.at,
-                who_cell(call.out, each.actor, each.address.root),
+                each.who or who_cell(call.out, each.actor, each.address.root),
                 f"approval: {each.operation}" if each.operation in APPROVALS else each.operation,
                 each.state,
                 f"{each.address} -> {each.new_address}" if each.new_address else str(each.address).removesuffix("/"),

@@ -264,7 +264,7 @@ def step_counts(item: Item, counts: Counts) -> tuple[int, int]:
 
 def writer(record: AuditRecord) -> str:
     """Name whoever did it."""
-    return who_words(record.actor, record.address.root)
+    return record.who or who_words(record.actor, record.address.root)
 
 
 def item_runs(item: Item, steps: Steps, counts: Counts, width: int, look: Look, *, next_undo: str | None) -> list[Run]:

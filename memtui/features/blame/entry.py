@@ -36,8 +36,8 @@ FEATURE = Feature(
             "before (it was there before memtui looked). A session's file can be forged, so what it says is never "
             "proven. Sessions are read where you allowed it (`memtui sessions`). Who wrote a line is kept when old "
             "versions go, are redacted, and when the memory is renamed.",
-            "one object: address, sha256, lines (each a run: first, last, actor, level, agent, session, at, taint, "
-            "candidates; with --prompts: prompt)",
+            "one object: address, sha256, lines (each a run: first, last, actor, level, agent, session, who, at, "
+            "taint, candidates; with --prompts: prompt)",
             does="memtui.features.blame.verbs:blame_verb",
             rank=55,
         ),

@@ -44,9 +44,13 @@ class BlamedRun(NamedTuple):
     """The call that wrote them."""
     rivals: tuple[Touch, ...] = ()
     """Others of which the same can be said."""
+    asked: str = ""
+    """Who asked for it, where a gateway said so: `ann · qwen · team-eng`."""
 
     def who(self, root: str) -> str:
         """Name who wrote them, for people."""
+        if self.asked:
+            return self.asked
         if self.touch is not None:
             return title_of(self.touch.agent) + ("?" if self.rivals else "")
         return "before memtui" if self.level == BEFORE else who_words(self.actor, root)
@@ -78,10 +82,16 @@ def blame(engine: Engine, address: Address) -> Blamed:
     known = of_text(sha, origins, old, now.bytes, now.modified_at)
     touches = engine.touches.numbered({one for each in known for one in (each.touch, each.rival) if one})
     lines = masked_lines(now.bytes.decode("utf-8", "replace"))
+    makers = engine.turns.makers(uid, address.path)
+    shas = {(one.at, one.actor): one.sha256 for one in engine.history.of(address)} if makers else {}
     runs, at = [], 0
     for origin, group in groupby(known):
         count = len([*group])
-        runs.append(_run(origin, touches, at, tuple(lines[at : at + count])))
+        run = _run(origin, touches, at, tuple(lines[at : at + count]))
+        turn = makers.get(shas.get((origin.at, origin.actor), ""))
+        if turn is None and run.touch is not None and run.touch.prompt is not None and makers:
+            turn = engine.turns.of_prompt(run.touch.session, run.touch.prompt.sha)
+        runs.append(run._replace(asked=turn.words if turn else ""))
         at += count
     return Blamed(address, now.sha256, tuple(runs))
 
@@ -113,6 +123,7 @@ def run_json(run: BlamedRun, *, prompts: bool) -> Json:
         "level": run.level,
         "agent": touch.agent if touch else None,
         "session": touch.session if touch else None,
+        "who": run.asked or None,
         "at": rfc3339(touch.at if touch else run.at),
         "taint": (touch.taint or None) if touch else None,
         "candidates": candidates,

@@ -14,6 +14,7 @@ def history(call: Call) -> int:
     """List versions."""
     address = call.engine.roots.resolve(call.args.need("address"))
     versions = call.engine.history.of(address)
+    asked = call.engine.turns.makers(call.engine.roots.uid(call.engine.roots.find(address.root)), address.path)
     if call.out.json:
         call.out.document(values.listing(map(values.version, versions)))
         return outcomes.DONE
@@ -32,7 +33,7 @@ def history(call: Call) -> int:
             (
                 each.sha256,
                 each.operation,
-                who_cell(call.out, each.actor, address.root),
+                asked[each.sha256].words if each.sha256 in asked else who_cell(call.out, each.actor, address.root),
                 each.bytes,
                 each.at,
                 _note(each.note, redacted=each.redacted),

@@ -101,6 +101,8 @@ class PastFacts(NamedTuple):
     size: int = 0
     modified_at: int = 0
     seen: str | None = None
+    asked: tuple[tuple[str, str], ...] = ()
+    """Who asked for a version, with its sha, where a gateway said so."""
     draft: Draft | None = None
 
 
@@ -118,7 +120,8 @@ def time_line(address: Address, facts: PastFacts) -> tuple[PastEntry, ...]:
         size = len(facts.draft.text.encode("utf-8", "surrogatepass"))
         change = size - facts.size
         entries.insert(0, PastEntry(DRAFT, facts.draft.at, "tui", "draft", size, change, note="not saved yet"))
-    return tuple(one._replace(who=who_words(one.actor, address.root)) for one in entries)
+    asked = dict(facts.asked)
+    return tuple(one._replace(who=asked.get(one.sha256 or "") or who_words(one.actor, address.root)) for one in entries)
 
 
 def _versions(address: Address, facts: PastFacts) -> list[PastEntry]:
@@ -298,6 +301,7 @@ def load(engine: Engine, asked: Address) -> Past:
     except MemtuiError as error:
         problem = error.message
     draft = next((one for one in engine.drafts.all() if one.address == address), None)
+    root = engine.roots.find(address.root)
     facts = PastFacts(
         engine.history.of(address),
         _records(engine, address),
@@ -305,6 +309,7 @@ def load(engine: Engine, asked: Address) -> Past:
         size,
         at,
         engine.changes.seen_version(address),
+        tuple((sha, turn.words) for sha, turn in engine.turns.makers(engine.roots.uid(root), address.path).items()),
         draft,
     )
     moved = asked if asked != address else None

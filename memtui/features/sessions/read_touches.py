@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,8 +16,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.agents.table import agent_of
 from memtui.engine.disk.paths import Selection
 from memtui.engine.ledger.touches import PromptPlace, SessionFile, Touch
+from memtui.engine.ledger.turns import ReadTurn
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
+from memtui.features.attribution.qwen_rooms import keep_rooms
+from memtui.features.attribution.said import speaker
 from memtui.transcripts.calls import WRITES, FileTouch, after, is_changed_by_user, taint, touched
 from memtui.transcripts.event import TOOL, USER, SessionEvent
 from memtui.transcripts.follow import Slice, follow, line_at, skim
@@ -99,12 +102,13 @@ def read_touches(
     allowed = consent(settings, place)
     if allowed.skipped or engine.roots.read_only:
         return Read(denied=allowed.skipped or "read_only")
+    named = keep_rooms(engine, place)
     roots = engine.roots.all()
     since = max(since, engine.touches.clock() - DAYS_MS)
     files = sorted(
         ((_written(path), agent, path) for agent, path in allowed_files(settings, place, since=since)), reverse=True
     )
-    reading = _Reading(engine, place, allowed, roots)
+    reading = _Reading(engine, place, allowed, roots, named)
     for at, (_, agent, path) in enumerate(files):
         if stop():
             return reading.said(at, stopped=True)
@@ -123,7 +127,10 @@ def _written(path: str) -> int:
 class _Reading:
     """One run over files."""
 
-    def __init__(self, engine: Engine, place: Surroundings, allowed: Consent, roots: Sequence[Root]) -> None:
+    def __init__(
+        self, engine: Engine, place: Surroundings, allowed: Consent, roots: Sequence[Root], rooms: Container[str]
+    ) -> None:
+        self._rooms = rooms
         self._engine, self._allowed, self._home = engine, allowed, place.home or ""
         self._project = os.path.realpath(place.project)
         self._places, self._words = _Places(engine, roots), needles(roots)
@@ -140,7 +147,7 @@ class _Reading:
         table, reader = self._engine.touches, READERS[agent]
         consumer, skimmed = f"touches:{self._consumer}", f"skim:{self._consumer}"
         cursor = table.cursors.get(consumer, path)
-        if cursor is None:
+        if cursor is None and os.path.basename(path).partition(".")[0] not in self._rooms:
             before = table.cursors.get(skimmed, path)
             found, here = skim(path, self._words, reader, before, stop)
             if not found:
@@ -188,6 +195,8 @@ class _Reading:
                     touches.append(self._touch(event, one, uid, address, turn))
             turn.after(event)
         assert part.cursor is not None
+        if turn.asked and self._engine.turns.read_session(turn.file.session) is not None:
+            self._engine.turns.keep_read(turn.asked)
         used = table.keep(turn.file, touches, failed, (consumer, part.cursor), whole=part.whole)
         self._touches += len(touches)
         return [named[key] for key in used if key in named]
@@ -233,6 +242,7 @@ class _Turn:
 
     def __init__(self, file: SessionFile, home: str, places: _Places) -> None:
         self.file, self._home, self._places = file, home, places
+        self.asked: list[ReadTurn] = []
 
     def take(self, event: SessionEvent) -> None:
         """Go on to an event: what a person typed begins a turn."""
@@ -241,6 +251,7 @@ class _Turn:
             line = line_at(event.file, event.offset, event.length)
             prompt = PromptPlace(event.file, event.offset, event.length, digest(line, event.text))
             file = file._replace(prompt=prompt, taint="")
+            self.asked.append(ReadTurn(event.session, *speaker(event.text), event.at, prompt.sha))
         self.file = file
 
     def after(self, event: SessionEvent) -> None:

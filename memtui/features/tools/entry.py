@@ -34,6 +34,7 @@ _VERBS = (
             ACCESS,
             Param("--no-context", "leave the index and the hot set to the client's hook; give only guidance", "flag"),
             Param("--short-context", "give a short index, for a client whose hook does not always run", "flag"),
+            Param("--session", "the agent's session this door belongs to: changes are of its turns", metavar="ID"),
         ),
         (
             ("memtui mcp", "what a client's configuration starts"),

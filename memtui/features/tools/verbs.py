@@ -240,6 +240,7 @@ def mcp(call: Call) -> int:
     import gc
     from importlib.util import find_spec
 
+    from memtui.features.attribution.said import named
     from memtui.features.feature import load
 
     if call.out.interactive:
@@ -257,5 +258,8 @@ def mcp(call: Call) -> int:
 
     # Settings that cannot be read are said to the client: one whose server ends at once cannot tell its user why.
     access = call.args.text("access")
-    status: int = serve(call.reload, call.given, access=access, context=context, loaded=settle)
+    session = named("session", call.args.text("session") or "", needed=False)
+    status: int = serve(
+        call.reload, call.given._replace(session=session), access=access, context=context, loaded=settle
+    )
     return status

@@ -172,7 +172,7 @@ def test_the_command_says_it_line_by_line(cli: Cli, notes: Path) -> None:
     found = cli("blame", "notes/a.md", "--json", *given).json
     assert found["lines"] == [
         {"first": 1, "last": 2, "actor": "outside", "level": "outside", "agent": None, "session": None}
-        | {"at": found["lines"][0]["at"], "taint": None, "candidates": []}  # type: ignore[index]
+        | {"who": None, "at": found["lines"][0]["at"], "taint": None, "candidates": []}  # type: ignore[index]
     ]
     assert "two" in cli("blame", "notes/a.md", "--line", "2", *given).out
     assert cli("blame", "notes/a.md", "--line", "3", "--json", *given).error["code"] == "E_USAGE"

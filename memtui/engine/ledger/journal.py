@@ -1,0 +1,209 @@
+"""The journal: what was done and who caused it, one record after the other, each with the hash of the one before it.
+
+It begins with the first turn, vote or other thing that belongs into it; before that, a change writes nothing more. A
+record has ids, shas and addresses, never a text. Whoever can write the file can forge all of it: only a head that is
+kept elsewhere shows that.
+"""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+import apsw
+
+from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.model import APPROVALS, SETTING
+from memtui.errors import StorageError, UsageError
+
+_FIRST = b"\0" * 32
+_ACTS = "seq, txn, root, path, new_path, actor, operation, before, after, at, state, note"
+
+
+class JournalRecord(NamedTuple):
+    """One record."""
+
+    n: int
+    """From 1."""
+    at: int
+    """Milliseconds since the epoch."""
+    kind: str
+    body: str
+    """A JSON object, byte for byte as it was hashed."""
+    prev: bytes
+    hash: bytes
+
+    def made(self) -> bytes:
+        """Work out what its hash has to be."""
+        return sha256(f"{self.n}\0{self.at}\0{self.kind}\0{self.body}\0".encode() + self.prev).digest()
+
+
+class Verified(NamedTuple):
+    """What a look at the whole chain found in order."""
+
+    records: int
+    head: str
+    """Empty: there is no record."""
+
+
+class JournalTable:
+    """Records, which are only ever added."""
+
+    def __init__(self, database: Database) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+
+    def add(self, kind: str, body: Mapping[str, object]) -> int:
+        """Add a record, and begin the journal if there is none; returns its number.
+
+        Call it inside the transaction of what it tells.
+        """
+        with self._database.transaction(durable=False) as db:
+            return _add(db, self._database.clock(), kind, body)
+
+    def tell_done(self, db: apsw.Connection) -> None:
+        """Add what audit records tell that were done in this transaction. Call inside of it, before its end."""
+        for (seq,) in list(db.execute("SELECT seq FROM journal_due ORDER BY rowid")):
+            row = next(iter(db.execute(f"SELECT {_ACTS} FROM audit WHERE seq = ?", (seq,))))
+            cause = db.execute(
+                "SELECT t.id, t.person, c.channel FROM txns x JOIN turns t ON t.id = x.turn"
+                " LEFT JOIN chats c ON c.id = t.chat WHERE x.id = ?",
+                (row[1],),
+            )
+            named = dict(zip(("turn", "person", "channel"), next(iter(cause), ("", "", "")), strict=True))
+            ((root,),) = db.execute("SELECT root_id FROM roots WHERE id = ?", (row[2],))
+            operation = row[6]
+            kind = "setting" if operation == SETTING else "approval" if operation in APPROVALS else "change"
+            said = {"said": row[-1]} if kind == "setting" else {}
+            _add(db, self._database.clock(), kind, {"root": root, **_told(row), **named, **said})
+        db.execute("DELETE FROM journal_due")
+
+    def records(
+        self, after: int = 0, *, kind: str = "", limit: int = 200, **wanted: tuple[str, ...]
+    ) -> list[JournalRecord]:
+        """Records after a number, oldest first; with 0 the newest ones.
+
+        Args:
+            after: the number.
+            kind: only this kind.
+            limit: so many at most.
+            wanted: by the name of a field of the body, which values it may have.
+        """
+        where = ["n > ?"]
+        values: list[str | int] = [after, *([kind] if kind else [])]
+        if kind:
+            where.append("kind = ?")
+        for name, some in wanted.items():
+            where.append(f"body ->> '{name}' IN ({', '.join('?' * len(some))})")
+            values += some
+        order = "" if after else " DESC"
+        sql = f"SELECT n, at, kind, body, prev, hash FROM journal WHERE {' AND '.join(where)} ORDER BY n{order} LIMIT ?"
+        rows = self._database.rows(sql, (*values, limit), kinds="iittbb")
+        found = [JournalRecord(*row) for row in rows]
+        return found if after else found[::-1]
+
+    def head(self) -> str:
+        """Name the end of the chain as `LOG:N:HASH`; empty when there is no record."""
+        ends = self._database.rows(
+            "SELECT n, hash FROM journal WHERE n = 1 OR n = (SELECT max(n) FROM journal) ORDER BY n", kinds="ib"
+        )
+        return f"{ends[0][1].hex()[:8]}:{ends[-1][0]}:{ends[-1][1].hex()}" if ends else ""
+
+    @checked
+    def verify(self, head: str = "") -> Verified:
+        """Look at every record, and at the audit records that they tell of.
+
+        Args:
+            head: what `head` once was, kept elsewhere.
+
+        Raises:
+            StorageError: `E_CHAIN`: the first record that is not as it was written. UsageError: it is no head.
+        """
+        log, number, digest = _parts(head)
+        n, first, prev = 0, b"", _FIRST
+        audit = self._audit()
+        for n, found in enumerate(self._all(), 1):
+            first = first or found.hash
+            if found.n != n:
+                raise _broken(n, "is missing")
+            if found.prev != prev or found.hash != found.made():
+                raise _broken(n, "was changed, or the one before it")
+            if log and first.hex()[:8] != log:
+                raise _broken(1, f"belongs to another journal than {log}")
+            if n == number and found.hash.hex() != digest:
+                raise _broken(n, "is another one than the head that was kept")
+            seq = json.loads(found.body).get("seq")
+            if seq is not None and not _fits(json.loads(found.body), audit.get(seq)):
+                raise _broken(n, f"tells otherwise than record {seq} of the audit")
+            prev = found.hash
+        if number > n:
+            raise _broken(n + 1, f"is missing: there were {number}")
+        return Verified(n, self.head())
+
+    def _all(self) -> Iterator[JournalRecord]:
+        after, sql = 0, "SELECT n, at, kind, body, prev, hash FROM journal WHERE n > ? ORDER BY n LIMIT 2000"
+        while some := [JournalRecord(*row) for row in self._database.rows(sql, (after,))]:
+            yield from some
+            after = some[-1].n
+
+    def _audit(self) -> dict[int, dict[str, object]]:
+        rows = self._database.rows(
+            f"SELECT {_ACTS} FROM audit WHERE seq IN (SELECT body ->> 'seq' FROM journal WHERE json_valid(body))",
+            kinds="iIibBttBBitt",
+        )
+        return {row[0]: {**_told(row), "state": row[10]} for row in rows}
+
+
+def _add(db: apsw.Connection, now: int, kind: str, body: Mapping[str, object]) -> int:
+    last = next(iter(db.execute("SELECT n, hash FROM journal ORDER BY n DESC LIMIT 1")), None)
+    if last is None:
+        last = 1, _put(db, 1, now, "begin", {"log": os.urandom(8).hex()}, _FIRST)
+    _put(db, last[0] + 1, now, kind, body, last[1])
+    return int(last[0]) + 1
+
+
+def _put(db: apsw.Connection, n: int, now: int, kind: str, body: Mapping[str, object], prev: bytes) -> bytes:
+    kept = {name: value for name, value in body.items() if value not in (None, "")}
+    made = JournalRecord(n, now, kind, json.dumps(kept, separators=(",", ":")), prev, b"")
+    made = made._replace(hash=made.made())
+    db.execute("INSERT INTO journal VALUES (?, ?, ?, ?, ?, ?)", tuple(made))
+    return made.hash
+
+
+def _told(row: Row) -> dict[str, object]:
+    seq, txn, _, path, new_path, actor, operation, before, after, at, _, _ = row
+    texts = {"before": before.hex() if before else None, "after": after.hex() if after else None}
+    moved = {"to": os.fsdecode(new_path)} if new_path is not None else {}
+    told = {"seq": seq, "txn": txn, "path": os.fsdecode(path), **moved, "actor": actor, "operation": operation}
+    return {**told, **texts, "at": at}
+
+
+def _fits(body: dict[str, object], audit: dict[str, object] | None) -> bool:
+    """Whether a record and the audit say the same; a change that turned out to be a conflict has another end there."""
+    if audit is None:
+        return False
+    names = ["txn", "path", "to", "actor", "operation", "before", "at"]
+    if audit["state"] == "done":
+        names.append("after")
+    return all(body.get(name) == (audit.get(name) or None) for name in names)
+
+
+def _parts(head: str) -> tuple[str, int, str]:
+    log, _, rest = head.partition(":")
+    number, _, digest = rest.partition(":")
+    if not head:
+        return "", 0, ""
+    if len(log) != 8 or not number.isdecimal() or len(number) > 15 or len(digest) != 64:
+        raise UsageError(f"{head[:100]!r} is no head.", hint="Write it as `memtui log --verify` gave it: LOG:N:HASH.")
+    return log, int(number), digest
+
+
+def _broken(n: int, what: str) -> StorageError:
+    return StorageError(
+        f"Record {n} of the journal {what}.",
+        code="E_CHAIN",
+        unharmed="All memories on disk are as they were.",
+        hint="Compare it with a head that was kept elsewhere; a backup of the ledger may still have it.",
+        details={"record": n},
+    )

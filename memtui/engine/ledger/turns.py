@@ -1,0 +1,410 @@
+"""Turns: one prompt that a session executes, who asked, and in which chat; and the people that gateways speak for.
+
+A gateway tells them as they happen (`request`, `begin`, `end`), or they are read from an agent's own session file
+(`keep_read`). Who asked is what the gateway says: it is shown as that, and is never a right. It is apart so that a
+command without a session loads none of it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import apsw
+
+from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.journal import JournalTable
+from memtui.errors import BusyError, NotFoundError, UsageError
+from memtui.safe_text import visible
+
+QUIET_MS = 30 * 60_000
+"""A turn that gives no sign for so long is lost."""
+REQUESTED, EXECUTING, ENDED, LOST = "requested", "executing", "ended", "lost"
+TOLD, READ = "told", "read"
+ONCE = {REQUESTED: EXECUTING, EXECUTING: ENDED}
+_TURN = (
+    "SELECT t.id, t.session, t.via, t.source, t.state, t.person, ifnull(p.name, ''), ifnull(c.channel, ''),"
+    " ifnull(c.chat, ''), ifnull(c.thread, ''), ifnull(c.several, 0), t.requested, t.begun, t.ended, t.sign,"
+    " t.schedule, t.tokens_in, t.tokens_out, t.model"
+    " FROM turns t LEFT JOIN people p ON p.id = t.person LEFT JOIN chats c ON c.id = t.chat"
+)
+_KINDS = "ttttttttttiiIIitIIt"
+
+
+class Chat(NamedTuple):
+    """One conversation in a channel of a gateway."""
+
+    channel: str
+    chat: str
+    thread: str = ""
+    several: bool = True
+    """Whether more than one person can speak in it."""
+
+
+class AskedTurn(NamedTuple):
+    """One prompt of a session."""
+
+    id: str
+    session: str
+    via: str
+    """The gateway that told it, or the agent whose file says so."""
+    source: str
+    state: str
+    person: str
+    """Whom the gateway spoke for, as a keyed hash; empty: nobody is known."""
+    name: str
+    """Empty when it is not known, or was forgotten."""
+    channel: str
+    chat: str
+    thread: str
+    several: int
+    requested: int
+    """Times in milliseconds."""
+    begun: int | None
+    ended: int | None
+    sign: int
+    schedule: str
+    """What it runs for by itself, where nobody asked."""
+    tokens_in: int | None
+    tokens_out: int | None
+    model: str
+
+    @property
+    def who(self) -> str:
+        """Name the person."""
+        return self.name or (f"person {self.person[:6]}" if self.person else "unknown")
+
+    @property
+    def words(self) -> str:
+        """Say who caused it: `ann · qwen · team-eng`."""
+        return " · ".join(visible(part) for part in (self.who, self.via, self.channel) if part)
+
+
+class ReadTurn(NamedTuple):
+    """A prompt that stands in an agent's session file."""
+
+    session: str
+    name: str
+    """Who speaks, by the head of the prompt; empty: nobody is named."""
+    schedule: str
+    at: int
+    prompt: bytes
+    """SHA-256 of its line."""
+
+
+class TurnUse(NamedTuple):
+    """What a turn used, as the model's own reply says."""
+
+    tokens_in: int | None = None
+    tokens_out: int | None = None
+    model: str = ""
+
+
+class TurnTable:
+    """Turns, chats, people."""
+
+    def __init__(self, database: Database, journal: JournalTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self._journal = journal
+
+    # --- told by a gateway
+
+    def request(
+        self,
+        session: str,
+        via: str,
+        chat: Chat | None,
+        *,
+        person: str = "",
+        name: str = "",
+        prompt: bytes | None = None,
+        schedule: str = "",
+    ) -> AskedTurn:
+        """Keep that somebody asked for something, durably; it is carried out when its session comes to it.
+
+        Args:
+            session: the id of the agent's session.
+            via: the gateway.
+            chat: where it was asked.
+            person: the id by which the gateway knows who asked; empty: nobody is known.
+            name: what they are called there, as `marked` makes it.
+            prompt: SHA-256 of what was asked.
+            schedule: what it runs for by itself.
+        """
+        now, turn = self._database.clock(), str(uuid4())
+        with self._database.transaction() as db:
+            where = self._chat(db, chat, now)
+            who = self._person(db, via, chat, person, name, now)
+            db.execute(
+                "INSERT INTO turns (id, chat, session, via, person, source, state, requested, sign, prompt, schedule)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (turn, where, session, via, who, TOLD, REQUESTED, now, now, prompt, schedule),
+            )
+            return self._told(turn, prompt)
+
+    def begin(self, turn: str) -> AskedTurn:
+        """Have a session execute a turn.
+
+        Raises:
+            NotFoundError: there is none. BusyError: `E_TURN`: the session executes another one, or this one began.
+        """
+        return self._step(turn, REQUESTED)
+
+    def end(self, turn: str, usage: TurnUse = TurnUse()) -> AskedTurn:  # noqa: B008
+        """End a turn, with what the model's reply says that it used.
+
+        Raises:
+            NotFoundError: there is none. BusyError: `E_TURN`: it is not being executed.
+        """
+        return self._step(turn, EXECUTING, usage)
+
+    def _step(self, turn: str, state: str, usage: TurnUse = TurnUse()) -> AskedTurn:  # noqa: B008
+        with self._database.transaction() as db:
+            self._lose(db)
+            found = self.get(turn)
+            if found.state != state:
+                raise _busy(f"The turn is {found.state}, not {state}.")
+            if state == REQUESTED and self.executing(found.session) is not None:
+                raise _busy("The session executes another turn.")
+            times = "begun" if state == REQUESTED else "ended"
+            db.execute(
+                f"UPDATE turns SET state = ?1, {times} = ?2, sign = ?2, tokens_in = ?3, tokens_out = ?4, model = ?5"
+                " WHERE id = ?6",
+                (ONCE[state], self._database.clock(), *usage, turn),
+            )
+            return self._told(turn)
+
+    def _lose(self, db: apsw.Connection) -> None:
+        """End what gave no sign for long: whoever executed it is gone."""
+        now = self._database.clock()
+        lost = [
+            one
+            for (one,) in db.execute(
+                "UPDATE turns SET state = 'lost', ended = ? WHERE state = 'executing' AND sign <= ? RETURNING id",
+                (now, now - QUIET_MS),
+            )
+        ]
+        for turn in lost:
+            self._told(turn)
+
+    def _told(self, turn: str, prompt: bytes | None = None) -> AskedTurn:
+        one = self.get(turn)
+        body = {"turn": one.id, "state": one.state, "session": one.session, "via": one.via, "person": one.person}
+        more = {"channel": one.channel, "schedule": one.schedule, "prompt": prompt.hex() if prompt else ""}
+        used = {"in": one.tokens_in, "out": one.tokens_out, "model": one.model}
+        self._journal.add("turn", {**body, **more, **used})
+        return one
+
+    # --- chats and people
+
+    def chat(self, chat: Chat) -> int:
+        """Remember a chat, so that it can be sent to; returns its number."""
+        with self._database.transaction() as db:
+            return self._chat(db, chat, self._database.clock()) or 0
+
+    def _chat(self, db: apsw.Connection, chat: Chat | None, now: int) -> int | None:
+        if chat is None:
+            return None
+        return int(
+            next(
+                iter(
+                    db.execute(
+                        "INSERT INTO chats (channel, chat, thread, several, at) VALUES (?1, ?2, ?3, ?4, ?5)"
+                        " ON CONFLICT (channel, chat, thread) DO UPDATE SET several = ?4, at = ?5 RETURNING id",
+                        (*chat[:3], int(chat.several), now),
+                    )
+                )
+            )[0]
+        )
+
+    def _person(self, db: apsw.Connection, via: str, chat: Chat | None, person: str, name: str, now: int) -> str:
+        if not person:
+            return ""
+        key = next(iter(db.execute("SELECT key FROM fingerprint_key WHERE name = 'people'")))[0]
+        place = f"{chat.channel if chat else via}\0{person}".encode("utf-8", "surrogatepass")
+        who = blake2b(place, key=key, digest_size=12).hexdigest()
+        if name:
+            db.execute("INSERT OR REPLACE INTO people VALUES (?, ?, ?)", (who, name, now))
+        return who
+
+    def forget(self, name: str) -> int:
+        """Remove a name of people, also given as `person 1a2b3c`; returns how many had it. What they did stays."""
+        with self._database.transaction() as db:
+            part = name.removeprefix("person ")
+            db.execute(
+                "DELETE FROM people WHERE name = ?1 OR (length(?2) >= 6 AND substr(id, 1, length(?2)) = ?2)",
+                (name, part),
+            )
+            return int(db.changes())
+
+    def people(self, name: str) -> tuple[str, ...]:
+        """The people of a name."""
+        rows = self._database.rows(
+            "SELECT id FROM people WHERE name = ?1 UNION SELECT person FROM turns WHERE length(?2) >= 6"
+            " AND substr(person, 1, length(?2)) = ?2",
+            (name, name.removeprefix("person ")),
+            kinds="t",
+        )
+        return tuple(one for (one,) in rows)
+
+    # --- read from an agent's session files
+
+    def keep_session(self, session: str, via: str, sender: str, chat: Chat) -> None:
+        """Remember which chat a session is of; one that a gateway tells of itself stays that gateway's."""
+        with self._database.transaction() as db:
+            db.execute(
+                "INSERT INTO chat_sessions (session, chat, via, sender) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+                (session, self._chat(db, chat, self._database.clock()), via, sender),
+            )
+
+    @checked
+    def read_session(self, session: str) -> tuple[str, str, Chat] | None:
+        """The agent, the sender and the chat of a session whose turns are read; None: they are not."""
+        row = self._database.row(
+            "SELECT s.via, s.sender, c.channel, c.chat, c.thread, c.several FROM chat_sessions s"
+            " JOIN chats c ON c.id = s.chat WHERE s.session = ?1"
+            " AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1 AND source = 'told')",
+            (session,),
+            kinds="ttttti",
+        )
+        return None if row is None else (row[0], row[1], Chat(row[2], row[3], row[4], bool(row[5])))
+
+    def keep_read(self, turns: Iterable[ReadTurn]) -> None:
+        """Keep prompts of sessions that are in `read_session`, each once."""
+        with self._database.transaction() as db:
+            for one in turns:
+                known = self.read_session(one.session)
+                if known is None or any(
+                    db.execute("SELECT 1 FROM turns WHERE session = ? AND prompt = ?", (one.session, one.prompt))
+                ):
+                    continue
+                via, sender, chat = known
+                name = one.name if chat.several else ""  # who is alone with the agent may type anything
+                person = f"name:{name}" if name else "" if chat.several else sender
+                now = self._database.clock()
+                turn, where = str(uuid4()), self._chat(db, chat, now)
+                db.execute(
+                    "INSERT INTO turns (id, chat, session, via, person, source, state, requested, begun, ended, sign,"
+                    " prompt, schedule) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8, ?8, ?9, ?10)",
+                    (
+                        *(turn, where, one.session, via, self._person(db, via, chat, person, name, one.at)),
+                        *(READ, ENDED, one.at, one.prompt, one.schedule),
+                    ),
+                )
+                self._told(turn, one.prompt)
+
+    # --- what is asked
+
+    @property
+    def known(self) -> bool:
+        """Whether there ever was a turn."""
+        return self._database.row("SELECT 1 FROM turns LIMIT 1") is not None
+
+    def get(self, turn: str) -> AskedTurn:
+        """One turn by its id.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        found = self._turns("WHERE t.id = ?", turn)
+        if not found:
+            raise NotFoundError("There is no turn with that id.", hint="`memtui turn request` gives it.")
+        return found[0]
+
+    def executing(self, session: str) -> AskedTurn | None:
+        """The turn that a session executes."""
+        quiet = self._database.clock() - QUIET_MS
+        found = self._turns("WHERE t.session = ? AND t.state = 'executing' AND t.sign > ?", session, quiet)
+        return found[0] if found else None
+
+    def all(self, *, since: int = 0, open_only: bool = False, limit: int = 200) -> tuple[AskedTurn, ...]:
+        """Turns since a time, the newest first; or only those that wait or are executed."""
+        only = " AND (t.state = 'requested' OR (t.state = 'executing' AND t.sign > ?))" if open_only else ""
+        quiet = (self._database.clock() - QUIET_MS,) if open_only else ()
+        return self._turns(
+            f"WHERE t.requested >= ?{only} ORDER BY t.requested DESC, t.id LIMIT ?", since, *quiet, limit
+        )
+
+    @checked
+    def makers(self, uid: int, path: str) -> dict[str, AskedTurn]:
+        """Whose turn made which version of a memory: by the door's session, else by what the session's file says."""
+        if not self.known:
+            return {}
+        rows = self._database.rows(
+            "SELECT t.sha, n.id FROM touches t JOIN turns n ON n.session = t.session AND n.prompt = t.prompt"
+            " WHERE t.root = ?1 AND t.path = ?2 AND t.sha NOT NULL AND NOT t.gone"
+            " UNION ALL SELECT a.after, x.turn FROM audit a JOIN txns x ON x.id = a.txn"
+            " WHERE ((a.root = ?1 AND a.path = ?2) OR (a.new_root = ?1 AND a.new_path = ?2)) AND x.turn NOT NULL"
+            " AND a.after NOT NULL",
+            (uid, os.fsencode(path)),
+            kinds="bt",
+        )
+        return self._named((sha.hex(), turn) for sha, turn in rows)
+
+    @checked
+    def of_records(self, seqs: Iterable[int]) -> dict[int, AskedTurn]:
+        """Whose turn made the changes that audit records with these numbers tell, as far as one is known."""
+        if not self.known:
+            return {}
+        touch = (
+            "SELECT n.id FROM touches t JOIN turns n ON n.session = t.session AND n.prompt = t.prompt WHERE NOT t.gone"
+            " AND t.root = ifnull(a.new_root, a.root) AND t.path = ifnull(a.new_path, a.path) AND t.sha = a.after"
+        )
+        rows = self._database.rows(
+            f"SELECT a.seq, iif(a.txn IS NULL, ({touch}), x.turn) AS turn FROM audit a LEFT JOIN txns x ON x.id = a.txn"
+            " WHERE a.seq IN (SELECT value FROM json_each(?)) AND turn NOT NULL",
+            (json.dumps([*seqs]),),
+            kinds="it",
+        )
+        return self._named(rows)
+
+    def _named(self, rows: Iterable[Row]) -> dict[Any, AskedTurn]:
+        pairs = [(key, turn) for key, turn in rows]
+        known = {one.id: one for turn in {turn for _, turn in pairs} for one in self._turns("WHERE t.id = ?", turn)}
+        return {key: known[turn] for key, turn in pairs if turn in known}
+
+    def of_prompt(self, session: str, prompt: bytes) -> AskedTurn | None:
+        """The turn of a prompt that stands in a session's file, by the SHA-256 of its line."""
+        return next(iter(self._turns("WHERE t.session = ? AND t.prompt = ?", session, prompt)), None)
+
+    @checked
+    def _turns(self, where: str, *values: str | int | bytes) -> tuple[AskedTurn, ...]:
+        return tuple(map(_turn, self._database.rows(f"{_TURN} {where}", values, kinds=_KINDS)))
+
+
+def sign(db: apsw.Connection, session: str, now: int) -> str | None:
+    """The turn that a session executes, which gives a sign by what is done in it. Call inside a transaction."""
+    found = db.execute(
+        "UPDATE turns SET sign = max(sign, ?1) WHERE session = ?2 AND state = 'executing' AND sign > ?3 RETURNING id",
+        (now, session, now - QUIET_MS),
+    )
+    return next(iter(found), (None,))[0]
+
+
+def _turn(row: Row) -> AskedTurn:
+    return AskedTurn(*row)
+
+
+def usage(tokens_in: object, tokens_out: object, model: object) -> TurnUse:
+    """Check what a gateway says that a turn used.
+
+    Raises:
+        UsageError: a number is none, is negative, or no model ever used so many.
+    """
+    for number in (tokens_in, tokens_out):
+        if number is not None and (
+            not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= 10**12
+        ):
+            raise UsageError("Tokens are a whole number from 0.")
+    if not isinstance(model, str) or len(model) > 200 or not model.isprintable():
+        raise UsageError("The model's name is at most 200 visible characters.")
+    return TurnUse(tokens_in, tokens_out, model)  # type: ignore[arg-type]
+
+
+def _busy(text: str) -> BusyError:
+    return BusyError(text, code="E_TURN", hint="`memtui who` shows what is executed, and what waits.")

@@ -1,0 +1,135 @@
+"""Turns as a gateway tells them, the same way over HTTP and on the command line: JSON fields in, JSON values out.
+
+Only a gateway that the user named, and a person at a terminal, may say who asked and where (`may_state`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from memtui.engine.ledger.turns import AskedTurn, Chat, usage
+from memtui.errors import RefusedError, UsageError
+from memtui.features.attribution.said import chat_of, marker, named, plain_name
+from memtui.wire.outcomes import Json
+from memtui.wire.output import attended
+from memtui.wire.session import Session, approver
+from memtui.wire.times import rfc3339
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+Fields = Mapping[str, object]
+
+
+def may_state(session: Session) -> None:
+    """Refuse a command that says who asked, or where, and is not typed by a person at a terminal.
+
+    Raises:
+        RefusedError: `E_ACCESS`.
+    """
+    agent = approver(session.options).agent
+    if agent or not attended():
+        raise RefusedError(
+            f"Only a gateway, or a person at a terminal, may say who asked and in which chat. {agent}".strip(),
+            code="E_ACCESS",
+            unharmed="Nothing was kept.",
+            hint="A gateway is named in [gateways] of config.toml and speaks over HTTP: memtui help channel",
+        )
+
+
+def text_of(fields: Fields, name: str) -> str:
+    """Give a field that is a text; empty where it is not there.
+
+    Raises:
+        UsageError: it is something else.
+    """
+    found = fields.get(name) or ""
+    if not isinstance(found, str):
+        raise UsageError(f"`{name}` is a text.")
+    return found
+
+
+def known_fields(fields: Fields, *names: str) -> None:
+    """Refuse fields that nobody reads.
+
+    Raises:
+        UsageError: there is another one.
+    """
+    if other := sorted(fields.keys() - set(names)):
+        raise UsageError(f"There is no field {other[0][:40]!r}.", hint=f"There are {', '.join(names)}.")
+
+
+def chat_fields(fields: Fields) -> Chat:
+    """Read the chat of a call; raises what `chat_of` does."""
+    several = fields.get("group", True)
+    if not isinstance(several, bool):
+        raise UsageError("`group` is true or false.")
+    return chat_of(*(text_of(fields, name) for name in ("channel", "chat", "thread")), several=several)
+
+
+def request(engine: Engine, via: str, fields: Fields) -> Json:
+    """Keep that somebody asked for something.
+
+    Args:
+        engine: where it is kept.
+        via: the gateway.
+        fields: `session`; `channel`, `chat`, `thread`, `group`; `person`, `name`; `prompt`, the SHA-256 of the text.
+    """
+    known_fields(fields, "session", "channel", "chat", "thread", "group", "person", "name", "prompt")
+    digest, given = text_of(fields, "prompt"), text_of(fields, "name")
+    person = text_of(fields, "person") or (f"name:{plain_name(given)}" if given else "")
+    try:
+        prompt = bytes.fromhex(digest)
+    except ValueError:
+        prompt = b"?"
+    if len(prompt) not in (0, 32):
+        raise UsageError("`prompt` is the SHA-256 of what was asked, in hex: the text itself is not kept.")
+    chat = chat_fields(fields) if text_of(fields, "channel") else None
+    session = named("session", text_of(fields, "session"))
+    person = named("person", person, needed=False)
+    name = plain_name(given, person) if person else ""
+    return turn_json(engine.turns.request(session, via, chat, person=person, name=name, prompt=prompt or None))
+
+
+def begin(engine: Engine, via: str, fields: Fields) -> Json:
+    """Have a session execute a turn of this gateway; `marker` is what to put before the prompt."""
+    known_fields(fields, "turn")
+    found = engine.turns.begin(_mine(engine, via, fields))
+    chat = Chat(found.channel, found.chat, found.thread, bool(found.several)) if found.channel else None
+    return {**turn_json(found), "marker": marker(chat, found.name)}
+
+
+def end(engine: Engine, via: str, fields: Fields) -> Json:
+    """End a turn; `in`, `out` and `model` are what the model's reply said that it used."""
+    known_fields(fields, "turn", "in", "out", "model")
+    used = usage(fields.get("in"), fields.get("out"), fields.get("model") or "")
+    return turn_json(engine.turns.end(_mine(engine, via, fields), used))
+
+
+DOES = {"request": request, "begin": begin, "end": end}
+
+
+def _mine(engine: Engine, via: str, fields: Fields) -> str:
+    found = engine.turns.get(text_of(fields, "turn"))
+    if found.via != via:
+        raise RefusedError("The turn is another gateway's.", code="E_ACCESS")
+    return found.id
+
+
+def turn_json(turn: AskedTurn) -> Json:
+    """AskedTurn a turn into JSON."""
+    return {
+        "turn": turn.id,
+        "state": turn.state,
+        "source": turn.source,
+        "session": turn.session,
+        "via": turn.via,
+        "channel": turn.channel or None,
+        "name": turn.who,
+        "person": turn.person or None,
+        "schedule": turn.schedule or None,
+        "requested": rfc3339(turn.requested),
+        "begun": None if turn.begun is None else rfc3339(turn.begun),
+        "ended": None if turn.ended is None else rfc3339(turn.ended),
+    }

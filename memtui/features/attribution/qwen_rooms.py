@@ -1,0 +1,70 @@
+"""Which chats the sessions of Qwen Code's channel host belong to, by the file that it keeps of them while it runs.
+
+Source: `@qwen-code/channel-base` 0.23.4, `SessionRouter`: an object of routes, each with `sessionId` and `target`
+(`channelName`, `senderId`, `chatId`, `threadId`, `isGroup`). It goes with a clean end, so what it said is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.agents.known.qwen_code import OWN
+from memtui.config.smallfile import read_small
+from memtui.engine.ledger.turns import Chat
+from memtui.errors import RefusedError
+from memtui.features.attribution.said import chat_of, named
+
+if TYPE_CHECKING:
+    from memtui.config.surroundings import Surroundings
+    from memtui.engine import Engine
+
+VIA = "qwen"
+_MOST = 1_000
+
+
+class Room(NamedTuple):
+    """A session, and where it is talked to."""
+
+    session: str
+    sender: str
+    chat: Chat
+
+
+def rooms(surroundings: Surroundings) -> tuple[Room, ...]:
+    """Read the file; what is no route is passed over, and a file that is none names nobody."""
+    home = OWN.folder(surroundings)
+    if home is None:
+        return ()
+    try:
+        found = json.loads(read_small(os.path.join(home, "channels", "sessions.json")) or b"{}")
+    except (OSError, ValueError, RecursionError):
+        return ()  # it is being written, or is no file of the host's
+    entries = list(found.values()) if isinstance(found, dict) else []
+    return tuple(room for one in entries[:_MOST] if (room := _room(one)) is not None)
+
+
+def _room(entry: object) -> Room | None:
+    fields = entry if isinstance(entry, dict) else {}
+    target = fields.get("target") if isinstance(fields.get("target"), dict) else {}
+    assert isinstance(target, dict)
+    texts = [fields.get("sessionId"), *(target.get(name, "") for name in ("senderId", "channelName", "chatId"))]
+    thread = target.get("threadId") or ""
+    if not all(isinstance(one, str) for one in (*texts, thread)):
+        return None
+    session, sender, channel, chat = map(str, texts)
+    try:
+        several = target.get("isGroup") is True
+        return Room(named("session", session), named("person", sender), chat_of(channel, chat, thread, several=several))
+    except RefusedError:
+        return None
+
+
+def keep_rooms(engine: Engine, surroundings: Surroundings) -> frozenset[str]:
+    """Remember which chat each session is of; gives the sessions that the file names now."""
+    found = rooms(surroundings)
+    for room in found:
+        if engine.turns.read_session(room.session) is None:
+            engine.turns.keep_session(room.session, VIA, room.sender, room.chat)
+    return frozenset(room.session for room in found)

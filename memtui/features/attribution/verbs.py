@@ -1,0 +1,171 @@
+"""Turns and who caused what, on the command line; the journal beside the audit."""
+
+import time
+
+from memtui.engine import now_ms
+from memtui.engine.ledger.journal import JournalRecord
+from memtui.errors import NotFoundError
+from memtui.features.actors import who_cell
+from memtui.features.attribution.door import DOES, may_state, turn_json
+from memtui.safe_text import visible
+from memtui.wire import outcomes, values
+from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
+from memtui.wire.output import Column
+from memtui.wire.times import rfc3339
+
+WEEK_MS = 7 * 86_400_000
+_LOOK_S = 0.25
+_ASKED = ("person", "turn", "channel", "kind", "after")
+"""Options of `log` that only the journal can answer."""
+
+
+def turn(call: Call) -> int:
+    """Tell a turn."""
+    may_state(call.session)
+    what, args = call.args.need("what"), call.args
+    fields: dict[str, object] = {}
+    for name in ("session", "channel", "chat", "thread", "person", "name", "prompt", "model"):
+        if (text := args.text(name)) is not None:
+            fields[name] = text
+    if args.text("id") is not None:
+        fields["turn"] = args.text("id")
+    for name in ("in", "out"):
+        if (number := args.number(name, -1)) >= 0:
+            fields[name] = number
+    if args.flag("alone"):
+        fields["group"] = False
+    answer = DOES[what](call.engine, call.actor.name, fields)
+    call.out.fact(answer, str(answer.get("marker") or f"{answer['turn']} {answer['state']}"))
+    return outcomes.DONE
+
+
+def who(call: Call) -> int:
+    """Say who executes, what waits and who spoke; or who wrote a memory."""
+    forgotten, address = call.args.text("forget"), call.args.text("address")
+    if forgotten is not None:
+        return _forget(call, forgotten)
+    if address is not None:
+        return _writers(call, address)
+    table = call.engine.turns
+    waiting = table.all(open_only=True) if table.known else ()
+    recent = table.all(since=now_ms() - WEEK_MS, limit=2_000) if table.known else ()
+    spoke: dict[str, Json] = {}
+    for one in recent:
+        row = spoke.setdefault(one.words, {"name": one.who, "via": one.via, "channel": one.channel or None, "turns": 0})
+        row["turns"] = int(str(row["turns"])) + 1
+        row.setdefault("last", rfc3339(one.requested))
+    if call.out.json:
+        call.out.document({"turns": [turn_json(one) for one in waiting], "spoke": list(spoke.values())})
+        return outcomes.DONE
+    columns = (Column("STATE"), Column("WHO"), Column("SESSION"), Column("SINCE", "age"))
+    call.out.table(columns, [(one.state, one.words, one.session, one.begun or one.requested) for one in waiting])
+    if not waiting:
+        call.out.say("No turn is executed, and none waits." if table.known else "No gateway ever told of a turn.")
+    if spoke:
+        call.out.say("Spoke in 7 days: " + ", ".join(f"{words} ({row['turns']})" for words, row in spoke.items()))
+    return outcomes.DONE
+
+
+def _writers(call: Call, named: str) -> int:
+    engine = call.engine
+    address = engine.roots.resolve(named)
+    makers = engine.turns.makers(engine.roots.uid(engine.roots.find(address.root)), address.path)
+    rows = []
+    for each in engine.history.of(address):
+        rows.append((each, makers.get(each.sha256)))
+    if call.out.json:
+        found: list[Json] = [
+            {
+                "sha256": each.sha256,
+                "at": rfc3339(each.at),
+                "actor": each.actor,
+                "turn": turn_json(made) if made else None,
+            }
+            for each, made in rows
+        ]
+        call.out.document(values.listing(found))
+        return outcomes.DONE
+    columns = (Column("AGE", "age"), Column("BY"), Column("VERSION", "sha"))
+    cells = [
+        (each.at, made.words if made else who_cell(call.out, each.actor, address.root), each.sha256)
+        for each, made in rows
+    ]
+    call.out.table(columns, cells)
+    return outcomes.DONE
+
+
+def _forget(call: Call, name: str) -> int:
+    call.engine.history.check_settable()
+    call.approve("forget a person's name", f"Forget the name {visible(name)}? What they did stays.", "run it there")
+    count = call.engine.turns.forget(name)
+    if not count:
+        raise NotFoundError("Nobody is known by that name.", hint="`memtui who` lists who spoke.")
+    call.out.fact({"forgotten": count}, f"Forgotten: {count}. Records of what they did stay, and name nobody.")
+    return outcomes.DONE
+
+
+# --- the journal
+
+
+def asks_journal(call: Call) -> bool:
+    """Whether `log` is asked something that the journal answers."""
+    args = call.args
+    return any(name in args.values for name in _ASKED) or any(args.flag(name) for name in ("follow", "verify"))
+
+
+def log(call: Call) -> int:
+    """List records of the journal, follow it, or look whether all are as they were written."""
+    journal = call.engine.journal
+    if call.args.flag("verify"):
+        found = journal.verify(call.args.text("head") or "")
+        said = (
+            f"{found.records:,} records, each as it was written. {found.head}" if found.records else "No journal yet."
+        )
+        call.out.fact({"records": found.records, "head": found.head or None}, said)
+        return outcomes.DONE
+    after, limit = call.args.number("after", 0), call.args.number("limit", 200)
+    kind, wanted = call.args.text("kind") or "", _wanted(call)
+    records = journal.records(after, kind=kind, limit=limit + 1, **wanted)
+    truncated, records = len(records) > limit, records[:limit] if after else records[-limit:]
+    if not call.args.flag("follow"):
+        if call.out.json:
+            call.out.document(values.listing(map(record_json, records), truncated=truncated))
+            return outcomes.DONE
+        call.out.table(
+            (Column("N", "number"), Column("AGE", "age"), Column("KIND"), Column("WHAT")), map(_row, records)
+        )
+        return outcomes.DONE
+    while True:
+        for one in records:
+            call.out.json_line(record_json(one))
+            after = one.n
+        time.sleep(_LOOK_S)
+        records = journal.records(max(after, 1), kind=kind, limit=limit, **wanted)
+
+
+def _wanted(call: Call) -> dict[str, tuple[str, ...]]:
+    wanted: dict[str, tuple[str, ...]] = {
+        name: (text,) for name in ("turn", "channel") if (text := call.args.text(name)) is not None
+    }
+    if (name := call.args.text("person")) is not None:
+        wanted["person"] = call.engine.turns.people(name)
+        if not wanted["person"]:
+            raise NotFoundError("Nobody is known by that name.", hint="`memtui who` lists who spoke.")
+    return wanted
+
+
+def record_json(record: JournalRecord) -> Json:
+    """Turn a record into JSON; its body stays the text that was hashed."""
+    return {
+        "n": record.n,
+        "at": rfc3339(record.at),
+        "kind": record.kind,
+        "body": record.body,
+        "prev": record.prev.hex(),
+        "hash": record.hash.hex(),
+    }
+
+
+def _row(record: JournalRecord) -> tuple[int, int, str, str]:
+    return record.n, record.at, record.kind, record.body

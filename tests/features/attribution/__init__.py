@@ -1,0 +1,1 @@
+"""Who caused what, and the journal of it."""

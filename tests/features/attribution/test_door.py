@@ -1,0 +1,152 @@
+"""Turns as a gateway tells them: one at a time in a session, and what is changed meanwhile is of that turn."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.ledger.turns import LOST, QUIET_MS
+from memtui.engine.model import Actor, Address, Write
+from memtui.engine.policy import Root
+from memtui.errors import BusyError, MemtuiError, NotFoundError, RefusedError, UsageError
+from memtui.features.attribution import door
+from memtui.features.attribution.said import marker, plain_name, speaker
+from tests.conftest import Clock
+
+ROOM = {"session": "s", "channel": "team-eng", "chat": "c1"}
+AGENT = Actor("mcp:qwen")
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock(1_700_000_000_000)
+
+
+def opened(folder: Path, clock: Clock, session: str = "") -> Engine:
+    root = Root("memtui:global", str(folder / "memory"))
+    (folder / "memory").mkdir(exist_ok=True)
+    return Engine.open([root], state_dir=str(folder / "state"), clock=clock, session=session)
+
+
+def asked(engine: Engine, name: str = "Ann", **more: object) -> str:
+    return str(door.request(engine, "bot", {**ROOM, "person": name.lower(), "name": name, **more})["turn"])
+
+
+def test_a_change_is_of_the_turn_that_its_own_session_executes_and_of_no_other(tmp_path: Path, clock: Clock) -> None:
+    random.seed(7)
+    with opened(tmp_path, clock, "s0") as one, opened(tmp_path, clock, "s1") as two, opened(tmp_path, clock) as person:
+        doors, running, waiting = {"s0": one, "s1": two}, {"s0": "", "s1": ""}, {"s0": [""], "s1": [""]}
+        expected: dict[str, str] = {}
+        names: dict[str, str] = {}
+        for number in range(300):
+            session, what = random.choice(["s0", "s1"]), random.choice(["request", "begin", "end", "write", "write"])
+            clock.now += 1_000
+            if what == "request":
+                name = random.choice(["Ann", "Bob", "Cy"])
+                turn = asked(person, name, session=session)
+                waiting[session].append(turn)
+                names[turn] = name
+            elif what == "begin" and waiting[session][1:] and not running[session]:
+                running[session] = waiting[session].pop(1)
+                assert (
+                    door.begin(person, "bot", {"turn": running[session]})["marker"] == f"[{names[running[session]]}] "
+                )
+            elif what == "end" and running[session]:
+                door.end(person, "bot", {"turn": running[session]})
+                running[session] = ""
+            elif what == "write":
+                address = Address("memtui:global", f"{number}.md")
+                doors[session].memories.create(address, f"{number}\n", actor=AGENT)
+                expected[address.path] = names.get(running[session], "")
+        person.memories.create(Address("memtui:global", "mine.md"), "x\n", actor=Actor("cli"))
+        found = {one.address.path: one.who for one in person.history.audit(limit=1_000)}
+        assert found.pop("mine.md") == ""
+        assert found == {path: f"{name} · bot · team-eng" if name else "" for path, name in expected.items()}
+        assert len({*found.values()}) == 4
+        assert person.journal.verify().records > 200
+
+
+def test_one_turn_is_executed_at_a_time_and_one_that_gives_no_sign_is_lost(tmp_path: Path, clock: Clock) -> None:
+    with opened(tmp_path, clock, "s") as engine:
+        first, second = asked(engine), asked(engine, "Bob")
+        door.begin(engine, "bot", {"turn": first})
+        for turn in (first, second):
+            with pytest.raises(BusyError) as refused:
+                door.begin(engine, "bot", {"turn": turn})
+            assert refused.value.code == "E_TURN"
+        with pytest.raises(NotFoundError):
+            door.begin(engine, "bot", {"turn": "none"})
+        with pytest.raises(RefusedError):
+            door.begin(engine, "other", {"turn": second})
+        clock.now += QUIET_MS - 1
+        engine.memories.create(Address("memtui:global", "a.md"), "a\n", actor=AGENT)  # a sign
+        clock.now += QUIET_MS - 1
+        assert engine.turns.executing("s") is not None
+        clock.now += 1
+        assert engine.turns.executing("s") is None
+        door.begin(engine, "bot", {"turn": second})
+        assert engine.turns.get(first).state == LOST
+        assert [record.body.count('"lost"') for record in engine.journal.records(kind="turn")] == [0, 0, 0, 1, 0]
+
+
+def test_a_change_written_by_a_task_is_of_the_turn_it_was_asked_for_in(tmp_path: Path, clock: Clock) -> None:
+    with opened(tmp_path, clock, "s") as engine:
+        turn = asked(engine)
+        task = engine.tasks.enqueue("remember", "w", "http:bot", {"content": "x", "turn": turn}, trigger="manual")
+        door.begin(engine, "bot", {"turn": asked(engine, "Bob")})  # somebody else's by the time it is written
+        address = Address("memtui:global", "a.md")
+        engine.together.do([Write(address, b"x\n", None)], actor=AGENT, label="remember", cause=task.id)
+        assert engine.history.audit()[0].who == "Ann · bot · team-eng"
+
+
+def test_a_name_that_is_forgotten_is_shown_no_more_and_the_journal_holds(tmp_path: Path, clock: Clock) -> None:
+    with opened(tmp_path, clock, "s") as engine:
+        door.begin(engine, "bot", {"turn": asked(engine)})
+        engine.memories.create(Address("memtui:global", "a.md"), "a\n", actor=AGENT)
+        head = engine.journal.head()
+        assert engine.turns.forget("Ann") == 1
+        (record,) = engine.history.audit()
+        assert record.who.startswith("person ")
+        assert engine.journal.verify(head).head == head
+        (one,) = engine.turns.people(record.who.partition(" ·")[0])
+        assert [found.kind for found in engine.journal.records(person=(one,))] == ["turn", "turn", "change"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "error"),
+    [
+        ({"session": ""}, RefusedError),
+        ({"session": "s" * 5_000}, RefusedError),
+        ({"chat": ""}, RefusedError),
+        ({"chat": "https://x/y"}, RefusedError),
+        ({"chat": "a\0b"}, RefusedError),
+        ({"chat": "c" * 10_000}, RefusedError),
+        ({"person": "a\nb"}, RefusedError),
+        ({"prompt": "what was asked"}, UsageError),
+        ({"group": "yes"}, UsageError),
+        ({"name": 7}, UsageError),
+        ({"text": "x"}, UsageError),
+    ],
+)
+def test_what_cannot_be_said_is_refused_and_nothing_is_kept(
+    fields: dict[str, object], error: type[MemtuiError], tmp_path: Path, clock: Clock
+) -> None:
+    with opened(tmp_path, clock) as engine:
+        with pytest.raises(error):
+            door.request(engine, "bot", {**ROOM, **fields})
+        assert not engine.turns.known
+        assert not engine.journal.head()
+
+
+def test_a_marker_names_one_person_and_nobody_where_only_one_can_speak() -> None:
+    from memtui.engine.ledger.turns import Chat
+
+    assert marker(Chat("t", "c"), plain_name("[Ann] [Bob] ")) == "[Ann   Bob] "
+    assert marker(Chat("t", "c"), plain_name("\u202e \n", "u7")) == "[u7] "
+    assert marker(Chat("t", "c"), plain_name(" ", "")) == "[unknown] "
+    assert marker(Chat("t", "c", several=False), "Ann") == ""
+    assert len(plain_name("ä" * 200)) == 64
+    assert speaker("[Ann] hello\n[Bob] no") == ("Ann", "")
+    assert speaker('[Loop "standup" created by Bob] Scheduled') == ("Bob", "standup")
+    assert [speaker(text)[0] for text in ("hi [Ann] x", "[unknown] x", "[] x", "\n[Ann] x")] == [""] * 4
