@@ -9,7 +9,7 @@ their issuers and the rules of gitleaks (MIT) state.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from math import log2
 from typing import NamedTuple
@@ -145,6 +145,27 @@ def shown_bytes(data: bytes) -> bytes:
     text = data.decode("utf-8", "surrogateescape")
     kept = shown(text)
     return data if kept is text else kept.encode("utf-8", "surrogateescape")
+
+
+def shown_parts(data: bytes, spans: Iterable[tuple[int, int]]) -> list[bytes]:
+    """Give what may be shown of parts of a file, from and up to which byte, as in the whole; line feeds stay."""
+    if shown_bytes(data) == data:
+        return [data[start:end] for start, end in spans]
+    text = data.decode("utf-8", "surrogateescape")
+    found = []
+    for one in secrets(text):
+        first = len(text[: one.start].encode("utf-8", "surrogateescape"))
+        found.append((first, first + len(text[one.start : one.end].encode("utf-8", "surrogateescape")), one.kind))
+    parts = []
+    for start, end in spans:
+        at, pieces = start, []
+        for first, last, kind in found:
+            if at < last and first < end:
+                gone = data.count(b"\n", max(first, at), min(last, end))
+                pieces += [data[at : max(first, at)], f"{BEGIN}{kind}]".encode(), b"\n" * gone]
+                at = min(last, end)
+        parts.append(b"".join((*pieces, data[at:end])))
+    return parts
 
 
 @lru_cache(8_192)

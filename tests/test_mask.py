@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui import mask as module
-from memtui.mask import BEGIN, Secret, around, mask, secrets, shown, shown_bytes, with_secrets
+from memtui.mask import BEGIN, Secret, around, mask, secrets, shown, shown_bytes, shown_parts, with_secrets
 from tests import planted
 from tests.growth import growth
 
@@ -102,6 +102,13 @@ def test_a_part_is_masked_as_in_the_whole_and_places_move_with_it(parts: list[st
         part = around(text, at, at + len(line))
         assert not [part for value in (GITHUB, *KEY.split("\n")) if value in part.text]
         at += len(line) + 1
+    data, at, spans = text.encode(), 0, []
+    for raw in data.split(b"\n"):
+        spans.append((at, at + len(raw)))
+        at += len(raw) + 1
+    assert shown_parts(data, [(0, len(data))]) == [shown_bytes(data)]
+    parted = b"\n".join(shown_parts(data, spans)).decode()
+    assert not [value for value in (GITHUB, *KEY.split("\n")) if value in parted]
     for one in whole.secrets:
         assert whole.text[slice(*whole.moved(one.start + 1, one.end - 1))] == f"{BEGIN}{one.kind}]"
     first = text.find("deploy", text.rfind("`"))

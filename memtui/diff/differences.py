@@ -54,18 +54,22 @@ def line_changes(base: str, other: str) -> list[LineChange]:
     return found
 
 
-def unified(a: str, b: str, from_label: str, to_label: str, *, context: int = 3) -> list[str]:
+def unified(a: str, b: str, from_label: str, to_label: str, *, context: int = 3, secrets: bool = False) -> list[str]:
     """Compare two texts as `diff -u` does.
 
     Args:
         a, b: whole texts.
         from_label, to_label: what the two heading lines call them.
         context: how many unchanged lines are shown around a change.
+        secrets: give lines as they are; else each with its secrets masked as in the whole text.
 
     Returns:
         Lines without their line feeds, headings first; nothing when the texts are equal.
     """
+    from memtui.mask import BEGIN, shown  # with its patterns it is loaded by the first difference that is shown
+
     changes = line_changes(a, b)
+    old, new = ([] if secrets else shown(text).split("\n") for text in (a, b))
     lines: list[str] = []
     at = before = after = 0
     for start, end in _groups([change.kind != SAME for change in changes], context):
@@ -76,7 +80,10 @@ def unified(a: str, b: str, from_label: str, to_label: str, *, context: int = 3)
         lines.append(f"@@ -{_range(before, removed)} +{_range(after, added)} @@")
         at, before, after = end, before + removed, after + added
         for change in group:
-            lines.append({SAME: " ", REMOVED: "-", ADDED: "+"}[change.kind] + change.text)
+            masked, number = (old, change.base_line) if change.kind == REMOVED else (new, change.other_line)
+            text = masked[(number or 1) - 1] if masked else change.text
+            text = text or (f"{BEGIN}secret]" if change.text else "")  # a line of a block that was masked above
+            lines.append({SAME: " ", REMOVED: "-", ADDED: "+"}[change.kind] + text)
             if not change.ended:
                 lines.append(NO_NEWLINE)
     return [f"--- {from_label}", f"+++ {to_label}", *lines] if lines else []

@@ -388,20 +388,21 @@ def without_secrets(answer: Json) -> Json:
     """Mask the secrets in every text of a JSON object.
 
     Returns:
-        The object, with `masked`: how many there were, where there was one and it has no such field of its own.
+        The object, with `masked`: how many masks it has now, where there is one and it has no such field of its own.
     """
     from memtui import mask
 
     texts = dict.fromkeys(_texts(answer))
     found = mask.with_secrets([text for text in texts if len(text) >= mask.SHORTEST and not _is_sha(text)])
-    if not found:
+    if not found and not any(mask.BEGIN in text for text in texts):
         return answer
     counted = [0]
 
     def masked(value: object) -> object:
-        if isinstance(value, str) and value in found:
-            counted[0] += len(found[value].secrets)
-            return found[value].text
+        if isinstance(value, str):
+            value = found[value].text if value in found else value
+            counted[0] += value.count(mask.BEGIN)
+            return value
         if isinstance(value, dict):
             return {masked(key): masked(each) for key, each in value.items()}
         return [masked(each) for each in value] if isinstance(value, list | tuple) else value

@@ -20,13 +20,13 @@ tests."""
 RUNS = """
 roots | ls | ls --names | changes | review | search ferry | search {half} | search --versions {half} | recall ferry
 context | cost | cost --agent claude-code | history {a} | blame {a} | trash | log | health | check | rules | pins
-status | entries {a} | orphans | repoint notes --to . | accept 1 | reject 1 | sessions | tasks | doctor | config
-install | obs status | cp {a} notes/{name}.md | cp {a} other/ | mv {a} other/{name}2.md --dry-run | export -
+status | entries list team/d.txt | orphans | repoint notes --to . | accept 1 | reject 1 | sessions | tasks | doctor
+config | install | obs status | cp {a} notes/{name}.md | cp {a} other/ | mv {a} other/{name}2.md --dry-run | export -
 create {named} - | save {a} --expect absent - | pin {named} | unpin {named} | rm {named} | restore {named} | undo | redo
 redact {a}@{name} --reason x | forget ferry | remember - | extract | dream --dry-run | uninstall | ls notes/{name}
 view notes/{name} | diff notes/{name} | tool | seen --all
 """
-EXACT = """view {a} | diff {a}"""
+EXACT = """view {a} | diff {a} | entries show team/d.txt 2"""
 
 
 class World:
@@ -46,7 +46,10 @@ class World:
         (self.roots[0] / "a.md").write_text(self.text + "\nferry\n")
         (self.roots[0] / f"{self.token}.md").write_text(f"ferry {self.token}\n")
         (self.roots[0] / "MEMORY.md").write_text(f"- [A](a.md) the ferry {self.token} key\n")
-        self.options = ["--only-root"]
+        (base / "team").mkdir()
+        key = self.values[-1].replace("\n", "\n\n")  # each line of it is an entry by itself
+        (base / "team" / "d.txt").write_text(f"# keys\n{key}\n\nferry by night\n")
+        self.options = ["--only-root", "--root", f"team={base}/team,agent=goose"]
         for root in self.roots:
             self.options += ["--root", f"{root.name}={root},agent=claude-code"]
 

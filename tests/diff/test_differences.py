@@ -26,6 +26,15 @@ def test_a_diff_reads_like_any_other() -> None:
     ]  # fmt: skip
 
 
+def test_a_change_in_the_middle_of_a_key_is_masked_as_in_the_whole() -> None:
+    lines = [f"{n}" + "Qx9z" * 15 for n in range(12)]
+    old = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----", "", "after", ""])
+    new = old.replace("6Qx", "7Rx").replace("after", "then")
+    assert "Qx9z" not in "".join(unified(old, new, "a", "b"))
+    assert {"-[masked: secret]", "+[masked: secret]", "-after", "+then"} <= set(unified(old, new, "a", "b"))
+    assert "-6Qx9z" in "\n".join(unified(old, new, "a", "b", secrets=True))
+
+
 def test_equal_texts_have_no_diff() -> None:
     assert unified("a\n", "a\n", "x", "y") == []
 

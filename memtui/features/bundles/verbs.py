@@ -166,9 +166,9 @@ def _show(call: Call, wanted: import_plan.Plan) -> None:
     """Print what becomes of memories that come from another agent, and of indexes here, as diffs."""
     for one in _shown(wanted):
         if one.shaped is not None:
-            call.out.diff(diff(str(one.address), one.packed.data, one.shaped))
+            call.out.diff(diff(str(one.address), one.packed.data, one.shaped, secrets=call.out.secrets))
     for change in wanted.indexes:
-        call.out.diff(diff(str(change.address), change.before, change.after))
+        call.out.diff(diff(str(change.address), change.before, change.after, secrets=call.out.secrets))
     call.out.flush()
     _tell_notes(call, wanted)
 

@@ -12,6 +12,7 @@ from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from memtui import mask
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, Change, Rename, Write
 from memtui.engine.proposal import AS_PROPOSED, NEVER, Evidence, Proposal
@@ -169,7 +170,10 @@ def turn_page(settings: Settings, place: Surroundings | None, shown: Evidence, l
         for index, one in enumerate(events[max(0, at - AROUND) : at + AROUND + 1], max(0, at - AROUND)):
             head = f"{'> ' * (index == at)}{one.role}"
             page = (*page, PageLine(()), *words_page(head, style="heading", width=look.width))
-            page = (*page, *text_page(one.text[:SAID].encode("utf-8", "replace"), look.width, plain=look.plain))
+            page = (
+                *page,
+                *text_page(mask.shown(one.text)[:SAID].encode("utf-8", "replace"), look.width, plain=look.plain),
+            )
         return page
     why = "its file is gone" if allowed else "sessions may not be read here: memtui sessions on"
     return words_page(f"The session is not shown: {why}.", shown.quote, width=look.width)

@@ -6,6 +6,8 @@ the file can get lost on the way.
 
 from typing import NamedTuple
 
+from memtui.mask import shown_parts
+
 
 class Entry(NamedTuple):
     """One entry."""
@@ -19,7 +21,7 @@ class Entry(NamedTuple):
     line: int
     """The line it begins in, from 1."""
     title: str
-    """Its first words, on one line; raw text of a memory, so whoever draws it makes it safe."""
+    """Its first words, on one line, secrets masked; whoever draws it makes it safe."""
     sha256: str
     """Of its bytes."""
     tags: tuple[str, ...] = ()
@@ -49,6 +51,10 @@ class EntryFile(NamedTuple):
     def text(self, entry: Entry) -> bytes:
         """The bytes of an entry."""
         return self.data[entry.start : entry.end]
+
+    def shown(self, entry: Entry) -> bytes:
+        """The bytes of an entry with its secrets masked: one may begin in an entry before it."""
+        return shown_parts(self.data, ((entry.start, entry.end),))[0]
 
     @property
     def pieces(self) -> tuple[tuple[int, int, int], ...]:

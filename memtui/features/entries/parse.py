@@ -4,6 +4,7 @@ from hashlib import sha256
 
 from memtui.features.entries.formats import BOM, FORMATS, Format, body_start
 from memtui.features.entries.model import Entry, EntryFile
+from memtui.mask import shown_parts
 
 TITLE = 200
 """Characters of an entry's first words that are kept."""
@@ -25,11 +26,12 @@ def parse(data: bytes, kind: str) -> EntryFile:
     found = []
     line, counted = 1, 0
     before = body_start(data)
-    for number, (start, end) in enumerate(chosen.spans(data), start=1):
+    spans = list(chosen.spans(data))
+    for number, ((start, end), shown) in enumerate(zip(spans, shown_parts(data, spans), strict=True), start=1):
         line += data.count(b"\n", counted, start)
         counted = start
         tags = _tags(data, before, start, end) if chosen.tagged else ()
-        title = _title(data[start : min(end, start + _SCANNED)], chosen, tagged=bool(tags))
+        title = _title(shown[:_SCANNED], chosen, tagged=bool(tags))
         found.append(Entry(number, start, end, line, title, sha256(data[start:end]).hexdigest(), tags))
         before = end
     return EntryFile(kind, data, tuple(found), _notes(data, kind))

@@ -55,13 +55,13 @@ def _list(call: Call, address: Address) -> int:
 def _show(call: Call, address: Address) -> int:
     file, snapshot = guarded.read_file(call.engine, address)
     entry = find(file, _need_name(call))
-    text = file.text(entry)
     if call.out.json:
-        call.out.document(entry_json(snapshot, entry, text))
+        call.out.document(entry_json(snapshot, entry, file.shown(entry)))
     elif call.out.terminal:
+        text = file.text(entry) if call.out.secrets else file.shown(entry)
         call.out.text(text.decode("utf-8", "surrogateescape") + "\n")
     else:
-        call.out.raw(text)
+        call.out.raw(file.text(entry))
     return outcomes.DONE
 
 

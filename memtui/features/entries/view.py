@@ -286,7 +286,8 @@ def page(contents: EntriesRead, entry: Entry, width: int, *, plain: bool) -> Pag
     """Draw an entry: what it is, and its text with the line numbers of its own."""
     said = words_page(*heading(contents, entry), width=width)
     notes = words_page(*contents.file.notes, style="warning", width=width)
-    return (*said, *notes, PageLine(()), *text_page(contents.file.text(entry), width, plain=plain))
+    text, shown = contents.file.text(entry), contents.file.shown(entry)
+    return (*said, *notes, PageLine(()), *text_page(text, width, shown=shown, plain=plain))
 
 
 def entry_runs(entry: Entry, width: int, *, digits: int, plain: bool, tagged: bool) -> list[Run]:

@@ -21,6 +21,7 @@ from memtui.features.entries.entry_names import find, read_name
 from memtui.features.entries.model import Entry, EntryFile
 from memtui.features.entries.parse import TITLE, parse
 from memtui.given.reach import texts
+from memtui.mask import shown, shown_parts
 from memtui.matching import holds_all
 from memtui.pointers.carry import is_index
 from memtui.pointers.lines import is_text
@@ -57,11 +58,12 @@ class Candidate(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Its first words, on one line; raw text of a memory."""
+        """Its first words, on one line, secrets masked."""
         if self.entry is not None:
             return self.entry.title
-        said = frontmatter.describe(self.text.encode())
-        first = (line.strip() for line in self.text.splitlines())
+        text = shown(self.text)
+        said = frontmatter.describe(text.encode())
+        first = (line.strip() for line in text.splitlines())
         return said.description or said.name or next(filter(None, first), "")[:TITLE]
 
 
@@ -97,10 +99,10 @@ def bullets(data: bytes) -> tuple[Entry, ...]:
             start,
             end,
             data.count(b"\n", 0, start) + 1,
-            data[start:end].decode("utf-8", "replace").splitlines()[0][2:].strip()[:TITLE],
+            part.decode("utf-8", "replace").splitlines()[0][2:].strip()[:TITLE],
             sha256(data[start:end]).hexdigest(),
         )
-        for number, (start, end) in enumerate(spans, start=1)
+        for number, ((start, end), part) in enumerate(zip(spans, shown_parts(data, spans), strict=True), start=1)
     )
 
 

@@ -58,7 +58,7 @@ def _show(call: Call, wanted: ForgetPlan) -> None:
     chosen = (*wanted.going, *wanted.staying)
     call.out.table(columns, [(one.id, one.line, one.title) for one in chosen])
     for change in wanted.changes if call.out.terminal else ():
-        call.out.diff(_diff(change))
+        call.out.diff(_diff(change, secrets=call.out.secrets))
     call.out.flush()
     for one in wanted.staying:
         call.out.say(f"{one.id} stays: {one.stays}.")
@@ -161,10 +161,10 @@ def _redact(call: Call, versions: Sequence[tuple[Address, str]], reason: str) ->
         call.out.say("Bytes of it are still to be overwritten; memtui doctor names where.")
 
 
-def _diff(change: Forgotten) -> list[str]:
+def _diff(change: Forgotten, *, secrets: bool = False) -> list[str]:
     name, after = str(change.address), change.after or b""
     old, new = change.before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
-    return unified(old, new, name, "/dev/null" if change.after is None else name)
+    return unified(old, new, name, "/dev/null" if change.after is None else name, secrets=secrets)
 
 
 def plan_json(wanted: ForgetPlan, txn: str | None) -> Json:

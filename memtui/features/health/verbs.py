@@ -178,14 +178,14 @@ def _fixes(previews: Sequence[Preview]) -> str:
     return f"{words} in {fixed[0]}" if len(fixed) == 1 else f"{words} in {len(fixed):,} indexes"
 
 
-def _diff(shown: Preview) -> list[str]:
+def _diff(shown: Preview, *, secrets: bool = False) -> list[str]:
     before, after = (data.decode("utf-8", "replace") for data in (shown.before, shown.after))
     name = str(shown.address)
-    return unified(before, after, name if shown.expected_sha256 else "/dev/null", name)
+    return unified(before, after, name if shown.expected_sha256 else "/dev/null", name, secrets=secrets)
 
 
 def _show(call: Call, shown: Preview) -> None:
-    call.out.diff(_diff(shown))
+    call.out.diff(_diff(shown, secrets=call.out.secrets))
     for note in shown.notes:
         call.out.say(note)
 

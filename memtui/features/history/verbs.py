@@ -2,6 +2,7 @@
 
 import os
 
+from memtui.diff.differences import unified
 from memtui.engine.model import Address, Version
 from memtui.errors import RefusedError, UsageError
 from memtui.features.actors import who_cell
@@ -50,8 +51,6 @@ def _note(note: str, *, redacted: bool) -> str:
 
 def diff(call: Call) -> int:
     """Show what changed between two versions."""
-    from memtui.mask import BEGIN, shown_bytes
-
     engine = call.engine
     address = engine.roots.resolve(call.args.need("address"))
     newer = call.args.text("to")
@@ -64,18 +63,17 @@ def diff(call: Call) -> int:
     old = places.whole_version(call.engine, address, older) if older else None
     before = engine.history.read(address, old) if old else b""
     same = before == after
-    if call.out.json or (call.out.terminal and not call.out.secrets):
-        # The lines of a difference may be the middle of a key block, which nobody would know as one.
-        before, after = shown_bytes(before), shown_bytes(after)
-    lines = _unified(before, after, f"{address}@{old[:12] if old else 'nothing'}", f"{address}@{new[:12]}")
+    exact = not call.out.json and (call.out.secrets or not call.out.terminal)
+    here, there = (data.decode("utf-8", "surrogateescape") for data in (before, after))
+    name = f"{address}@{old[:12] if old else 'nothing'}"
+    lines = unified(here, there, name, f"{address}@{new[:12]}", secrets=exact)
     if call.out.json:
         fields: dict[str, object] = {"address": str(address), "from": old, "to": new, "same": same}
-        masked = sum(line.count(BEGIN) for line in lines)
-        call.out.document(fields | {"diff": values.text_of(lines)} | ({"masked": masked} if masked else {}))
+        call.out.document(fields | {"diff": values.text_of(lines)})
         return outcomes.DONE
     call.out.diff(lines, exact=True)
     if not lines and call.out.terminal:
-        call.out.say("No difference." if same else "They differ in secrets only; --show-secrets shows them.")
+        call.out.say("No difference.")
     return outcomes.DONE
 
 
@@ -88,22 +86,6 @@ def _before(call: Call, address: Address, new: str) -> str | None:
     if new in shas:
         shas = shas[shas.index(new) + 1 :]
     return next((sha for sha in shas if sha != new), None)
-
-
-def _unified(before: bytes, after: bytes, old_name: str, new_name: str) -> list[str]:
-    """Compare line by line; only a line feed ends a line, so that every other difference shows."""
-    from difflib import unified_diff
-
-    old, new = (data.decode("utf-8", "surrogateescape").split("\n") for data in (before, after))
-    unfinished = [lines[-1] != "" for lines in (old, new)]
-    old, new = ([*lines[:-1], lines[-1] + "\0"] if lines[-1] else lines[:-1] for lines in (old, new))
-    shown: list[str] = []
-    for line in unified_diff(old, new, old_name, new_name, lineterm=""):
-        if any(unfinished) and line.endswith("\0"):
-            shown += [line[:-1], "\\ No newline at end of file"]
-        else:
-            shown.append(line)
-    return shown
 
 
 def redact(call: Call) -> int:

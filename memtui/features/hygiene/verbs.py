@@ -11,7 +11,6 @@ from memtui.features.hygiene.mend import beyond, mended
 from memtui.features.hygiene.model import SEVERITIES
 from memtui.features.hygiene.others import all_rules
 from memtui.features.hygiene.scan import scan
-from memtui.mask import shown_bytes
 from memtui.wire import outcomes, places, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -113,8 +112,7 @@ def _fix(call: Call, chosen: Sequence[Told]) -> int:
     start, end, new = change
     after = now.bytes[:start] + new + now.bytes[end:]
     name = str(one.row.address)
-    shown = [shown_bytes(data).decode("utf-8", "replace") for data in (now.bytes, after)]
-    diff = unified(shown[0], shown[1], name, name)
+    diff = unified(now.bytes.decode("utf-8", "replace"), after.decode("utf-8", "replace"), name, name)
     notes = beyond(engine, one.row.address, now.bytes[start:end]) if one.hazard.rule.fix == "mask" else ()
     if not out.json:
         out.diff(diff)

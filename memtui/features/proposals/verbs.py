@@ -92,7 +92,7 @@ def _show(call: Call, wanted: str) -> int:
         )
     view = apply.preview(call.engine, chosen.proposals[0])
     one = view.proposal
-    lines = [line for step in view.steps for line in _diff(step)]
+    lines = [line for step in view.steps for line in _diff(step, secrets=call.out.secrets and not call.out.json)]
     if call.out.json:
         call.out.document({**proposal_json(one), "problem": view.problem, "diff": "\n".join(lines)})
         return outcomes.DONE
@@ -107,7 +107,7 @@ def _show(call: Call, wanted: str) -> int:
     return outcomes.DONE
 
 
-def _diff(view: StepView) -> list[str]:
+def _diff(view: StepView, *, secrets: bool) -> list[str]:
     """What a step would change, or where it cannot be done, what it wanted to change."""
     step = view.step
     if isinstance(step, Rename):
@@ -116,7 +116,8 @@ def _diff(view: StepView) -> list[str]:
     after = view.proposed if view.problem else view.result
     texts = [(data or b"").decode("utf-8", "replace") for data in (before, after)]
     new = str(step.address) if isinstance(step, Write) else "/dev/null"
-    return unified(texts[0], texts[1], "/dev/null" if before is None else str(step.address), new)
+    old = "/dev/null" if before is None else str(step.address)
+    return unified(texts[0], texts[1], old, new, secrets=secrets)
 
 
 def accept(call: Call) -> int:

@@ -83,7 +83,8 @@ def _show(call: Call, txn: str) -> None:
             history.read_audited(record.seq, sha).decode("utf-8", "replace") if sha else ""
             for sha in (record.before, record.after)
         )
-        call.out.diff(unified(before, after, str(record.address) if before else "/dev/null", str(record.address)))
+        name = str(record.address)
+        call.out.diff(unified(before, after, name if before else "/dev/null", name, secrets=call.out.secrets))
     call.out.flush()
 
 

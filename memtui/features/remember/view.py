@@ -17,6 +17,7 @@ from memtui.features.remember.plan import Known, RememberPlan, RememberRequest, 
 from memtui.features.remember.work import KIND, enqueue
 from memtui.features.tasks.verbs import waited
 from memtui.features.transfer.view import index_details
+from memtui.mask import shown_parts
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import text_page, words_page
@@ -144,11 +145,12 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
         elif found is not None:
             look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
             made, index = found.changes[0], found.changes[1:]
-            added = made.after[len(made.before) :] if made.after.startswith(made.before) else made.after
+            span = (len(made.before) if made.after.startswith(made.before) else 0, len(made.after))
+            added, (shown,) = made.after[span[0] :], shown_parts(made.after, [span])
             lines = [
                 [(" lands in ", "dim"), (str(found.address), "heading")],
                 [(f" type {found.fact.type}, worker {self._worker}", "dim")],
-                *(list(line.runs) for line in text_page(added, look.width, plain=look.plain)),
+                *(list(line.runs) for line in text_page(added, look.width, shown=shown, plain=look.plain)),
                 *index_details(index, look),
             ]
         self.details.show(lines, top=0)

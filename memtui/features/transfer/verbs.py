@@ -141,9 +141,9 @@ def show(call: Call, wanted: Plan) -> None:
         ],
     )
     for item in wanted.going:
-        out.diff(diff(str(item.new), item.before, item.after))
+        out.diff(diff(str(item.new), item.before, item.after, secrets=out.secrets))
     for change in wanted.indexes:
-        out.diff(diff(str(change.address), change.before, change.after))
+        out.diff(diff(str(change.address), change.before, change.after, secrets=out.secrets))
     out.flush()
     _notes(call, wanted)
     for sentence in (wanted.also, wanted.rest):
@@ -223,9 +223,9 @@ def whole_diff(name: str, before: bytes, after: bytes) -> str:
     return text_of(diff(name, before, after))
 
 
-def diff(name: str, before: bytes, after: bytes) -> list[str]:
+def diff(name: str, before: bytes, after: bytes, *, secrets: bool = False) -> list[str]:
     """Compare two texts as `diff -u` does; nothing when they are equal."""
     if before == after:
         return []
     old, new = before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
-    return unified(old, new, name if before else "/dev/null", name)
+    return unified(old, new, name if before else "/dev/null", name, secrets=secrets)

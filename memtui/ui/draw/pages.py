@@ -69,6 +69,7 @@ def text_page(
     data: bytes,
     width: int,
     *,
+    shown: bytes | None = None,
     changed: Collection[int] = (),
     plain: bool = False,
     places: Mapping[int, Sequence[Span]] = MappingProxyType({}),
@@ -78,6 +79,7 @@ def text_page(
     Args:
         data: the raw content.
         width: cells there are, line numbers included.
+        shown: of a part of a memory, the same lines masked as in the whole; then without `places`.
         changed: line numbers (from 1) that somebody else changed; they get an `A`.
         plain: show hidden characters in ASCII.
         places: what to mark: in each line (from 1) characters from, up to; a byte-order mark is not counted.
@@ -97,12 +99,12 @@ def text_page(
         lines.pop()
     if not lines:
         return words_page("(empty)", style="dim", width=width)
-    shown = mask.shown(text)
-    if shown is not text:
-        places = _masked_places(text, shown, places)
+    masked = mask.shown(text) if shown is None else shown.decode("utf-8", "replace")
+    if masked is not text and places:
+        places = _masked_places(text, masked, places)
     gutter = max(len(str(len(lines))), 3)
     room = max(width - gutter - 3, 8)
-    return tuple(_text_lines(lines, shown.split("\n"), room, gutter, frozenset(changed), plain, places))
+    return tuple(_text_lines(lines, masked.split("\n"), room, gutter, frozenset(changed), plain, places))
 
 
 def _masked_places(text: str, shown: str, places: Mapping[int, Sequence[Span]]) -> Mapping[int, Sequence[Span]]:

@@ -7,8 +7,9 @@ import pytest
 from memtui.engine.model import Address, Snapshot
 from memtui.features.entries.fullness import usage
 from memtui.features.entries.parse import parse
-from memtui.features.entries.view import EntriesRead, entry_runs, heading, place, row_key, rows_of
+from memtui.features.entries.view import EntriesRead, entry_runs, heading, page, place, row_key, rows_of
 from memtui.safe_text import cell_width
+from memtui.ui.draw.pages import revealed
 
 AT = Address("notes", "a.txt")
 
@@ -47,6 +48,16 @@ def test_a_row_keeps_to_its_width_and_says_tags_where_there_is_room(width: int) 
 
 def test_a_row_without_words_says_that() -> None:
     assert drawn(60, b"  ", tagged=False).endswith("(blank)")
+
+
+def test_entries_in_the_middle_of_a_key_are_masked_and_revealed() -> None:
+    key = ["-----BEGIN PRIVATE KEY-----", *(f"{n}" + "Qx9z" * 15 for n in range(4)), "-----END PRIVATE KEY-----"]
+    found = contents(("\n\n".join(key) + "\n\nplain words\n").encode())
+    entries = found.file.entries
+    assert [entry.title for entry in entries] == ["[masked: private key]"] * 6 + ["plain words"]
+    shown = page(found, entries[2], 100, plain=False)
+    assert "Qx9z" not in str([line.runs for line in shown])
+    assert "Qx9z" in str([line.runs for line in revealed(shown)[0]])
 
 
 def test_the_heading_says_where_the_entry_stands_and_how_full_the_file_is() -> None:
