@@ -8,6 +8,7 @@ words by what they have in common with the one before still holds most of each.
 import contextlib
 import os
 import random
+import re
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -56,7 +57,7 @@ def fill(world: Watched, rng: random.Random, name: str) -> None:
 
 def said_of(card: Card) -> str:
     """The word of a card."""
-    return next(one for one in card.narrative.split() if len(one.strip(".")) == 14).strip(".")
+    return str(re.findall(rf"\b[{_LETTERS}]{{14}}\b", card.narrative)[0])
 
 
 # --- kills
@@ -166,9 +167,9 @@ def left(world: Watched, gone: set[str], notes: set[str]) -> list[tuple[str, str
 
 
 def kills(tally: Tally, base: Path, rng: random.Random, count: int) -> None:
-    """Kill whoever derives and decides at random steps; a world lives through forty of them."""
+    """Kill whoever derives and decides at random steps; a world lives through twenty of them."""
     while tally.counts["kills"] < count and not tally.broken:
-        many = min(40, count - tally.counts["kills"])
+        many = min(20, count - tally.counts["kills"])
         _in_one_world(tally, base / f"world{tally.counts['kills']}", rng, many)
 
 

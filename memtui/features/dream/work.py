@@ -18,6 +18,7 @@ from memtui.errors import BusyError
 from memtui.features.dream import gates
 from memtui.features.dream.find import AUTOMATIC, Tidying, find, followed
 from memtui.features.dream.gates import KIND, locked
+from memtui.features.dream.observed import observed
 from memtui.features.dream.suggest import suggest
 from memtui.features.hygiene.doubles import Doubles, ReadMemory, read_all
 from memtui.features.proposals.value import bounded, only_expects, proposal
@@ -73,10 +74,12 @@ def look(working: Working) -> Looked:
     gone = {(one.by, removed) for one in stored if (removed := _removed(one.steps))}
     made: list[Proposal] = []
     left = 0
+    here = tuple((root.id, root.path) for root in working.roots if root.scope == "project")[:1]
     working.progress("reading")
     read = read_all(engine, working.roots, cancelled=working.cancelled)
     tidying = find(engine, working.roots, read=read, cancelled=working.cancelled, progress=working.progress)
-    for one in chain(tidying, suggest(read[0], project=working.workspace.path, now=working.now)):
+    questions = suggest(read[0], project=working.workspace.path, now=working.now)
+    for one in chain(tidying, questions, observed(working)):
         found[one.rule] += 1
         if one.group is not None and (f"rule:{one.rule}", _removed(one.steps)) in gone:
             continue
@@ -84,6 +87,7 @@ def look(working: Working) -> Looked:
             left += 1
             continue
         new = suggested(engine, one)
+        new = new if new.folders else new._replace(folders=here)
         if new.fingerprint not in known and engine.proposals.refusal(new) is None:
             known.add(new.fingerprint)
             made.append(new)

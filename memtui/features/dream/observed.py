@@ -1,0 +1,168 @@
+"""What observations say that no memory does, and where they say otherwise: as changes to propose, or as questions.
+
+Only cards that agents may have are read, because a worker may be told of what rules found. What is proposed to be
+remembered goes where `memtui remember` would put it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from memtui import markers, mask
+from memtui.engine.model import Step
+from memtui.engine.proposal import Evidence
+from memtui.errors import MemtuiError
+from memtui.features.dream.find import Tidying
+from memtui.features.dream.suggest import A_KIND
+from memtui.features.observations.answers import day
+from memtui.features.observations.find import looking
+from memtui.features.observations.model import Card
+from memtui.features.recall.find import recall
+from memtui.features.remember.plan import Known, RememberRequest, plan_remember
+from memtui.features.tasks.work import Working
+from memtui.features.workers.prompts import MEMORIES
+from memtui.matching import fold
+
+NEWEST = 2_000
+"""Cards that are looked at."""
+LONGEST = 600
+"""Characters of a card that may become a memory as it is; of a longer one its title does."""
+_SHARED = 2
+"""Concepts that a correction and a memory have in common when the one is about the other."""
+_TIMES = 3
+"""Sessions, and days, in which the same is asked."""
+_OPEN_MS = 14 * 24 * 3_600_000
+_OPEN = re.compile(r"\b(?:TODO|FIXME)\b|^\s*[-*+] \[ \] ", re.MULTILINE)
+
+
+class _Cards(NamedTuple):
+    """The newest cards, the newest first."""
+
+    memories: tuple[Card, ...]
+    said: tuple[Card, ...]
+    """Notes, and cards of sessions."""
+    shown: Callable[[Card], Evidence]
+
+
+def observed(working: Working) -> Iterator[Tidying]:
+    """Find what observations say: at most `A_KIND` of each rule; see `looking` for what is raised."""
+    if not working.settings.observe_enabled:
+        return
+    cards = _read(working)
+    doubled = {fold(card.title) for _, some in _again(cards) for card in some}
+    news = (card for card in _unkept(cards) if fold(card.title) not in doubled)
+    made = (_add(working, cards, rule, some) for rule, some in (*_again(cards), *(("unkept", [card]) for card in news)))
+    found = [*_corrected(cards), *_left_open(cards, working.now), *_recurring(cards), *filter(None, made)]
+    for rule in dict.fromkeys(one.rule for one in found):
+        yield from islice((one for one in found if one.rule == rule), A_KIND)
+
+
+def _read(working: Working) -> _Cards:
+    with looking(working.engine) as look:
+        cards = look.reader.newest(look.wanted, NEWEST) if look.reader is not None else []
+        shas = {place: source.sha.hex() for place, source in look.reader.sources().items()} if look.reader else {}
+    names = working.engine.roots.names()
+
+    def shown(card: Card) -> Evidence:
+        quote = card.title
+        if card.root not in names:
+            return Evidence("observation", card.word, place=day(card.at), quote=quote)
+        sha = shas.get((card.root, card.path), "")
+        return Evidence("memory", f"{names[card.root]}/{card.path}", sha, f"observation {card.word[:8]}", quote)
+
+    memories = tuple(card for card in cards if card.kind == "memory")
+    return _Cards(memories, tuple(card for card in cards if card.kind != "memory"), shown)
+
+
+def _note(rule: str, why: str, *shown: Evidence) -> Tidying:
+    return Tidying(rule, "note", (), why, shown, 0.5)
+
+
+def _concepts(card: Card) -> frozenset[str]:
+    return frozenset(map(fold, card.concepts))
+
+
+def _corrected(cards: _Cards) -> Iterator[Tidying]:
+    """Memories that are older than a correction of what they are about."""
+    having: dict[str, list[Card]] = defaultdict(list)
+    for card in cards.memories:
+        for concept in _concepts(card):
+            having[concept].append(card)
+    for said in cards.said:
+        if said.type != "correction":
+            continue
+        concepts = _concepts(said)
+        older = [card for concept in concepts for card in having[concept] if card.at < said.at]
+        about = max(older, key=lambda card: len(_concepts(card) & concepts), default=None)
+        if about is not None and len(_concepts(about) & concepts) >= _SHARED:
+            one, other = cards.shown(about), cards.shown(said)
+            yield _note("corrected", f"{one.name} is older than a correction: {said.title} Does it hold?", one, other)
+
+
+def _again(cards: _Cards) -> list[tuple[str, list[Card]]]:
+    """What was corrected, or mended, in two sessions or on two days, the newest first."""
+    groups: dict[tuple[str, str], dict[tuple[str, str], Card]] = defaultdict(dict)
+    for card in cards.said:
+        rule = {"correction": "said-twice", "preference": "said-twice", "fix": "fixed-twice"}.get(card.type)
+        if rule is not None:
+            groups[rule, fold(card.title)].setdefault((card.path, day(card.at)), card)
+    return [(rule, list(some.values())) for (rule, _), some in groups.items() if len(some) > 1]
+
+
+def _unkept(cards: _Cards) -> Iterator[Card]:
+    """Corrections and constraints about what no memory names."""
+    known = {concept for card in cards.memories for concept in _concepts(card)}
+    texts = {card.text_key for card in cards.memories}
+    for card in cards.said:
+        if card.type in ("correction", "constraint") and card.text_key not in texts and not _concepts(card) & known:
+            yield card
+
+
+def _left_open(cards: _Cards, now: int) -> Iterator[Tidying]:
+    """What is still to be done, by memories and notes that are two weeks old."""
+    for card in (*cards.memories, *cards.said):
+        one = cards.shown(card)
+        if one.kind == "memory" and card.at < now - _OPEN_MS and _OPEN.search(card.narrative):
+            yield _note("open", f"{one.name} has had something to do since {day(card.at)}: is it done?", one)
+
+
+def _recurring(cards: _Cards) -> Iterator[Tidying]:
+    """What was asked again and again, in other sessions on other days."""
+    asked: dict[str, dict[str, Card]] = defaultdict(dict)
+    for card in cards.said:
+        if card.kind == "session" and card.type == "change":
+            asked[fold(card.title)].setdefault(card.path, card)
+    for some in asked.values():
+        days = {day(card.at) for card in some.values()}
+        if min(len(some), len(days)) >= _TIMES:
+            first = next(iter(some.values()))
+            why = f"You asked this in {len(some)} sessions: {first.title} Would a memory help?"
+            yield _note("recurring", why, *map(cards.shown, islice(some.values(), _TIMES)))
+
+
+def _add(working: Working, cards: _Cards, rule: str, some: Sequence[Card]) -> Tidying | None:
+    """Propose to remember what a card says; None where that is known, not whole, or has no place."""
+    said = some[0]
+    text = said.narrative if len(said.narrative) <= LONGEST else said.title
+    if said.cut or said.masked or mask.BEGIN in text or markers.PRIVATE in text:
+        return None
+    steps = _steps(working, text)
+    why = {
+        "said-twice": f"You said it {len(some)} times, and no memory does: {said.title}",
+        "fixed-twice": f"It was mended {len(some)} times, and no memory says how: {said.title}",
+        "unkept": f"You said so, and no memory is about it: {said.title}",
+    }[rule]
+    return Tidying(rule, "add", steps, why, tuple(map(cards.shown, some[:3])), 0.6) if steps else None
+
+
+def _steps(working: Working, text: str) -> tuple[Step, ...]:
+    near = [one.row for one in recall(working.engine, text, limit=MEMORIES).items]
+    try:
+        plan = plan_remember(working.engine, working.roots, RememberRequest(text), among=near)
+    except MemtuiError:
+        return ()  # there is no place for it: the next time
+    return () if isinstance(plan, Known) else plan.steps
