@@ -39,6 +39,7 @@ AGENT = Actor("mcp:claude-code")
 _HEAD = 3
 """Letters of a word that a packed index may leave out."""
 _LETTERS = "bcdfghjklmnpqrstvwxz"
+_WORD = re.compile(rf"\b[{_LETTERS}]{{14}}\b")
 
 
 def word(rng: random.Random) -> str:
@@ -57,7 +58,7 @@ def fill(world: Watched, rng: random.Random, name: str) -> None:
 
 def said_of(card: Card) -> str:
     """The word of a card."""
-    return str(re.findall(rf"\b[{_LETTERS}]{{14}}\b", card.narrative)[0])
+    return str(_WORD.findall(card.narrative)[0])
 
 
 # --- kills
@@ -82,6 +83,7 @@ def _decide(engine: Engine, rng: random.Random, what: str, tell: Callable[[str],
     with looking(engine, private=True, seconds=60) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=True))
         some = look.reader.newest(look.wanted, 1_000) if look.reader is not None else []
+        some = [card for card in some if _WORD.search(card.narrative)]  # not the one that is written meanwhile
         some = [card for card in some if card.state < len(STATES) - 1 and card.deleted == (what == "restore")]
         if not some:
             return
