@@ -25,8 +25,8 @@ FEATURE = Feature(
             "with indexes, days such as `next Friday`, and missing descriptions; and what is worth a look: "
             "contradictions, days that are past, paths that are gone, and what observations say and no memory does. A "
             "worker (`lifecycle.worker`) may add to that. A run proposes at most 20 changes, and nothing is "
-            "written before you accept it: `memtui review`. Rules that `lifecycle.apply` names are applied at once, unless "
-            "they change many files.",
+            "written before you accept it: `memtui review`. Rules that `lifecycle.apply` names are applied at once, "
+            "unless they change many files.",
             "a list of proposals as of `review`; beside it found (a count for each rule), proposed, applied, left (for "
             "the next run), summary, undo, notes",
             does="memtui.features.dream.verbs:dream",
