@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.disk import faults
+from memtui import __version__
+from memtui.engine.disk import faults, state_file
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import BROUGHT, Address, Memory, Root
 from memtui.errors import InternalError, MemtuiError
@@ -18,12 +21,15 @@ from memtui.features.entries.guarded import format_of
 from memtui.features.hygiene.doubles import ReadMemory, entries_twice, exact, may_go, near, plain_body
 from memtui.features.hygiene.model import Hazard
 from memtui.features.hygiene.others import Finder, finders
-from memtui.features.hygiene.rules import DOUBLES
+from memtui.features.hygiene.rules import DOUBLES, VERSION
 from memtui.features.hygiene.scan import scan
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
+_FILE = "texts"
+_SIZE = 16
+_LARGEST = 2 * 1_048_576
 _NAMED = 3
 """Doubles of a memory that are named; the others are counted."""
 _LEAST = 20
@@ -78,11 +84,59 @@ class _Kept(NamedTuple):
     little to be one."""
 
 
+class _Clean:
+    """Texts in which no rule finds anything, for the next process: a disposable file of digests by the ledger's key.
+
+    Texts with findings are looked through again, so that nothing of them has to stand in another file.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        """Read what there is; what is cut, garbled, of other rules or of another ledger is nothing."""
+        self._engine = engine
+        self._key = bytes.fromhex(engine.changes.mutes.name(Address("", ""), f"texts {__version__} {VERSION}"))
+        try:
+            data = state_file.read(engine.state_dir, _FILE, most=_LARGEST)
+        except (OSError, ValueError):
+            data = b""
+        mark, body = data[:_SIZE], data[_SIZE:]
+        step = 2 * _SIZE
+        whole = mark == self._digest(body)
+        starts = range(0, len(body), step) if whole else ()
+        self._bodies = {body[at : at + _SIZE]: body[at + _SIZE : at + step] for at in starts}
+        self._more = False
+
+    def _digest(self, data: bytes) -> bytes:
+        return blake2b(data, key=self._key, digest_size=_SIZE).digest()
+
+    def get(self, key: tuple[object, ...]) -> _Kept | None:
+        """What is known of a text without findings."""
+        body = self._bodies.get(self._digest(repr(key).encode()))
+        return None if body is None else _Kept((), body.rstrip(b"\0"))
+
+    def keep(self, key: tuple[object, ...], found: _Kept) -> _Kept:
+        """Take in what was found in a text, and give it with its digest by this ledger's key."""
+        kept = found._replace(body=self._digest(found.body)[:-1] + b"1" if found.body else b"")
+        if not found.hazards:
+            self._bodies[self._digest(repr(key).encode())] = kept.body.ljust(_SIZE, b"\0")
+            self._more = True
+        return kept
+
+    def save(self) -> None:
+        """Write down what came to it; where that is not possible, the next process looks again."""
+        if self._more and not self._engine.roots.read_only:
+            newest = islice(reversed(self._bodies.items()), _LARGEST // (2 * _SIZE) - 1)
+            body = b"".join(one for pair in reversed(tuple(newest)) for one in pair)
+            with suppress(OSError):
+                state_file.write(self._engine.state_dir, _FILE, self._digest(body) + body)
+            self._more = False
+
+
 class TextLooker:
     """Looks through memories, and keeps what it found of each text."""
 
     def __init__(self) -> None:
         """Know nothing yet."""
+        self._clean: _Clean | None = None
         self._known: dict[tuple[object, ...], _Kept] = {}
         self._claims: dict[tuple[Address, str | None], tuple[Hazard, ...]] = {}
 
@@ -109,14 +163,16 @@ class TextLooker:
         Returns:
             One for each memory, in their order.
         """
+        self._clean = self._clean or _Clean(engine)
         others = finders(engine, rows if around is None else around, now)
         found: list[LookedThrough] = []
         bodies: dict[tuple[str, bytes], list[Memory]] = {}
         for row in rows:
             if cancelled():
+                self._clean.save()
                 return found
             try:
-                kept = self._kept(engine, row, others)
+                kept = self._kept(engine, row, others, self._clean)
             except MemtuiError as error:
                 found.append(LookedThrough(row, error=error))
                 continue
@@ -128,15 +184,19 @@ class TextLooker:
             found.append(LookedThrough(row, tuple(sorted((*kept.hazards, *claims), key=_place))))
             if kept.body:
                 bodies.setdefault((row.address.root, kept.body), []).append(row)
+        self._clean.save()
         suspects = rows if alike else [row for group in bodies.values() if len(group) > 1 for row in group]
         doubles = dict(_doubles(engine, suspects, alike=alike, cancelled=cancelled))
         return [one._replace(hazards=(*one.hazards, *doubles.get(one.row.address, ()))) for one in found]
 
-    def _kept(self, engine: Engine, row: Memory, others: Iterable[Finder]) -> _Kept:
+    def _kept(self, engine: Engine, row: Memory, others: Iterable[Finder], clean: _Clean) -> _Kept:
         root = engine.roots.find(row.address.root)
         key = row.sha256, root.kind, row.trust == BROUGHT, format_of(root, row.address.path)
         place = row.address, row.sha256
+        lasting = row.sha256 is not None and key[-1] is None  # doubled entries depend on more than the text
         known = self._known.get(key) if row.sha256 is not None else None
+        if known is None and lasting:
+            known = clean.get(key)
         if known is not None and place in self._claims:
             return known
         data = engine.read_bytes(row.address)
@@ -146,7 +206,7 @@ class TextLooker:
             kind = split(data).type_at(row.address.path).encode()
             body = plain_body(data)
             told = blake2b(kind + b"\0" + body, digest_size=16).digest() if len(body) >= _LEAST else b""
-            known = _Kept(hazards, told)
+            known = clean.keep(key, _Kept(hazards, told)) if lasting else _Kept(hazards, told)
             self._known[key] = known
         return known
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from memtui.agents.layout import names_in, short_path, slug
 from memtui.agents.projects import ORPHANED
-from memtui.engine.model import Address, Listing
+from memtui.engine.model import Address, Listing, Memory
 from memtui.errors import MemtuiError
 from memtui.features.health.model import ORPHAN, QUIET, IndexReport, Stray
 from memtui.features.health.survey import Looker, is_looked_at
@@ -68,8 +69,10 @@ class Checkup:
         self._reading = False
         self._told: dict[str, tuple[Told, ...]] = {}
         """What was found in the texts of each root."""
-        self._to_read: dict[str, Root] = {}
-        """Roots whose texts wait to be looked through."""
+        self._to_read: dict[str, set[Address] | None] = {}
+        """Roots whose texts wait to be looked through, and which of them changed; None: all."""
+        self._texts_of: dict[str, dict[Address, Memory]] = {}
+        """The rows of roots that were looked through."""
         self._in_texts: dict[str, tuple[IndexReport, ...]] = {}
         """What was found in texts, by group."""
         self._around: tuple[tuple[str, str], ...] = ()
@@ -92,7 +95,7 @@ class Checkup:
             self._texts.renew()
         self._told = {id_: found for id_, found in self._told.items() if id_ in self._screen.forest.roots}
         self._go_on()
-        self._read_texts(status.root for status in listing.roots)
+        self._read_texts({status.root.id: None for status in listing.roots})
 
     def part_loaded(self, listing: Listing) -> None:
         """Look at roots that were listed apart from the others."""
@@ -100,22 +103,27 @@ class Checkup:
         if roots:
             self._listed.append((roots, listing, False))
             self._go_on()
-        self._read_texts(status.root for status in listing.roots)
+        self._read_texts({status.root.id: None for status in listing.roots})
 
     def rows_changed(self, addresses: Iterable[Address]) -> None:
         """Look again at the roots these memories are in."""
-        found = [self._screen.forest.root(id_) for id_ in {address.root for address in addresses}]
-        roots = [root for root in found if root is not None]
+        changed: dict[str, set[Address]] = {}
+        for address in addresses:
+            changed.setdefault(address.root, set()).add(address)
+        roots = [root for root in map(self._screen.forest.root, changed) if root is not None]
         wanted = {root.id: root for root in roots if self._counts(root)}
         if wanted:
             self._wanted |= wanted
             self._go_on()
-        self._read_texts(roots)
+        self._read_texts({root.id: changed[root.id] for root in roots})
 
-    def _read_texts(self, roots: Iterable[Root] = ()) -> None:
+    def _read_texts(self, roots: Mapping[str, set[Address] | None] = MappingProxyType({})) -> None:
         """Look through the texts of roots, one root after the other, behind what the first screen waits for."""
         hides = self._screen.forest.others.hides
-        self._to_read |= {root.id: root for root in roots if not hides(root.id)}
+        for id_, some in roots.items():
+            if not hides(id_):
+                waiting = self._to_read.get(id_, set())
+                self._to_read[id_] = None if some is None or waiting is None else waiting | some
         if not self._to_read or not self.done or self._reading:
             return
         self._reading = True
@@ -123,18 +131,26 @@ class Checkup:
 
         texts = self._texts = self._texts or TextLooker()
         bridge = self._screen.bridge
-        root = self._to_read.pop(next(iter(self._to_read)))
+        id_ = next(iter(self._to_read))
+        changed, known = self._to_read.pop(id_), self._texts_of.get(id_)
 
-        def job(engine: Engine) -> tuple[Told, ...]:
-            rows = [row for row in engine.rows.list([root.id]).items if not row.missing]
+        def job(engine: Engine) -> tuple[dict[Address, Memory], tuple[Told, ...]]:
+            if changed is None or known is None:
+                fresh = {row.address: row for row in engine.rows.list([id_]).items}
+            else:
+                some = engine.rows.some(changed)
+                fresh = {address: row for address, row in known.items() if address not in changed} | some
+            rows = sorted((row for row in fresh.values() if not row.missing), key=lambda row: row.address.path)
             found = texts.look(engine, rows, engine.tasks.clock(), cancelled=lambda: bridge.closed)
-            return tuple(one for one in told(engine, found) if one.hazard.severity != "I" and not one.muted)
+            kept = tuple(one for one in told(engine, found) if one.hazard.severity != "I" and not one.muted)
+            return {row.address: row for row in rows}, kept
 
-        def done(found: tuple[Told, ...]) -> None:
-            if found != self._told.get(root.id, ()):
+        def done(looked: tuple[dict[Address, Memory], tuple[Told, ...]]) -> None:
+            self._texts_of[id_], found = looked
+            if found != self._told.get(id_, ()):
                 from memtui.features.health.texts import text_reports
 
-                self._told[root.id] = found
+                self._told[id_] = found
                 self._in_texts = text_reports(one for some in self._told.values() for one in some)
                 self._tell()
             go_on()

@@ -11,6 +11,7 @@ from memtui.engine.model import Address
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.hygiene.look import TextLooker, told
 from memtui.features.hygiene.model import Hazard
+from memtui.features.hygiene.rules import VERSION
 from memtui.features.hygiene.scan import scan
 from tests.features.transfer.agents import Agents, root
 
@@ -59,6 +60,38 @@ def test_a_text_that_was_looked_through_is_not_read_again(agents: Agents, engine
     assert looker.look(engine, rows, NOW) == first
     assert all(one.error is None and len(one.hazards) == 1 for one in first)
     assert all(one.error is not None for one in TextLooker().look(engine, rows, NOW))
+
+
+def test_another_process_looks_again_only_where_something_was_found(
+    agents: Agents, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    agents.lay("claude-code", {f"{number}.md": f"note {number}\n" for number in range(9)} | {"bell.md": "a\x07b\n"})
+    agents.lay("claude-code", {"x.md": SAYS, "y.md": SAYS})
+    looks: list[bytes] = []
+
+    def counted(data: bytes, *, instructs: bool) -> tuple[Hazard, ...]:
+        looks.append(data)
+        return scan(data, instructs=instructs)
+
+    monkeypatch.setattr("memtui.features.hygiene.look.scan", counted)
+
+    def again() -> tuple[int, list[tuple[str, str, str, int]]]:
+        looks.clear()
+        with agents.engine() as engine:
+            found = looked(engine, TextLooker())
+        return len(looks), found
+
+    first = again()
+    (file,) = agents.base.rglob("texts")
+    assert (first[0], [row[:2] for row in first[1]]) == (11, [("bell.md", "H06"), ("x.md", "D01")])
+    assert again() == (1, first[1])
+    whole = file.read_bytes()
+    assert SAYS.encode() not in whole
+    for damaged in (b"", whole[:-1], whole[:40] + b"?" + whole[41:]):
+        file.write_bytes(damaged)
+        assert again() == first
+    monkeypatch.setattr("memtui.features.hygiene.look.VERSION", VERSION + 1)
+    assert again() == first
 
 
 def test_a_text_that_cannot_be_looked_through_is_told_and_the_others_are(
