@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from memtui.agents.known import memtui_native
 from memtui.agents.table import KNOWN, UNCLAIMED, Traces, agent_of, title_of
 from memtui.config.settings import RootEntry
-from memtui.config.surroundings import Surroundings
+from memtui.config.surroundings import Surroundings, find_checkout
 from memtui.engine.model import Policy, Root
 from memtui.errors import UsageError
 
@@ -51,11 +51,23 @@ def discover(surroundings: Surroundings, *, all_projects: bool = False, only_roo
 
 def _found(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     traces = _Looks(surroundings)
+    known: dict[str, str] = {}
     for one in KNOWN:
         if traces.show(one):
             roots = agent_of(one.id).roots
             if roots is not None:
-                yield from roots(surroundings, all_projects=all_projects)
+                yield from (_with_checkout(root, known) for root in roots(surroundings, all_projects=all_projects))
+
+
+def _with_checkout(root: Root, known: dict[str, str]) -> Root:
+    """Say of a root behind a link that it lies in a checkout, where the link leads into one from outside of it."""
+    if root.in_checkout or (root.project and root.path.startswith(root.project.rstrip("/") + "/")):
+        return root
+    real = _real(root.path, known)
+    inside = find_checkout(real) if real != root.path else None
+    here = find_checkout(root.path) if inside is not None else None
+    brought = inside is not None and (here is None or os.path.realpath(here) != inside)
+    return root._replace(in_checkout=True) if brought else root
 
 
 def looked_for(surroundings: Surroundings) -> Iterator[tuple[str, str, str]]:

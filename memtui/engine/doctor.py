@@ -52,6 +52,14 @@ class Doctor(EnginePart):
         return self._ledger.salvage(file)
 
 
+_ADVICE = {
+    "E_SYMLINK": "If it is yours, --root NAME=DIR names the folder the link leads to.",
+    "E_NOT_REGULAR": "A folder has to stand there.",
+    "E_OTHER_DEVICE": "--root NAME=DIR names a folder on another file system.",
+}
+"""What helps where a whole folder cannot be read, other than a look at who may."""
+
+
 def _roots(status: tuple[RootStatus, ...]) -> list[Finding]:
     found = []
     for one in status:
@@ -59,9 +67,10 @@ def _roots(status: tuple[RootStatus, ...]) -> list[Finding]:
         if not one.exists:
             found.append(Finding("note", name, f"{one.root.path} does not exist yet.", "Creating a memory makes it."))
             continue
-        faults = [problem.text for problem in one.problems if problem.code.startswith("E_")]
+        faults = [problem for problem in one.problems if problem.code.startswith("E_")]
         if faults and not one.files:
-            found.append(Finding("warning", name, faults[0], "Check the owner and the permission bits."))
+            advice = _ADVICE.get(faults[0].code, "Check the owner and the permission bits.")
+            found.append(Finding("warning", name, faults[0].text, advice))
             continue
         access = "read-only" if one.root.read_only else "writable" if one.writable else "not writable for you"
         level = "warning" if not one.writable and not one.root.read_only else "ok"

@@ -241,3 +241,17 @@ def test_an_agent_whose_folder_is_there_left_a_trace(machine: Machine) -> None:
     assert ("codex", "Codex", "~/.codex") in looked_for(machine.surroundings())
     machine.path("~/.codex").mkdir()
     assert "codex" not in {id_ for id_, _, _ in looked_for(machine.surroundings())}
+
+
+def test_an_agent_s_folder_that_is_linked_into_a_checkout_waits_for_a_review(machine: Machine) -> None:
+    machine.write("~/.claude/CLAUDE.md")
+    machine.write("~/dots/codex/AGENTS.md")
+    (machine.home / ".codex").symlink_to("dots/codex")
+    assert not machine.roots()["codex:global:instructions"].in_checkout
+    (machine.home / "dots" / ".git").mkdir()
+    roots = machine.roots()
+    assert roots["codex:global:instructions"].in_checkout
+    assert not roots["claude-code:global"].in_checkout
+    (machine.home / ".git").mkdir()
+    (machine.home / "dots" / ".git").rmdir()
+    assert not machine.roots()["codex:global:instructions"].in_checkout, "the link leads to no other checkout"

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from memtui.agents import agent
 from memtui.agents.layout import ancestors, start_folder
 from memtui.agents.reader import is_within
-from memtui.agents.settings import File, is_path, json_value, problems, read_json, texts
+from memtui.agents.settings import UNSET, File, is_path, json_value, problems, read_json, texts
 from memtui.config.surroundings import Surroundings
 
 ID = "opencode"
@@ -74,7 +74,10 @@ def _settings(surroundings: Surroundings, folders: tuple[str, ...]) -> Iterator[
     yield from (read_json(os.path.join(folder, name)) for folder in more for name in SETTINGS)
     text = surroundings.variable("OPENCODE_CONFIG_CONTENT")
     value = json_value(text.encode("utf-8", "replace")) if text else None
-    yield from (File("OPENCODE_CONFIG_CONTENT", one) for one in (value,) if isinstance(one, dict))
+    if isinstance(value, dict):
+        yield File("OPENCODE_CONFIG_CONTENT", value)
+    elif text:
+        yield File("OPENCODE_CONFIG_CONTENT", {}, problem=f"It is no JSON object. {UNSET}")
     yield from (read_json(os.path.join(surroundings.system_dir, ID, name)) for name in SETTINGS)
 
 

@@ -221,7 +221,7 @@ def _item(engine: Engine, loaded: LoadedFile, count: Counter, known: set[str]) -
     tokens = count.of(text.decode("utf-8", "replace")) if text else 0
     if loaded.unread:
         sample = text or _WORDS
-        tokens += count.of(sample.decode("utf-8", "replace")) * loaded.unread // len(sample)
+        tokens -= -count.of(sample.decode("utf-8", "replace")) * loaded.unread // len(sample)  # rounded up
     address = None if loaded.made else _address(engine, loaded.path, known)
     return Item(loaded, len(text) + loaded.unread, tokens, address)
 

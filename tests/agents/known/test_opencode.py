@@ -60,7 +60,8 @@ def test_variables_move_its_folder_and_add_settings(machine: Machine) -> None:
     assert found == [f"{home}/moved/AGENTS.md", "app/b.md", "app/a.md", "app/c.md"]
     machine.environ.update(moved)
     assert machine.roots()["agents-md:global:opencode"].path == moved["OPENCODE_CONFIG_DIR"]
-    assert len(started(machine, "opencode", OPENCODE_CONFIG_CONTENT="[")) == 3, "it says nothing"
+    *_, broken = started(machine, "opencode", OPENCODE_CONFIG_CONTENT="[")
+    assert (broken.path, broken.why[:21]) == ("OPENCODE_CONFIG_CONTENT", "It is no JSON object.")
 
 
 @pytest.mark.parametrize(

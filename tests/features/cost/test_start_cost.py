@@ -205,3 +205,11 @@ def test_memories_behind_a_link_of_the_checkout_are_a_row(machine: Machine, link
         "It is a link to a folder, not followed: it leads out. Its memories are given to nobody.",
     )
     assert not [item for item in found.items if b"SECRET" in item.loaded.raw]
+
+
+def test_a_few_bytes_that_are_not_read_are_no_cost_of_nothing(machine: Machine) -> None:
+    machine.write("app/opencode.json", '{"instructions": ["../x.md"]}')
+    (machine.folder / "x.md").write_text("ok\n")
+    with opened(machine) as engine:
+        found = work_out(engine, machine.surroundings(), agent_named("opencode"), count=Counter("few", lambda text: 1))
+    assert [item.tokens for item in found.items if item.loaded.path.endswith("x.md")] == [1]

@@ -115,6 +115,16 @@ def test_a_folder_of_an_agent_that_is_a_link_to_itself_is_a_finding(here: Cli, h
     assert f"{home / folder} is a link that leads nowhere but to itself." in shown.err.replace("\n", " ")
 
 
+def test_a_linked_folder_is_told_what_helps_with_a_link(cli: Cli, tmp_path: Path) -> None:
+    inside, elsewhere = tmp_path / "work" / ".claude", tmp_path / "elsewhere"
+    (tmp_path / "work" / ".git").mkdir(parents=True)
+    inside.mkdir()
+    elsewhere.mkdir()
+    (inside / "agent-memory").symlink_to(elsewhere)
+    (row,) = [row for row in cli("doctor", "--json").items if "through a link" in str(row["text"])]
+    assert row["advice"] == "If it is yours, --root NAME=DIR names the folder the link leads to."
+
+
 def test_memtuis_own_folder_that_is_a_link_to_itself_is_no_crash(here: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(folders: object) -> list[str]:
         raise StorageError("The folder cannot be listed.", code="E_IO", hint="Look at it.")
