@@ -27,6 +27,8 @@ CUT_OFF, ON_DEMAND, MATCHING, APPROVAL, MISSING, SKIPPED, NAMES_ONLY = (
 )
 MARKS = (WHOLE, CUT_OFF, ON_DEMAND, MATCHING, APPROVAL, MISSING, SKIPPED, NAMES_ONLY)
 """What is said of a file: nothing when it is loaded whole."""
+BY_INDEX = "The agent reads it when the index makes it look."
+"""Why a file is read on demand; what no line of the index names is not read by itself at all."""
 AT_START = frozenset({WHOLE, CUT_OFF, NAMES_ONLY})
 """Marks of what a session begins with."""
 

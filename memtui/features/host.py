@@ -175,6 +175,24 @@ class Operations(Protocol):
             joined: it is a part of the engine's last step, and taken back with it.
         """
 
+    def undoable(
+        self,
+        engine: Engine,
+        words: str,
+        back: Callable[[Engine, Actor], bool],
+        again: Callable[[Engine, Actor], object],
+        then: Callable[[], object] = tuple,
+    ) -> None:
+        """In a job of writes, have undo take back what was just done and is no change of a memory, in this run.
+
+        Args:
+            engine: the job's.
+            words: what was done: `2 findings muted`.
+            back: takes it back; False where nothing of it is left.
+            again: does it again.
+            then: called on the event loop after either.
+        """
+
     def accept(self, root: str, then: Callable[[], None]) -> None:
         """Show what waits in a root, and review it."""
 

@@ -26,7 +26,8 @@ from memtui.ui.keys import paste_guard
 from memtui.ui.keys.fence import Fence
 from memtui.ui.terminal_colour import Answered, ask
 from memtui.ui.textual_private import PrivateApp
-from memtui.ui.widgets.lines import redraw
+from memtui.ui.widgets.lines import Lines, redraw
+from memtui.ui.widgets.scroller import Scroller
 from memtui.wire.session import Session, acting, other_projects, own_roots, roots_now
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.background import Background
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 CALM_FPS = 15
+MOMENT = 20.0
+"""Seconds between two looks at the clock: the shortest time that is said is a minute."""
 SETTLED = 1.2
 """Seconds after the first frame when everything was read and shown, and what that took can be given back."""
 
@@ -169,6 +172,7 @@ class MemtuiApp(SafeEnd[int]):
         """Draw first; read afterwards."""
         self.bridge.attach(self, self.browser)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
+        self.set_interval(MOMENT, self._time_passed)
         signals.after_a_stop(partial(asyncio.get_running_loop().call_soon_threadsafe, self.refresh))
         self.call_after_refresh(self._painted)
 
@@ -186,6 +190,13 @@ class MemtuiApp(SafeEnd[int]):
         for problem in (self.browser.facts.news, self._theme_problem, *self._setting_problems):
             if problem:
                 self.browser.say(problem, "warning")
+
+    def _time_passed(self) -> None:
+        """Say anew how long ago things were, where that differs."""
+        for lines in self.screen.query(Lines):
+            lines.update()
+        for rows in self.screen.query(Scroller):
+            rows.repaint()
 
     def _theme_changed(self, _: Any) -> None:
         self._paint = None

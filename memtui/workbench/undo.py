@@ -1,7 +1,8 @@
-"""Saying that the user has seen changes, and taking that back: a step of undo, as long as nothing newer was done.
+"""Steps of undo that are no change of a memory: what was marked as seen, decided or muted.
 
-Seen marks are no change of a memory, so the engine's undo does not know them; without this a slip of `x` would lose
-track of what an agent did. It is apart from the operations so that what counts as newest is read in one place.
+The engine's undo does not know them; without this a slip of `x` would lose track of what an agent did, and `u` would
+take back something else than what the user did last. It is apart from the operations so that what counts as newest is
+read in one place.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Actor, Address, Change, Done, PassedOver, Root, SeenMark
+from memtui.engine.model import Actor, Address, Change, Done, PassedOver, Root
 from memtui.errors import NotFoundError
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
@@ -25,28 +26,30 @@ Projects = Callable[[], Iterable[Root]]
 
 
 class Step(NamedTuple):
-    """Changes that were marked as seen at once, and proposals that were rejected with them."""
+    """What was done at once."""
 
-    changes: tuple[Change, ...]
-    marks: tuple[SeenMark, ...]
-    """The marks before."""
-    after: str | None
-    """What the engine's undo would have taken back then: while it still would, the marks are the newest step."""
-    rejected: tuple[str, ...] = ()
-    """Ids of proposals."""
+    words: str
+    """What: `2 changes seen`."""
+    back: Callable[[Engine, Actor], bool]
+    """Takes it back; False where nothing of it is left, as of a decision that was carried out."""
+    again: Callable[[Engine, Actor], object]
+    then: Callable[[], object] = tuple
+    """Called on the event loop after either."""
+    after: str | None = None
+    """What the engine's undo would have taken back then: while it still would, this is the newest step."""
     joined: bool = False
     """It is a part of the engine's step `after`: both are taken back at once, and done again."""
 
 
 class SeenSteps:
-    """The marks of this run; its jobs run one after the other in the lane of writes."""
+    """The steps of this run; its jobs run one after the other in the lane of writes."""
 
     def __init__(self, began: int = 0) -> None:
         """Take when this run began, in milliseconds since the epoch."""
         self._began = began
         self._done: deque[Step] = deque(maxlen=KEPT_STEPS)
         self._undone: deque[Step | str | None] = deque(maxlen=KEPT_STEPS)
-        """Marks, and operations by the transaction that was taken back, in the order of time: redo takes the last."""
+        """Steps, and operations by the transaction that was taken back, in the order of time: redo takes the last."""
         self._left: str | None = None
         """What undo would take back after the last step here: something else means that somebody did something."""
         self._asked: PassedOver | None = None
@@ -54,7 +57,14 @@ class SeenSteps:
         self._known = ("", "")
         """What is newer elsewhere, and its folder, that the user went past."""
         self._ends = False
-        """A mark was made: what was undone before it is not done again."""
+        """A step was done: what was undone before it is not done again."""
+
+    def add(self, engine: Engine, step: Step) -> None:
+        """Have undo take back what was just done."""
+        self._left = engine.undo.next()
+        self._done.append(step._replace(after=self._left))
+        self._undone.clear()
+        self._ends = True
 
     def mark(
         self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str] = (), *, joined: bool = False
@@ -69,11 +79,21 @@ class SeenSteps:
         """
         chosen, away = tuple(changes), tuple(rejected)
         marks = engine.changes.mark_shown(chosen) if chosen else ()
+
+        def back(engine: Engine, actor: Actor) -> bool:
+            engine.changes.unmark(marks)
+            _decide(engine, away, "open", actor)
+            return True
+
+        def again(engine: Engine, actor: Actor) -> None:
+            if chosen:
+                engine.changes.mark_shown(chosen)
+            _decide(engine, away, "rejected", actor)
+
         if marks or away:
-            self._left = engine.undo.next()
-            self._done.append(Step(chosen, marks, self._left, away, joined))
-            self._undone.clear()
-            self._ends = True
+            counts = ((away, "proposal", "rejected"), (marks, "change", "seen"))
+            words = ", ".join(f"{count_words(len(some), what)} {said}" for some, what, said in counts if some)
+            self.add(engine, Step(words, back, again, joined=joined))
         return len(marks)
 
     def mark_memories(self, engine: Engine, addresses: Iterable[Address]) -> int:
@@ -83,7 +103,7 @@ class SeenSteps:
         return count + engine.changes.mark_seen(tuple(sorted(wanted)))
 
     def undo(self, engine: Engine, actor: Actor, roots: Projects = tuple) -> Done | Step | PassedOver:
-        """Take back whatever is newest: marks, or an operation.
+        """Take back whatever is newest: a step here, or an operation.
 
         Args:
             engine: where it was done.
@@ -96,9 +116,9 @@ class SeenSteps:
             that was done before this run.
         """
         newest = self._look(engine)
-        step = self._done[-1] if self._done and self._done[-1].after == newest else None
-        if step is not None and not step.joined:
-            return self._take_back(engine, step, actor)
+        while (step := self._newest(newest)) is not None and not step.joined:
+            if self._take_back(engine, step, actor):
+                return step
         newest = self._reach(engine, "undo", roots) or newest
         ahead = engine.undo.passed_over()
         newer = (ahead.newer, ahead.folder) if ahead is not None else ("", "")
@@ -114,9 +134,7 @@ class SeenSteps:
         if any(outcome.ok for outcome in done.outcomes):
             if step is not None:
                 self._take_back(engine, step, actor)
-                again = ((len(step.rejected), "rejected"), (len(step.changes), "seen"))
-                words = ", ".join(f"{count:,} {word}" for count, word in again if count)
-                done = done._replace(also=" ".join(filter(None, (done.also, f"Also open again: {words}."))))
+                done = done._replace(also=" ".join(filter(None, (done.also, f"Also open again: {step.words}."))))
             self._undone.append(newest)
             done = done._replace(left="")  # what is newer elsewhere was told before
         self._left = engine.undo.next()
@@ -133,7 +151,7 @@ class SeenSteps:
             return self._do_again(engine, step, actor)
         if not self._undone and self._ends:
             raise NotFoundError(
-                "There is nothing to redo: changes were marked as seen after the last undo.", code="E_NOTHING_TO_UNDO"
+                "There is nothing to redo: something was done after the last undo.", code="E_NOTHING_TO_UNDO"
             )
         self._reach(engine, "redo", roots)
         done = engine.undo.redo(actor=actor)
@@ -144,16 +162,18 @@ class SeenSteps:
             self._do_again(engine, step, actor)
         return done
 
-    def _take_back(self, engine: Engine, step: Step, actor: Actor) -> Step:
-        engine.changes.unmark(step.marks)
-        _decide(engine, step.rejected, "open", actor)
-        self._undone.append(self._done.pop())
-        return step
+    def _newest(self, after: str | None) -> Step | None:
+        return self._done[-1] if self._done and self._done[-1].after == after else None
+
+    def _take_back(self, engine: Engine, step: Step, actor: Actor) -> bool:
+        self._done.pop()
+        took = step.back(engine, actor)
+        if took:
+            self._undone.append(step)
+        return took
 
     def _do_again(self, engine: Engine, step: Step, actor: Actor) -> Step:
-        if step.changes:
-            engine.changes.mark_shown(step.changes)
-        _decide(engine, step.rejected, "rejected", actor)
+        step.again(engine, actor)
         self._undone.pop()
         self._done.append(step)
         return step
@@ -233,10 +253,8 @@ class SeenChanges:
         )
 
     def report(self, step: Step, *, undone: bool) -> None:
-        """Say what became of a step of marks."""
-        parts = [f"{count_words(len(step.rejected), 'proposal')} rejected"] * bool(step.rejected)
-        words = ", ".join([*parts, f"{count_words(len(step.marks), 'change')} seen"] if step.marks else parts)
-        if undone:
-            self._say(f"Undid: {words}{', unseen again' * bool(step.marks)}. U does it again.", "good")
-        else:
-            self._say(f"Did again: {words}. u takes it back.", "good")
+        """Say what became of a step."""
+        self._say(
+            f"Undid: {step.words}. U does it again." if undone else f"Did again: {step.words}. u undoes it.", "good"
+        )
+        step.then()

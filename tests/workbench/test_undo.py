@@ -95,7 +95,7 @@ def test_a_mark_that_belongs_to_a_step_goes_and_comes_with_it(engine: Engine) ->
         done = steps.undo(engine, ME)
         assert label(done) == "save here/c.md"
         assert isinstance(done, Done)
-        assert done.also == "Also open again: 1 rejected, 1 seen."
+        assert done.also == "Also open again: 1 proposal rejected, 1 change seen."
         assert (engine.read(C).bytes, unseen(engine)) == (b"c\n", [A])
         assert engine.proposals.get(stored.id).state == "open"
         assert label(steps.redo(engine, ME)) == "save here/c.md"

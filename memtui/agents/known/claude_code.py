@@ -467,7 +467,7 @@ LOADS = agent.Loads(
             ("**/*.md",),
             mark=agent.ON_DEMAND,
             excludable=False,
-            why="The agent reads it when the index makes it look.",
+            why=agent.BY_INDEX,
         ),
         agent.LoadSource(
             "subagent index",

@@ -251,7 +251,7 @@ LOADS = agent.Loads(
             "gemini:project",
             ("**/*.md",),
             mark=agent.ON_DEMAND,
-            why="The agent reads it when the index makes it look.",
+            why=agent.BY_INDEX,
         ),
         agent.LoadSource(
             "folder instructions",

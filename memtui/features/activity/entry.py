@@ -76,6 +76,7 @@ FEATURE = Feature(
             *("show_in_tree", "left", "right", "next_hunk", "previous_hunk"),
         ),
         ("step_open", "step_diff", "undo_step", "only_actor", "by_session", "filter", "versions", "next_hunk"),
+        short="Act",
     ),
     actions=(
         action(

@@ -13,7 +13,7 @@ FEATURE = Feature(
         "Who wrote it",
         "Show who wrote each line of one memory.",
         "memtui.features.blame.view:BlameView",
-        ("blame_open", "versions", "filter", "show_in_tree"),
+        ("blame_open", "versions", "filter", "show_in_tree", "copy_line"),
         ("blame_open", "versions", "filter", "show_in_tree"),
     ),
     actions=(action("blame_open", "enter", "open", "Open the memory at this line.", "blame"),),

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from memtui.config.read import reread
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
 from memtui.features.blame.lines import Blamed, BlamedRun, about, blame
 from memtui.features.host import Host
 from memtui.safe_text import visible
+from memtui.transcripts.sessions import consent
 from memtui.ui.action import Action
 from memtui.ui.draw.pages import Page, PageLine, words_page
 from memtui.ui.draw.spans import Line, Run
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 WIDE = 64
 """Cells from which on a row names the session."""
+UNREAD = "Agents' sessions are not read, so no line can be traced to one; `memtui sessions on` has them read."
 SHORT = 8
 """Characters of a session's id that a row has."""
 
@@ -37,7 +40,8 @@ class BlameView(ListView[BlamedRun]):
     HELP = """Who wrote each line of this memory, and how that is known, best first: proven, memtui wrote it; matched,
 a session's own file says it wrote this very text; lines, it says it wrote these lines; near, it wrote the file then and
 no more is known; outside; before memtui looked. Beside it are the session, what was asked (read again from the session
-and masked, or gone with it) and what it had taken in from outside. enter opens the memory at the line,
+and masked, or gone with it) and what it had taken in from outside. Sessions are read only where you said yes to that:
+`memtui sessions on`, or `project`. enter opens the memory at the line,
 H its versions."""
     EMPTY = ("It is empty.",)
     NO_MATCH = "No line matches"
@@ -53,6 +57,7 @@ H its versions."""
             "blame_open": self._open,
             "versions": lambda: host.places.history(self.address),
             "show_in_tree": lambda: host.places.tree(self.address),
+            "copy_line": lambda: host.copy("\n".join(self.item.text) if self.item is not None else "", "the lines"),
         }
 
     def about(self, address: Address) -> None:
@@ -123,11 +128,13 @@ H its versions."""
 
     def read_text(self, item: BlamedRun) -> None:
         """Ask for all that is known of some lines."""
-        width, root = self.page.text_width, self.address.root
+        width, root, place = self.page.text_width, self.address.root, self.host.surroundings
 
         def page(engine: Engine) -> Page:
             del engine  # what was asked is read from the session's file
-            known = words_page(*map(visible, about(item, root)), style="name", width=width)
+            unread = item.touch is None and place is not None and consent(reread(self.host.settings), place).skipped
+            hints = [UNREAD] if unread else []
+            known = words_page(*map(visible, about(item, root)), *hints, style="name", width=width)
             numbered = (f"{at:>4}  {visible(line)}" for at, line in enumerate(item.text, item.first))
             return (*known, PageLine(()), *words_page(*numbered, width=width))
 
@@ -144,7 +151,7 @@ H its versions."""
 
     def off(self, action: Action) -> str:
         """Why an action is off now."""
-        return "There is no line here." if action.id == "blame_open" and self.item is None else ""
+        return "There is no line here." if action.id in ("blame_open", "copy_line") and self.item is None else ""
 
     def _open(self) -> None:
         item = self.item

@@ -61,12 +61,12 @@ FEATURE = Feature(
             *("mark_all", "filter", "left", "right", "expand_all", "next_folder", "previous_folder", "reload"),
         ),
         (
-            *("accept", "reject", "put_off", "next_undecided", "previous_undecided", "carry_out"),
+            *("accept", "reject", "put_off", "next_undecided", "next_hunk", "carry_out"),
             "seen",
             "open",
             "take_back_hunk",
             "take_back",
-            "next_hunk",
+            "previous_undecided",
             "mark",
             "seen_all",
             "versions",
@@ -99,8 +99,8 @@ FEATURE = Feature(
             "changes",
             writes=True,
         ),
-        action("next_undecided", "n", "next", "Go to the next row that waits for a decision.", "changes"),
-        action("previous_undecided", "N", "prev", "Go to the one before that waits for a decision.", "changes"),
+        action("next_undecided", "n", "next row", "Go to the next row that waits for a decision.", "changes"),
+        action("previous_undecided", "N", "row before", "Go to the one before that waits for a decision.", "changes"),
         action(
             "seen_all", "X", "all seen", "Say that you have seen all of them; u takes it back.", "changes", writes=True
         ),

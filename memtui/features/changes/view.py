@@ -534,10 +534,9 @@ you rejected, and r opens it again."""
             index += step
 
     def perform(self, action: Action) -> None:
-        """Do it; from now on the cursor stays where it is. Undo begins with decisions that nothing came of yet."""
+        """Do it; from now on the cursor stays where it is."""
         self.acted = True
-        if action.id != "undo" or not self.decisions.undo():
-            super().perform(action)
+        super().perform(action)
 
     def see(self, changes: tuple[Change, ...]) -> None:
         """Say that the user has looked at changes."""

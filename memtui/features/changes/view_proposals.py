@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui import mask
 from memtui.diff.hunks import why_not_text
-from memtui.engine.model import Address, Change, Rename, Write
-from memtui.engine.proposal import AS_PROPOSED, NEVER, Evidence, Proposal
+from memtui.engine.model import Actor, Address, Change, Rename, Write
+from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Evidence, Proposal
 from memtui.errors import ConflictError
 from memtui.features.actors import who_words
 from memtui.features.changes.view_rows import NO_SIGN, SIGNS, UNDECIDED, draft_for_conflict
@@ -238,8 +238,6 @@ class Decisions:
 
     def __init__(self, view: ReviewPlace) -> None:
         self._view = view
-        self._before: list[_Decided] = []
-        """What the decisions were before each that is not carried out yet."""
         self._shown = ("", 0)
         """The proposal whose evidence is gone through, and how much of it was shown."""
 
@@ -292,13 +290,6 @@ class Decisions:
         """Put off, or take that back."""
         self._decide("later")
 
-    def undo(self) -> bool:
-        """Take the last decision away; False where none waits to be carried out."""
-        if self._before:
-            self._keep((), self._before.pop(), go_on=False)
-            return True
-        return False
-
     def _decide(self, state: str, why: str = "") -> None:
         """Keep a decision, or take it away where it was made already."""
         rows = self._view.rows
@@ -313,24 +304,27 @@ class Decisions:
         """Keep decisions; a proposal that cannot come into its state stays, which is said, and the others do."""
         view, actor = self._view, self._view.jobs.actor
 
-        def job(engine: Engine) -> dict[str, str]:
-            left: dict[str, str] = {}
-            for one, state in decided:
-                known = "open" if state in ("blocked", "stale") else state
-                if isinstance(one, Change):
-                    engine.changes.choose([one], state)
-                    continue
-                try:
-                    apply.decide(engine, [one.id], known, actor=actor, note=why, tidy=False)
-                except ConflictError as error:
-                    left[one.id] = error.message
-            return left
+        def job(engine: Engine) -> tuple[_Decided, dict[str, str]]:
+            left = _write(engine, decided, actor, why)
+            kept, was = ([one for one in some if getattr(one[0], "id", "") not in left] for some in (decided, before))
 
-        def done(left: dict[str, str]) -> None:
-            kept = [pair for pair in decided if getattr(pair[0], "id", "") not in left]
-            words = _said(kept) if before else "The decision is taken away."
-            if before and kept:
-                self._before.append([pair for pair in before if getattr(pair[0], "id", "") not in left])
+            def back(engine: Engine, actor: Actor) -> bool:
+                stood = _stands(engine, kept)
+                if stood:
+                    _write(engine, was, actor)
+                return stood
+
+            def again(engine: Engine, actor: Actor) -> None:
+                _write(engine, kept, actor, why)
+
+            if kept:
+                words = _said(kept).partition(". ctrl+s")[0].rstrip(".")
+                view.host.operations.undoable(engine, words[0].lower() + words[1:], back, again, view.load_and_read)
+            return kept, left
+
+        def done(result: tuple[_Decided, dict[str, str]]) -> None:
+            kept, left = result
+            words = _said(kept)
             if left:
                 reason = next(iter(left.values()))
                 words = f"{len(left)} of {len(decided)} left: {reason} {words}" if kept else reason
@@ -353,12 +347,18 @@ class Decisions:
             view.host.say(f"This hunk {what}. tab, then a accepts the proposal.", "good")
             view.read_again_after(go_on=False)
 
-        view.jobs.run(
-            lambda engine: apply.decide_hunk(engine, number, step, hunk, rejected=rejected),
-            done,
-            what=f"decide about a hunk of proposal {number}",
-            lane=WRITE,
-        )
+        def job(engine: Engine) -> None:
+            def keep(engine: Engine, _: Actor, *, out: bool = rejected) -> bool:
+                waits = apply.find(engine, number).state in WAITING
+                if waits:
+                    apply.decide_hunk(engine, number, step, hunk, rejected=out)
+                return waits
+
+            keep(engine, view.jobs.actor)
+            words = f"a hunk {'rejected' if rejected else 'taken in'}"
+            view.host.operations.undoable(engine, words, partial(keep, out=not rejected), keep, view.load_and_read)
+
+        view.jobs.run(job, done, what=f"decide about a hunk of proposal {number}", lane=WRITE)
         return True
 
     def _decided(self) -> tuple[list[str], list[str], list[Change], list[Change]]:
@@ -404,7 +404,6 @@ class Decisions:
         def done(result: tuple[list[Address], list[str]]) -> None:
             addresses, left = result
             view.jobs.refresh(addresses)
-            self._before.clear()
             view.rows.rejected.clear()
             view.rows.marks.clear()
             view.rows.let_go(one.address for one in (*seen, *back))
@@ -516,6 +515,30 @@ class Decisions:
         found = next((index for index in rows if view.rows.undecided(shown[index])), None)
         if found is not None:
             view.list.go(found)
+
+
+def _write(engine: Engine, decided: _Decided, actor: Actor, why: str = "") -> dict[str, str]:
+    """Write decisions down; returns the ids of proposals that cannot come into their state, each with why."""
+    left: dict[str, str] = {}
+    for one, state in decided:
+        if isinstance(one, Change):
+            engine.changes.choose([one], state)
+            continue
+        try:
+            apply.decide(engine, [one.id], "open" if state in UNDECIDED else state, actor=actor, note=why, tidy=False)
+        except ConflictError as error:
+            left[one.id] = error.message
+    return left
+
+
+def _stands(engine: Engine, decided: _Decided) -> bool:
+    """Whether any of these decisions is still as it was made, and was not carried out."""
+    return any(
+        engine.changes.chosen([one]).get(one, "open") == state
+        if isinstance(one, Change)
+        else engine.proposals.get(one.id).state == ("rejected" if state == NEVER else state)
+        for one, state in decided
+    )
 
 
 def _said(decided: _Decided) -> str:

@@ -5,7 +5,7 @@ It is apart from the view as `Decisions` is: it knows changes, and the view only
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memtui.diff.hunks import take_back
 from memtui.engine.model import Change, Conflict, Done, Saved, Unchanged
@@ -21,19 +21,10 @@ MANY = 20
 """Of more memories than this it is said that they are being taken back."""
 
 
-class Refused(NamedTuple):
-    """Somebody wrote the memory again before it could be taken back."""
-
-    change: Change
-    drafted: bool
-    """What was wanted is a draft now."""
-
-
 class Rollback:
     """Takes back what others did, only of what was shown, one undo step each.
 
-    Where the memory changed again meanwhile, nothing is written: what was wanted becomes a draft, and the merge
-    decides.
+    Where the memory changed again meanwhile, nothing is written, and the change is shown as it is by then.
     """
 
     def __init__(self, view: ReviewPlace) -> None:
@@ -55,19 +46,16 @@ class Rollback:
         change, base = shown.change, shown.after
         wanted = take_back(shown.before, base, shown.hunks[view.hunk])
         left = len(shown.hunks) - 1
-        jobs, now = view.jobs, view.host.now()
+        jobs = view.jobs
 
-        def job(engine: Engine) -> Saved | Unchanged | Refused:
-            result = engine.save(
+        def job(engine: Engine) -> Saved | Unchanged | Conflict:
+            return engine.save(
                 change.address, wanted, expected_sha256=change.after, actor=jobs.actor, news_since=change.before
             )
-            if isinstance(result, Conflict):
-                return Refused(change, view_rows.draft_for_conflict(engine, change, wanted, base, now))
-            return result
 
-        def done(result: Saved | Unchanged | Refused) -> None:
-            if isinstance(result, Refused):
-                self._refused(result)
+        def done(result: Saved | Unchanged | Conflict) -> None:
+            if isinstance(result, Conflict):
+                self._refused(change)
                 return
             view.rows.let_go([change.address])
             if left and result.sha256 != change.before:
@@ -82,31 +70,24 @@ class Rollback:
         """Take back whole changes."""
         view, jobs = self._view, self._view.jobs
         name = str(changes[0].address) if len(changes) == 1 else count_words(len(changes), "memory")
-        now = view.host.now()
         if len(changes) > MANY:
             view.say(f"Taking back {name}, one after the other...")
 
-        def job(engine: Engine) -> Done | Refused:
-            done = engine.undo.take_back(changes, actor=jobs.actor)
-            if not view_rows.changed_meanwhile(done):
-                return done
-            change = changes[0]
-            before = view_rows.version(engine, change, change.before)
-            after = view_rows.version(engine, change, change.after)
-            if before is None or after is None:
-                return Refused(change, drafted=False)
-            return Refused(change, view_rows.draft_for_conflict(engine, change, before, after, now))
-
-        def done(result: Done | Refused) -> None:
-            if isinstance(result, Refused):
-                self._refused(result)
+        def done(result: Done) -> None:
+            if view_rows.changed_meanwhile(result):
+                self._refused(changes[0])
                 return
             view.rows.let_go(one.address for one in result.outcomes if one.ok)
             view.rows.marks.clear()
             self._report(result, name)
             view.load_and_read()
 
-        jobs.run(job, done, what=f"take back what others did to {name}", lane=WRITE)
+        jobs.run(
+            lambda engine: engine.undo.take_back(changes, actor=jobs.actor),
+            done,
+            what=f"take back what others did to {name}",
+            lane=WRITE,
+        )
 
     def _report(self, done: Done, name: str) -> None:
         failed = [outcome for outcome in done.outcomes if not outcome.ok]
@@ -118,15 +99,6 @@ class Rollback:
         words = partly_done("took back", count - len(failed), count, str(failed[0].address), why)
         self._view.say(words, "warning")
 
-    def _refused(self, refused: Refused) -> None:
-        """Let the merge decide, or say what to do."""
-        view, address = self._view, refused.change.address
-        if not refused.drafted:
-            view.say(f"{address} changed again meanwhile; nothing was written. R shows what it is now.", "warning")
-            view.load()
-            return
-        view.jobs.refresh_drafts()
-        view.host.say(
-            f"{address} changed again meanwhile: nothing was written, both texts are here to decide.", "warning"
-        )
-        view.host.places.edit(address, then="compare")
+    def _refused(self, change: Change) -> None:
+        self._view.say(f"{change.address} changed again: nothing was taken back. Now it is shown as it is.", "warning")
+        self._view.load_and_read()

@@ -10,7 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents import table
-from memtui.agents.agent import SKIPPED, KnownAgent, Loads
+from memtui.agents.agent import BY_INDEX, SKIPPED, KnownAgent, Loads
 from memtui.agents.session_start import LoadedFile, gather, in_use
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
@@ -18,6 +18,8 @@ from memtui.engine.model import Address
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.given.tokens import Counter, counter
 from memtui.pointers.cutline import end_of_index
+from memtui.pointers.index import parse
+from memtui.pointers.rest import index_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,6 +34,8 @@ MEMTUI = KnownAgent("memtui", "memtui", loads=Loads((), note="What memtui gives 
 """What comes on top of everything an agent loads itself, once memtui is installed in it."""
 
 
+_INDEX = "memory index"
+_UNNAMED = "Not loaded: no line of the index that is loaded names it, so nothing makes the agent look."
 _WORDS = b"What is not read is counted as if it were a text in English. " * 10
 
 
@@ -205,7 +209,24 @@ def work_out(
 def look(engine: Engine, surroundings: Surroundings, agent: KnownAgent) -> tuple[LoadedFile, ...]:
     """Find what an agent would load, without counting it: enough to see whether anything changed."""
     found = gather(agent, surroundings, engine.roots.all(), end_of_index)
-    return with_made(engine, agent.id, found)
+    return with_made(engine, agent.id, tuple(_reached(engine, found)))
+
+
+def _reached(engine: Engine, found: tuple[LoadedFile, ...]) -> Iterator[LoadedFile]:
+    """Tell memories that an index makes the agent look for from those that no loaded line names."""
+    texts = [(os.path.dirname(one.path), one.text) for one in found if one.at_start and one.label == _INDEX]
+    folders, named = tuple(folder + os.sep for folder, _ in texts), set[str]()
+    for folder, text in texts:  # files with the rest of an index come to the end as they are found
+        paths = {os.path.join(folder, path) for one in parse(text, "") for path in one.readings if path}
+        for path in sorted(one for one in paths - named if index_of(os.path.basename(one))):
+            try:
+                texts.append((folder, engine.read_bytes(engine.roots.resolve(path))))
+            except MemtuiError:
+                continue  # it is not there, or cannot be read: the agent reads nothing in it either
+        named |= paths
+    for one in found:
+        apart = one.why == BY_INDEX and one.path.startswith(folders) and one.path not in named
+        yield one._replace(mark=SKIPPED, why=_UNNAMED) if apart else one
 
 
 def short(path: str, surroundings: Surroundings) -> str:

@@ -21,12 +21,14 @@ from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.difference import Look
 from memtui.ui.draw.pages import Page
 from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.words import count_words
 from memtui.ui.list_view import ListView
 from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.rowlist import RowList
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.engine.model import Actor
     from memtui.ui.keys.fence import Hold
     from memtui.ui.view_screen import Within
 
@@ -64,12 +66,13 @@ class HealthView(ListView[Row]):
     """What is wrong with indexes."""
 
     ID = "health"
-    HELP = """What somebody should look at in the texts of memories: secrets, hidden text, orders to agents, doubles. E
-behind a rule: somebody gets what they must not; W: look at it. Below, what is wrong with the indexes that agents load:
-memories an index names that are not there, memories it does not name, lines twice or too long, links that lead out of
-the folder, and the cut line: what is not loaded because the index is too long. f stands before what d f can fix, ?
-before what it can offer. Beside the list is what would be written. D fixes all of a kind or of a root, after saying
-what. u takes each of these back."""
+    HELP = """What somebody should look at in the texts of memories: secrets, hidden text, orders to agents, what is no
+longer so because of a commit (told once that commit is 24 hours old), doubles. E behind a rule: somebody gets what they
+must not; W: look at it. Below, what is wrong with the indexes that agents load: memories an index names that are not
+there, memories it does not name, lines twice or too long, links that lead out of the folder, and the cut line: what is
+not loaded because the index is too long. f stands before what d f can fix, ? before what it can offer. Beside the list
+is what would be written. D fixes all of a kind or of a root, after saying what; x mutes. u takes each of these
+back."""
 
     NO_MATCH = "No finding matches"
     rows: HealthRows
@@ -355,9 +358,13 @@ what. u takes each of these back."""
             found = [one for some in self.known.reports.values() for report in some for one in report.findings]
             chosen = [(address, one.kind, one.id) for one in found if one.id and one.address == address]
 
-        def done(_: None) -> None:
-            self.host.say("Muted: memtui check --muted lists it, --unmute ID ends it.", "good")
+        def again() -> None:
+            self._mine = True
             self.jobs.refresh([address])
+
+        def done(_: None) -> None:
+            self.host.say("Muted; u takes it back. memtui check --muted lists it, --unmute ID ends it.", "good")
+            again()
 
         def why(reason: str) -> None:
             if not reason.strip():
@@ -365,12 +372,23 @@ what. u takes each of these back."""
                 self.say("Not muted: a mute needs a reason.")
                 return
             self.close_prompt()
-            self._mine = True
 
             def job(engine: Engine) -> None:
-                root = address._replace(path="")
-                wanted = chosen if id_ != "mute_kind" else [(root, rule, engine.changes.mutes.name(root, rule))]
-                engine.changes.mutes.mute(wanted, reason=reason)
+                root, mutes = address._replace(path=""), engine.changes.mutes
+                wanted = chosen if id_ != "mute_kind" else [(root, rule, mutes.name(root, rule))]
+                names = [name for *_, name in wanted if name not in mutes.all()]
+
+                def mute(engine: Engine, _: Actor) -> None:
+                    engine.changes.mutes.mute(wanted, reason=reason)
+
+                def back(engine: Engine, _: Actor) -> bool:
+                    there = engine.changes.mutes.all().keys() & names
+                    for name in there:
+                        engine.changes.mutes.unmute(name)
+                    return bool(there)
+
+                mutes.mute(wanted, reason=reason)
+                self.host.operations.undoable(engine, f"{count_words(len(wanted), 'mute')}", back, mute, again)
 
             self.jobs.run(job, done, what=f"mute {rule}", lane=WRITE)
 

@@ -68,14 +68,14 @@ ABOUT_STRAYS = (
 )
 OLD = "It changed a moment ago, and is being looked at again."
 
-SEVERE = {"E": "somebody gets what they must not", "W": "look at it"}
+SEVERE = {"E": "Somebody gets what they must not", "W": "Look at it"}
 """Severities of findings in texts, in words."""
 
 _KIND = 11
 """Cells of the column of kinds, with one between it and the next."""
 LEAST_PATH, MOST_PATH = 12, 60
 """Cells of the column of paths."""
-LEAST_TEXT = 20
+LEAST_TEXT = 12
 """Cells below which the path has the room of the words: the page beside the list says them as well."""
 
 STRAYS = "projects"
@@ -381,9 +381,12 @@ def _group_page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: 
 
 def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
     where = f"line {finding.line:,} of {name}" if finding.line is not None else name
-    about = finding.path if finding.hazard is None else f"{finding.kind}, {SEVERE[finding.hazard.severity]}"
-    lines = [f"{about}: {finding.text}." if finding.kind != CUT else finding.text[:1].upper() + finding.text[1:]]
-    said = [*words_page(*lines, style="name", width=width), *words_page(f"In {where}.", width=width)]
+    text = f"{finding.text[:1].upper()}{finding.text[1:]}"
+    lines = [f"{finding.path}: {finding.text}." if finding.hazard is None and finding.kind != CUT else text]
+    places = [
+        f"In {where}." if finding.hazard is None else f"{SEVERE[finding.hazard.severity]}: {finding.kind}, in {where}."
+    ]
+    said = [*words_page(*lines, style="name", width=width), *words_page(*places, width=width)]
     if row.over:
         return (*said, *words_page("This no longer holds: the files changed.", style="good", width=width))
     if row.report is not None and row.report.off:

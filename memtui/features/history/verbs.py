@@ -113,9 +113,11 @@ def _redact(call: Call, versions: list[tuple[Address, str]]) -> tuple[Version, .
     """Clear them; when something else keeps a text, only with one more yes."""
     reason, actor = call.args.need("reason"), call.actor
     names = [f"{address}@{sha[:12]}" for address, sha in versions]
-    what = f"{', '.join(names[:3])} and {len(names) - 3} more" if len(names) > 3 else ", ".join(names)
+    for name in names:  # one a line: addresses are long
+        call.out.say(name)
+    what = "this text" if len(names) == 1 else f"these {len(names):,} texts"
     where = f"in the workbench in the versions of {versions[0][0]} (H) by the keys d r"
-    call.approve("redact a version", f"Clear the text of {what} for good?", where)
+    call.approve("redact a version", f"Clear {what} for good?", where)
     try:
         return call.engine.redaction.redact_all(
             versions, reason=reason, actor=actor, everywhere=call.args.flag("everywhere")

@@ -25,7 +25,7 @@ FEATURE = Feature(
                 Param("--unmute", "tell of it again", metavar="ID"),
             ),
             (
-                ("memtui check", "every memory"),
+                ("memtui check", "every memory that is seen from this project; --all-projects: all"),
                 ("memtui check claude-code:project --severity I", "one root, with what is only counted else"),
                 ("memtui check --fix 3f2a90bd11c07e5d2a41", "what would mend it; `memtui undo` takes it back"),
                 ("memtui check --mute 3f2a90bd11c07e5d2a41 --reason 'made up for a test'", "asks at your terminal"),

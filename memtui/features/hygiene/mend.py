@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
 
 LABELS = {
-    "mask": "put a word for it in its place",
+    "mask": "take it out, and leave [removed] there",
     "strip": "take out the characters",
     "cut": "cut it",
     "set": "say what is so now",

@@ -148,6 +148,6 @@ _VERBS = (
 )
 
 FEATURE = Feature(
-    view=View("memories", "1", "Memories", "Show the tree of all memories."),
+    view=View("memories", "1", "Memories", "Show the tree of all memories.", short="Mem"),
     verbs=_VERBS,
 )

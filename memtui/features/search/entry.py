@@ -43,7 +43,7 @@ FEATURE = Feature(
         "memtui.features.search.view:SearchView",
         (
             *("search_open", "search_texts", "search_versions", "search_projects", "search_type", "search_all"),
-            *("search_next", "search_previous"),
+            *("search_next", "search_previous", "copy_line", "copy_path", "copy_contents"),
         ),
         ("search_open", "search_type", "next_pane", "search_next", "preview_down"),
     ),
@@ -63,6 +63,7 @@ FEATURE = Feature(
             "search_next", "n", "next place", "Go to the next place in the text beside the list.", "search", moves=True
         ),
         action("search_previous", "N", "previous place", "Go to the place before it.", "search", moves=True),
+        action("copy_line", "y l", "line", "Copy the line of the hit; of who wrote what, the lines.", "search"),
     ),
     verbs=_VERBS,
     tools=(

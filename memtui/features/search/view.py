@@ -103,6 +103,9 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             "search_projects": self._toggle_projects,
             "search_next": lambda: self._step(1),
             "search_previous": lambda: self._step(-1),
+            "copy_line": lambda: self._copy("line"),
+            "copy_path": lambda: self._copy("path"),
+            "copy_contents": lambda: self._copy("text"),
             "next_pane": lambda: self._pane(1),
             "previous_pane": lambda: self._pane(-1),
         }
@@ -118,6 +121,8 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         """Say why an action is off."""
         if action.id == "search_open" and self.item is None:
             return "There is nothing to open."
+        if action.id.startswith("copy_") and not isinstance(self.item, Hit):
+            return "There is nothing to copy."
         if action.id == "search_projects" and self.host.projects.demo:
             return "The demo has only one project."
         return ""
@@ -372,6 +377,25 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             else:
                 place = (item.line or 0, item.column or 1)
                 self.host.places.open_found(item.memory.address, place, self.line.text)
+
+    def _copy(self, what: str) -> None:
+        """Copy of the hit its line, its path or all of its text; of a name or a description that itself."""
+        hit = self.item
+        assert isinstance(hit, Hit)
+        address, line = hit.memory.address, hit.line
+
+        def found(engine: Engine) -> str:
+            if what == "path":
+                return engine.roots.file_path(address)
+            if what == "line" and line is None:
+                return hit.memory.description if hit.field == "description" else address.path
+            data = (
+                engine.read_bytes(address) if hit.version is None else engine.history.read(address, hit.version.sha256)
+            )
+            text = data.decode("utf-8", "replace")
+            return text if line is None or what == "text" else text.split("\n")[line - 1]
+
+        self.jobs.run(found, lambda text: self.host.copy(text, f"the {what}"), what=f"copy the {what} of {address}")
 
     # What is drawn
 

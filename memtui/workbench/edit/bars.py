@@ -344,7 +344,7 @@ class FindBar(Horizontal):
         words = (f"{index + 1:,} of {total}" if there else total) if self._places else "none" if self.words else ""
         if self._wrapped:
             words += f", {self._wrapped}"
-        keys = "[enter] next  [up] previous  [esc]" if self._line.has_focus else "[f3] next  [esc] closes"
+        keys = "[enter] next  [up] previous  [esc]" if self._line.has_focus else "[f3] next"
         self.query_one("#find-count", Label).update(Content(f"{words}  {keys}"))
 
     # Keys

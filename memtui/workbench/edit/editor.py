@@ -456,18 +456,17 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
             self.post_message(EditorWants("keep"))
 
     def action_save(self) -> None:
-        """Ask for a guarded save."""
+        """Ask for a guarded save; the last line of a text that begins here ends as lines do."""
+        area, subject = self.text_area, self.subject
+        if subject is not None and not subject.base and area.text and not area.text.endswith("\n"):
+            area.insert("\n", area.document.end)
         self.post_message(EditorWants("save"))
 
     def action_leave(self) -> None:
-        """Put the line that finds away, else ask to go back to the tree."""
+        """Ask to go back to the tree; of the line that finds, `esc` only leaves the line itself."""
         if self._unseen:
             self._looked()  # whoever leaves has had it before their eyes
-        found = self.query_one(FindBar)
-        if found.display:
-            found.close()
-        else:
-            self.post_message(EditorWants("leave"))
+        self.post_message(EditorWants("leave"))
 
     def action_editor_outside(self) -> None:
         """Ask for the user's own editor."""

@@ -10,11 +10,12 @@ from memtui.features.typed_address import Target, rename_target
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.ui.view_screen import Shell, ViewScreen
 from memtui.workbench.actions import VIEW
+from memtui.workbench.undo import Step
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.config.surroundings import Surroundings
-    from memtui.engine.model import Address, Change, Root
+    from memtui.engine.model import Actor, Address, Change, Root
     from memtui.errors import MemtuiError
     from memtui.features.health.view import IndexHealth
     from memtui.ui.action import Action, View
@@ -167,6 +168,16 @@ class _Operations(Operations):
 
     def seen_with(self, engine: Engine, changes: Iterable[Change], rejected: Iterable[str], *, joined: bool) -> None:
         self._screen.verbs.seeing.steps.mark(engine, changes, rejected, joined=joined)
+
+    def undoable(
+        self,
+        engine: Engine,
+        words: str,
+        back: Callable[[Engine, Actor], bool],
+        again: Callable[[Engine, Actor], object],
+        then: Callable[[], object] = tuple,
+    ) -> None:
+        self._screen.verbs.seeing.steps.add(engine, Step(words, back, again, then))
 
     def accept(self, root: str, then: Callable[[], None]) -> None:
         self._screen.accepting.accept(root, then)

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from memtui.engine.model import Address, Draft, Root
+from memtui.engine.model import Address, Root
 from memtui.features.changes.view import ChangesView
 from memtui.workbench.edit.memory_text import MemoryText
 from tests.workbench.memories import Memories, usual_roots
@@ -71,7 +71,7 @@ async def test_seen_takes_it_away_and_u_brings_it_back() -> None:
         await screen.until_text("You have seen everything.")
         await screen.until_text("Seen: 1 change. u takes it back.")
         await screen.press("u")
-        await screen.until_text("Undid: 1 change seen, unseen again.")
+        await screen.until_text("Undid: 1 change seen.")
         await screen.until_text("@@ hunk 1 of 2")
 
 
@@ -225,34 +225,19 @@ async def test_what_has_no_hunks_says_which_key_takes_it_back() -> None:
 
 
 @pytest.mark.parametrize("second", ["h", "c"])
-async def test_a_memory_written_again_meanwhile_goes_to_the_merge(second: str) -> None:
+async def test_a_memory_written_again_meanwhile_is_shown_anew_and_nothing_is_taken_back(second: str) -> None:
     async with shown() as screen:
         await one_change(screen)
         await screen.until_text("@@ hunk 1 of 2")
         address = Address.parse(RETRY)
         screen.engine.outside(RETRY, "# Retry\n\n- five times\n- with jitter\n- and a budget\n")
         await screen.press("d", second)
-        await screen.until(
-            lambda: screen.app.screen is not screen.browser and screen.browser.views.current == "memories"
-        )
-        draft = screen.engine.drafts[address]
-        assert draft.base_sha256 == sha(NEW)
-        assert draft.text == (NEW.replace("four", "three") if second == "h" else OLD)
+        await screen.until_text("changed again: nothing was taken back.")
         assert b"five" in screen.engine.data[address]
-        await screen.until_text("five")
-
-
-async def test_a_draft_of_the_users_own_is_never_written_over() -> None:
-    async with shown() as screen:
-        await one_change(screen)
-        await screen.until_text("@@ hunk 1 of 2")
-        address = Address.parse(RETRY)
-        mine = Draft(address, None, "mine\n", (0, 0), 0)
-        screen.engine.engine.drafts.save(mine)
-        screen.engine.outside(RETRY, "five\n")
-        await screen.press("d", "h")
-        await screen.until_text("changed again meanwhile; nothing was written. R shows what it is now.")
-        assert screen.engine.drafts[address] == mine
+        assert not screen.engine.drafts
+        await screen.until(lambda: "+ - {five} times" in screen.text)
+        await screen.press("d", second)
+        await screen.until(lambda: b"three" in screen.engine.data[address])
 
 
 async def test_enter_edits_at_the_hunk() -> None:

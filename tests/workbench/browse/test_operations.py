@@ -341,12 +341,12 @@ async def test_saying_that_something_was_seen_is_a_step_of_undo() -> None:
         await screen.until_text("Seen: 1 change. u takes it back.")
         await screen.until(lambda: not screen.browser.forest.nodes[AUTH].signs.unseen)
         await screen.press("u")
-        await screen.until_text("Undid: 1 change seen, unseen again.")
+        await screen.until_text("Undid: 1 change seen.")
         await screen.until(lambda: bool(screen.browser.forest.nodes[AUTH].signs.unseen))
         await screen.press("U")
         await screen.until_text("Did again: 1 change seen.")
         await screen.press("u")
-        await screen.until_text("Undid: 1 change seen, unseen again.")
+        await screen.until_text("Undid: 1 change seen.")
         await screen.press("u")
         await screen.until_text("Undid: pin")
         await screen.until(lambda: not screen.browser.forest.nodes[AUTH].signs.pinned)
@@ -364,7 +364,7 @@ async def test_an_operation_after_it_is_undone_first() -> None:
         await screen.press("u")
         await screen.until_text("Undid: pin")
         await screen.press("u")
-        await screen.until_text("Undid: 1 change seen, unseen again.")
+        await screen.until_text("Undid: 1 change seen.")
 
 
 async def test_lists_on_top_say_what_they_cannot_do() -> None:
