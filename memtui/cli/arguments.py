@@ -107,7 +107,7 @@ def _take(param: Param, target: dict[str, Value], name: str, inline: str | None,
 
 
 def _checked(param: Param, text: str) -> str | int:
-    if param.choices and text not in param.choices:
+    if param.choices and param.kind != "query" and text not in param.choices:
         takes = param.name if param.option else param.metavar or param.key.upper()
         raise UsageError(f"{takes} takes {_either(param.choices)}, not {text!r}.", hint=_meant(text, param.choices))
     if param.kind == "number":

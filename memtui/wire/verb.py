@@ -21,6 +21,7 @@ class Param(NamedTuple):
     """A positional that takes all that follow; an option that may be repeated."""
     required: bool = False
     choices: tuple[str, ...] = ()
+    """What it takes; of a `query` only what is offered first."""
 
     @property
     def option(self) -> bool:

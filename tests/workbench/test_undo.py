@@ -103,6 +103,25 @@ def test_a_mark_that_belongs_to_a_step_goes_and_comes_with_it(engine: Engine) ->
         assert engine.proposals.get(stored.id).state == "rejected"
 
 
+def test_a_step_of_which_nothing_is_left_is_passed_over(engine: Engine) -> None:
+    steps, done = SeenSteps(), list[str]()
+
+    def step(words: str, *, left: bool) -> Step:
+        return Step(words, lambda *_: not done.append(f"back {words}") and left, lambda *_: done.append(f"again {words}"))
+
+    for words, left in (("one", True), ("two", False), ("three", True)):
+        steps.add(engine, step(words, left=left))
+    save(engine, "mine\n")
+    assert label(steps.undo(engine, ME)) == "save here/c.md"
+    for words in ("three", "one"):
+        undone = steps.undo(engine, ME)
+        assert isinstance(undone, Step)
+        assert undone.words == words
+    assert done == ["back three", "back two", "back one"]
+    assert label(steps.redo(engine, ME)) == "seen"
+    assert done[-1] == "again one"
+
+
 def test_a_step_from_before_this_run_is_named_first_and_taken_back_when_asked_again(engine: Engine) -> None:
     steps = SeenSteps(began=now_ms() + 60_000)
     save(engine, "mine\n")

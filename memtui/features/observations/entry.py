@@ -24,7 +24,13 @@ FEATURE = Feature(
             "look",
             "Find what memories say as small dated cards, and decide who may be given them",
             (
-                Param("action", "what to do", metavar="ACTION", choices=_ACTIONS, required=True),
+                Param(
+                    "action",
+                    "what to do; any other word is looked for, and with none it is status",
+                    "query",
+                    metavar="ACTION",
+                    choices=_ACTIONS,
+                ),
                 Param("words", "words to look for, or names of cards", "query", metavar="WORD", many=True),
                 LIMIT,
                 Param("--cursor", "the next page, as the one before names it"),
@@ -42,13 +48,13 @@ FEATURE = Feature(
                 Param("--reason", "why it is decided so, for the log"),
             ),
             (
-                ("memtui obs search retry budget", "cards with both words, the best first"),
+                ("memtui obs", "how many memories are observed, and what failed"),
+                ("memtui obs retry budget", "cards with both words, the best first; also: obs search"),
                 ("memtui obs search --since 2d", "the newest cards, without words to look for"),
                 ("memtui obs show kswz3zgl", "all of one card, by the beginning of its name"),
                 ("memtui obs timeline kswz3zgl", "what the same project noted before and after it"),
                 ("memtui obs mark kswz3zgl --as private", "no agent is given it any more"),
                 ("memtui obs edit kswz3zgl --title 'Retry budget'", "found by that, after every rebuild too"),
-                ("memtui obs status", "how many memories are observed, and what failed"),
             ),
             "A card is made of each memory, and of each entry of a file that holds many: title, facts, concepts and "
             "paths, by rules alone, with secrets masked and `<private>` parts cut. Memories stay the truth: cards are "

@@ -44,12 +44,13 @@ _DECIDE = {
 def obs(call: Call) -> int:
     """Do one thing with observations."""
     refuse_unobserved(call)
-    action, words = call.args.need("action"), call.args.texts("words")
+    action, words = call.args.text("action") or "status", call.args.texts("words")
+    if action not in {*_DOES, *_DECIDE}:
+        action, words = "search", [action, *words]
     call.engine.rows.lift_limits()
     if action in _DECIDE:
         return _decide(call, action, words)
-    does = {"search": _search, "timeline": _timeline, "show": _show, "status": _status, "rebuild": _rebuild}
-    return does.get(action, _check)(call, words)
+    return _DOES[action](call, words)
 
 
 def refuse_unobserved(call: Call) -> None:
@@ -341,3 +342,13 @@ def _check(call: Call, _: list[str]) -> int:
         wrong = "There are no cards yet." if writer is None else writer.check()
     call.out.fact({"ok": not wrong, "problem": wrong or None}, wrong or "The cards are sound.")
     return outcomes.STORAGE if wrong else outcomes.DONE
+
+
+_DOES = {
+    "search": _search,
+    "timeline": _timeline,
+    "show": _show,
+    "status": _status,
+    "rebuild": _rebuild,
+    "check": _check,
+}

@@ -69,6 +69,8 @@ def _name(view: View, closeness: int, *, here: bool) -> str:
     if closeness < 2:
         return view.name
     word = view.short or view.name.partition(" ")[0]
+    if here and closeness < 4 and " " not in view.name:
+        return view.name
     if closeness == 4:
         return word[: SHORT if here else SHORTEST]
     return word if here or closeness < 3 else word[:SHORT]

@@ -242,6 +242,11 @@ class FindBar(Horizontal):
         return self._line.value
 
     @property
+    def is_primed(self) -> bool:
+        """Whether it only marks what a search found: nobody opened it, so it is nothing to be left first."""
+        return bool(self._searched) and self.words == self._searched
+
+    @property
     def count(self) -> str:
         """What is said about the places."""
         return str(self.query_one("#find-count", Label).content)
@@ -344,7 +349,11 @@ class FindBar(Horizontal):
         words = (f"{index + 1:,} of {total}" if there else total) if self._places else "none" if self.words else ""
         if self._wrapped:
             words += f", {self._wrapped}"
-        keys = "[enter] next  [up] previous  [esc]" if self._line.has_focus else "[f3] next"
+        keys = (
+            "[enter] next  [up] previous  [esc]"
+            if self._line.has_focus
+            else f"[f3] next{'' if self.is_primed else '  [esc] closes'}"
+        )
         self.query_one("#find-count", Label).update(Content(f"{words}  {keys}"))
 
     # Keys

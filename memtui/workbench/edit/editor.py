@@ -463,10 +463,14 @@ opens your own editor, whose saves are guarded saves too. `f2` renames,
         self.post_message(EditorWants("save"))
 
     def action_leave(self) -> None:
-        """Ask to go back to the tree; of the line that finds, `esc` only leaves the line itself."""
+        """Put the line that finds away, if the user opened it; else ask to go back to where the text was opened."""
         if self._unseen:
             self._looked()  # whoever leaves has had it before their eyes
-        self.post_message(EditorWants("leave"))
+        found = self.query_one(FindBar)
+        if found.display and not found.is_primed:
+            found.close()
+        else:
+            self.post_message(EditorWants("leave"))
 
     def action_editor_outside(self) -> None:
         """Ask for the user's own editor."""

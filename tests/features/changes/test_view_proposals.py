@@ -253,6 +253,28 @@ async def test_a_decision_is_taken_away_by_the_same_key_and_by_u() -> None:
         await screen.until_text("Nothing is decided")
 
 
+async def test_u_takes_back_what_was_done_last_be_it_decided_or_done_at_once() -> None:
+    async with shown() as screen:
+        engine = screen.engine
+        _, first, _ = await both(screen)
+        before = engine.data[NOTES]
+        engine.outside(str(NOTES), before.decode() + "an agent's\n")
+        await screen.until_text("Changed since you looked: 1")
+        top = cast("ChangesView", screen.app.screen)
+        await screen.press("a")
+        await screen.until_text("1 accepted")
+        await screen.press("G")
+        await screen.until(lambda: top.shown is not None)
+        await screen.press("d", "h")
+        await screen.until(lambda: engine.data[NOTES] == before)
+        await screen.press("u")
+        await screen.until(lambda: engine.data[NOTES] != before)
+        assert apply.find(engine.engine, first.id).state == "accepted"
+        await screen.press("u")
+        await screen.until_text("Undid: accepted 1 proposal.")
+        await screen.until(lambda: apply.find(engine.engine, first.id).state == "open")
+
+
 async def test_a_decision_is_about_the_version_that_was_shown() -> None:
     async with shown() as screen:
         screen.engine.outside(str(RETRY), "an agent's retry\n")

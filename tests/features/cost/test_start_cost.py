@@ -93,6 +93,18 @@ def test_what_is_lost_of_an_index_has_the_numbers_of_its_health(machine: Machine
         assert said.startswith(f"-- cut here: {words}, {health.lost_bytes:,} bytes") if health.cut else not said
 
 
+def test_a_memory_that_no_loaded_line_names_is_not_read_on_demand(machine: Machine) -> None:
+    folder = f"~/.claude/projects/{slug(str(machine.app))}/memory"
+    lines = "- [a](a.md)\n- [more](MEMORY-more.md)\n" + "- x\n" * 200 + "- [cut](cut.md)\n"
+    for name, text in {"MEMORY": lines, "MEMORY-more": "- [b](b.md)\n", "a": "", "b": "", "cut": "", "lost": ""}.items():
+        machine.write(f"{folder}/{name}.md", text or "x\n")
+    found = {one.address.path: one.loaded for one in cost(machine, "claude-code").items if one.address is not None}
+    marks = {path: one.mark for path, one in found.items()}
+    assert [path for path, mark in marks.items() if mark == "skipped"] == ["cut.md", "lost.md"]
+    assert {marks[path] for path in ("a.md", "b.md", "MEMORY-more.md")} == {"on demand"}
+    assert "no line of the index that is loaded names it" in found["lost.md"].why
+
+
 def test_memories_have_their_address_and_other_files_none(machine: Machine) -> None:
     machine.write("app/CLAUDE.md", "@docs/a.md\n")
     machine.write("app/docs/a.md")

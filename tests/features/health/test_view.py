@@ -425,6 +425,23 @@ async def test_what_is_not_loaded_goes_to_a_second_file_and_comes_back(world: In
         await screen.until(lambda: [kind for kind, _ in shown(view)] == ["cut", "below", "below"])
 
 
+async def test_u_ends_a_mute(world: Indexed) -> None:
+    world.lay(a_md="a\n", token_md="a\x07b\n")
+    async with real(world) as screen:
+        view = await health(screen)
+        await screen.until(lambda: ("H06", "token.md") in shown(view))
+        while view.row is None or view.row.finding is None or view.row.finding.kind != "H06":
+            await screen.press("j")
+        await screen.press("x", "f")
+        await screen.until_text("why is it no harm")
+        await screen.type("a bell")
+        await screen.press("enter")
+        await screen.until_text("Muted; u takes it back.")
+        await screen.until(lambda: ("H06", "token.md") not in shown(view))
+        await screen.press("u")
+        await screen.until(lambda: ("H06", "token.md") in shown(view))
+
+
 async def test_what_no_agent_loads_is_said_once_above_every_fix(world: Indexed) -> None:
     world.policy, world.off = LINKS._replace(index_lines=3), "in ~/x.json"
     world.lay(MEMORY_md="".join(entry(f"{name}.md") for name in "abcde"), **{f"{name}_md": "x\n" for name in "bcde"})

@@ -133,12 +133,28 @@ async def test_enter_opens_at_the_hit_with_the_find_primed() -> None:
         await running.until(lambda: area.selected_text == "tabs")
 
 
+async def test_the_line_of_a_hit_is_copied() -> None:
+    async with shown(engine_with(TEXTS)) as running:
+        found = await search(running, "tabs")
+        await running.press("tab", "j")
+        hit = found.item
+        assert isinstance(hit, Hit)
+        await running.press("y", "l")
+        await running.until_text("Copied the line (")
+        copied = running.browser.copied[0]
+        assert "tabs" in copied
+        assert "\n" not in copied
+        await running.press("y", "p")
+        await running.until_text("Copied the path")
+        assert running.browser.copied[0].endswith(hit.memory.address.path)
+
+
 async def test_who_comes_back_from_a_hit_lands_on_it_and_types_no_words() -> None:
     async with shown(engine_with(TEXTS)) as running:
         found = await search(running, "tabs")
         await running.press("down", "enter")
         await running.until(lambda: running.browser.editing and running.app.screen is running.browser)
-        await running.press("escape", "escape")  # the words that are found in it, then the editor
+        await running.press("escape")  # nobody opened the line that marks the words: one step leads back
         await running.until(lambda: running.app.screen is found)
         await running.press("J", "n")
         assert found.line.text == "tabs"
