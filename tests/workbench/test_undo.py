@@ -107,7 +107,12 @@ def test_a_step_of_which_nothing_is_left_is_passed_over(engine: Engine) -> None:
     steps, done = SeenSteps(), list[str]()
 
     def step(words: str, *, left: bool) -> Step:
-        return Step(words, lambda *_: not done.append(f"back {words}") and left, lambda *_: done.append(f"again {words}"))
+        def back(_: Engine, actor: Actor) -> bool:
+            assert actor == ME
+            done.append(f"back {words}")
+            return left
+
+        return Step(words, back, lambda *_: done.append(f"again {words}"))
 
     for words, left in (("one", True), ("two", False), ("three", True)):
         steps.add(engine, step(words, left=left))

@@ -382,18 +382,14 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         """Copy of the hit its line, its path or all of its text; of a name or a description that itself."""
         hit = self.item
         assert isinstance(hit, Hit)
-        address, line = hit.memory.address, hit.line
+        address, version = hit.memory.address, hit.version
 
         def found(engine: Engine) -> str:
             if what == "path":
                 return engine.roots.file_path(address)
-            if what == "line" and line is None:
-                return hit.memory.description if hit.field == "description" else address.path
-            data = (
-                engine.read_bytes(address) if hit.version is None else engine.history.read(address, hit.version.sha256)
-            )
+            data = engine.read_bytes(address) if version is None else engine.history.read(address, version.sha256)
             text = data.decode("utf-8", "replace")
-            return text if line is None or what == "text" else text.split("\n")[line - 1]
+            return text if what == "text" else text.split("\n")[hit.line - 1] if hit.line else hit.snippet
 
         self.jobs.run(found, lambda text: self.host.copy(text, f"the {what}"), what=f"copy the {what} of {address}")
 

@@ -96,7 +96,14 @@ def test_what_is_lost_of_an_index_has_the_numbers_of_its_health(machine: Machine
 def test_a_memory_that_no_loaded_line_names_is_not_read_on_demand(machine: Machine) -> None:
     folder = f"~/.claude/projects/{slug(str(machine.app))}/memory"
     lines = "- [a](a.md)\n- [more](MEMORY-more.md)\n" + "- x\n" * 200 + "- [cut](cut.md)\n"
-    for name, text in {"MEMORY": lines, "MEMORY-more": "- [b](b.md)\n", "a": "", "b": "", "cut": "", "lost": ""}.items():
+    for name, text in {
+        "MEMORY": lines,
+        "MEMORY-more": "- [b](b.md)\n",
+        "a": "",
+        "b": "",
+        "cut": "",
+        "lost": "",
+    }.items():
         machine.write(f"{folder}/{name}.md", text or "x\n")
     found = {one.address.path: one.loaded for one in cost(machine, "claude-code").items if one.address is not None}
     marks = {path: one.mark for path, one in found.items()}

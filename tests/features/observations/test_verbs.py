@@ -21,6 +21,8 @@ def test_looking(kept: Cli) -> None:
     name = str(found["name"])
     assert (found["address"], found["type"], found["state"]) == ("memtui:global/retry.md", "fact", "normal")
     assert kept("obs", "search", "zanzibar").lines[0].split("\t")[0] == name[:8]
+    assert kept("obs", "zanzibar").lines == kept("obs", "search", "zanzibar").lines
+    assert kept("obs").lines == kept("obs", "status").lines
     assert "Never retry" in kept("obs", "show", name[:8]).out
     (whole,) = kept("obs", "show", name, "--json").items
     assert (whole["narrative"], whole["span"]) == ("Never retry a POST. zanzibar", [0, 29])
