@@ -21,6 +21,8 @@ from memtui.errors import ConflictError, RefusedError
 FILES = "observed-"
 """What the names of the files with derived cards begin with, in the state folder."""
 GONE = "[redacted]"
+_ASIDE = ".aside"
+"""Behind the name of a folder that stood where a file was to be."""
 _COLUMNS = "name, seq, root, path, anchor, text_key, beside, state, deleted_at, patch"
 _CELLS = "biibbbbiIt"
 
@@ -198,10 +200,19 @@ def remove_files(directory: str, goes: Callable[[int], bool]) -> None:
     """Remove files with derived cards, by their number; each with what SQLite keeps beside it."""
     with contextlib.suppress(FileNotFoundError), fsio.closing(fsio.open_root(directory)) as folder:
         for entry in fsio.list_dir(folder):
-            number, db, _ = entry.name.removeprefix(FILES).partition(".db")
-            if entry.name.startswith(FILES) and db and number.isdecimal() and goes(int(number)):
+            number, db, more = entry.name.removeprefix(FILES).partition(".db")
+            if (
+                entry.name.startswith(FILES)
+                and db
+                and number.isdecimal()
+                and goes(int(number))
+                and not more.endswith(_ASIDE)
+            ):
                 with contextlib.suppress(FileNotFoundError):
-                    fsio.unlink(folder, entry.name)
+                    try:
+                        fsio.unlink(folder, entry.name)
+                    except (IsADirectoryError, PermissionError):  # a folder of somebody's, which only is in the way
+                        fsio.rename(folder, entry.name, folder, f"{FILES}{number}.db{more}{_ASIDE}")
 
 
 def unquote(database: apsw.Connection, within: Callable[[str], bool]) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -88,16 +88,58 @@ def catch_up(
                 if writer is not None:
                     apply_decisions(engine, writer)
             return _glance(engine)
-        with generations.translated(), closing(generations.writer(table)) as writer:
-            apply_decisions(engine, writer)
-            end = None if seconds is None else time.monotonic() + seconds
-            done = _Run(engine, writer).work(end, cancelled, progress)
-            if sessions is not None and sessions.allowed:
-                done = _with_sessions(done, SessionFiles(engine, writer, sessions), end, cancelled, progress)
-                prune(engine, writer, MEGABYTES)
+        end = None if seconds is None else time.monotonic() + seconds
+        with generations.translated():
+            try:
+                done = _caught_up(engine, end, cancelled, progress, sessions)
+            except generations.DAMAGE:
+                _leave(engine)
+                done = _caught_up(engine, end, cancelled, progress, sessions)
             if not done.pending:
                 remove_files(table.directory, lambda number: number < table.generation())
             return done
+
+
+def _caught_up(
+    engine: Engine,
+    end: float | None,
+    cancelled: Callable[[], bool],
+    progress: Callable[[str], object],
+    sessions: SessionReach | None,
+) -> ObserveProgress:
+    with closing(generations.writer(engine.observations)) as writer:
+        apply_decisions(engine, writer)
+        done = _Run(engine, writer).work(end, cancelled, progress)
+        if sessions is not None and sessions.allowed:
+            done = _with_sessions(done, SessionFiles(engine, writer, sessions), end, cancelled, progress)
+            prune(engine, writer, MEGABYTES)
+        return done
+
+
+def _leave(engine: Engine) -> None:
+    """Put a new file in the place of one that is damaged, with the cards that cannot be made anew from here."""
+    table = engine.observations
+    remove_files(table.directory, lambda number: number > table.generation())
+    with closing(generations.writer(table)) as old, closing(generations.building(table)) as writer:
+        _take_over(old, writer, _Run(engine, writer), only=False)
+    generations.put_in_use(table)
+
+
+def _take_over(old: CardWriter, writer: CardWriter, run: _Run, *, only: bool = True) -> int:
+    """Copy cards of what cannot be read from here, as far as a file can be read; returns how many.
+
+    Of sessions, those of files that were not read just now; without `only` all of them.
+    """
+    made = {(0, path) for path in writer.reads()} if only else set()
+    copied = 0
+    try:
+        elsewhere = sorted(place for place in old.sources() if place[0] not in run.uids and place not in made)
+    except generations.DAMAGE:
+        return 0
+    for place in elsewhere:
+        with suppress(*generations.DAMAGE):  # of a damaged file, all that is left
+            copied += writer.copy_sources(old, [place], lambda cards: _placed(run.decided, cards))
+    return copied
 
 
 def _with_sessions(
@@ -130,22 +172,37 @@ def rebuild(
     """
     table = engine.observations
     with generations.alone(table, wait=True), generations.translated():
-        with closing(generations.writer(table)) as old, closing(generations.building(table)) as writer:
-            run = _Run(engine, writer)
-            done = run.work(None, cancelled, progress)
-            if not done.pending and sessions is not None and sessions.allowed:
+        try:
+            found = _rebuilt(engine, cancelled, progress, sessions)
+        except generations.DAMAGE:  # what a dead process had begun
+            remove_files(table.directory, lambda number: number > table.generation())
+            found = _rebuilt(engine, cancelled, progress, sessions)
+        if not found[0].pending:
+            generations.put_in_use(table)
+        return found
+
+
+def _rebuilt(
+    engine: Engine,
+    cancelled: Callable[[], bool],
+    progress: Callable[[str], object],
+    sessions: SessionReach | None,
+) -> tuple[ObserveProgress, int]:
+    table = engine.observations
+    with closing(generations.writer(table)) as old, closing(generations.building(table)) as writer:
+        run = _Run(engine, writer)
+        done = run.work(None, cancelled, progress)
+        if not done.pending and sessions is not None and sessions.allowed:
+            with suppress(*generations.DAMAGE):
                 writer.note("horizon", int(str(old.meta("horizon") or 0)))
-                done = _with_sessions(done, SessionFiles(engine, writer, sessions), None, cancelled, progress)
-            if done.pending:
-                return done, 0
-            made = {(0, path) for path in writer.reads()}
-            elsewhere = sorted(place for place in old.sources() if place[0] not in run.uids and place not in made)
-            copied = writer.copy_sources(old, elsewhere, lambda cards: _placed(run.decided, cards))
-            apply_decisions(engine, writer)
-            wrong = writer.check()
-            if wrong:
-                raise MemtuiError(f"The cards that were made do not check: {wrong}", code="E_INTERNAL")
-        generations.put_in_use(table)
+            done = _with_sessions(done, SessionFiles(engine, writer, sessions), None, cancelled, progress)
+        if done.pending:
+            return done, 0
+        copied = _take_over(old, writer, run)
+        apply_decisions(engine, writer)
+        wrong = writer.check()
+        if wrong:
+            raise MemtuiError(f"The cards that were made do not check: {wrong}", code="E_INTERNAL")
         return done, copied
 
 

@@ -103,7 +103,7 @@ def looking(
     if reader is None:
         yield CardLook(None, progress, wanted)
         return
-    with generations.translated(), closing(reader):
+    with generations.translated((OSError,)), closing(reader):  # one of these is of what is done with the cards
         yield CardLook(reader, progress, wanted)
 
 

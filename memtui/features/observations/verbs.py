@@ -54,9 +54,17 @@ def obs(call: Call) -> int:
 
 
 def refuse_unobserved(call: Call) -> None:
-    """Refuse when observations are switched off."""
+    """Refuse when observations are switched off, and words that are no UTF-8, which no card and no decision can have.
+
+    Raises:
+        RefusedError: `E_DISABLED`. UsageError: as said.
+    """
     if not call.settings.value("observe.enabled"):
         raise switched_off("observe.enabled")
+    for given in call.args.values.values():
+        for word in given if isinstance(given, list | tuple) else (given,):
+            if isinstance(word, str) and word != word.encode("utf-8", "replace").decode():
+                raise UsageError("A word is not UTF-8.", hint="Write it in UTF-8.")
 
 
 # --- looking

@@ -2,14 +2,15 @@
 
 import os
 import random
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from memtui.engine import Engine
 from memtui.engine.model import Address
-from memtui.features.observations import derive
+from memtui.errors import StorageError
+from memtui.features.observations import decide, derive
 from memtui.features.observations.derive import catch_up, rebuild
 from memtui.features.observations.store import generations, schema
 from memtui.features.observations.store.cards import CardWriter
@@ -140,3 +141,34 @@ def test_other_projects_are_taken_over(engine: Engine, world: Watched) -> None:
         assert rebuild(one)[1] == 3
     with closing(generations.writer(engine.observations)) as writer:
         assert writer.export() == before
+
+
+def test_a_rebuild_mends_any_page_and_says_in_words_what_cannot_be_read(world: Watched) -> None:
+    with world.engine() as engine:
+        decided(engine, "quokka", "private")
+        before = cards(engine)
+    rng = random.Random(14)
+    for number in range(24):
+        with world.engine() as engine:
+            file = world.state / f"observed-{engine.observations.generation()}.db"
+            data = bytearray(file.read_bytes())
+            page = 4_096 * (number % (len(data) // 4_096))
+            data[page : page + 4_096] = bytes(4_096) if number % 2 else rng.randbytes(4_096)
+            file.write_bytes(data)
+            Path(f"{file}-wal").unlink(missing_ok=True)
+            for ask in (lambda: titles(engine, "retry"), lambda: decide.adrift(engine), lambda: catch_up(engine)):
+                with suppress(StorageError):
+                    ask()
+            rebuild(engine)
+            assert cards(engine) == before
+
+
+def test_a_folder_in_the_way_is_moved_aside(world: Watched) -> None:
+    with world.engine() as engine:
+        before = cards(engine)
+        number = engine.observations.generation()
+        (world.state / f"observed-{number + 1}.db").mkdir()
+        (world.state / f"observed-{number + 1}.db/kept").write_text("mine")
+        rebuild(engine)
+        assert cards(engine) == before
+    assert [path.read_text() for path in world.state.glob("*/kept")] == ["mine"]

@@ -109,3 +109,8 @@ def test_the_newest_of_many_are_enough(engine: Engine, world: Watched, monkeypat
     with looking(engine, seconds=60) as look:
         found = find.search(look, "walrus")
         assert (len(found.cards), found.many) == (3, True)
+
+
+def test_a_pipe_that_nobody_reads_is_no_fault_of_the_cards(engine: Engine) -> None:
+    with pytest.raises(BrokenPipeError), looking(engine):
+        raise BrokenPipeError

@@ -109,3 +109,8 @@ def test_nobody_decides_without_a_terminal(kept: Cli) -> None:
     name = str(kept("obs", "search", "zanzibar", "--json").items[0]["name"])
     for words in (("mark", name, "--as", "private"), ("rm", name), ("search", "x", "--all")):
         assert kept("obs", *words, "--json").error["code"] == "E_PERSON"
+
+
+def test_words_that_are_no_utf8_are_refused_in_words(kept: Cli) -> None:
+    for words in (["obs", "search", "a\udcff"], ["observe", "a\udcff"], ["obs", "search", "x", "--path", "\udcff"]):
+        assert kept(*words, "--json").error["message"] == "A word is not UTF-8."

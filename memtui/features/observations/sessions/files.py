@@ -35,7 +35,7 @@ REST_MS = 600_000
 """How long nobody wrote a session whose last turn is taken as finished."""
 PART, MOST = 4 * 1_048_576, 64 * 1_048_576
 """Bytes that are read at once; and of one turn, which is divided when it is longer."""
-TEMPORARY = ("/tmp", "/var/tmp", "/private/tmp", "/private/var", "/var/folders", "/dev/shm")
+TEMPORARY: tuple[str, ...] = ("/tmp", "/var/tmp", "/private/tmp", "/private/var", "/var/folders", "/dev/shm")
 """Folders in which programs try things: what happens there is no project's."""
 _LATER = 86_400_000
 _FIRST = 978_307_200_000

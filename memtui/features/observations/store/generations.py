@@ -39,7 +39,7 @@ def alone(table: ObservationTable, *, wait: bool = False) -> Iterator[bool]:
 
 
 @contextmanager
-def translated(but: tuple[type[apsw.Error], ...] = ()) -> Iterator[None]:
+def translated(but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
     """Say in words what SQLite raises in a block, but for some errors that whoever calls knows."""
     try:
         yield
