@@ -6,6 +6,7 @@ pictures of the guide are taken in the world without.
 
 import json
 import os
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from memtui.agents.layout import slug
@@ -124,26 +125,48 @@ def write_sessions(home: str, project: str, now: int) -> None:
         project: the folder they were in.
         now: milliseconds since the epoch.
     """
-    folder = os.path.join(home, ".claude", "projects", slug(project))
     for session, minutes, said in _SESSIONS:
-        path, before, at = os.path.join(folder, f"{session}.jsonl"), None, now - minutes * _MINUTE
-        with open(path, "x", encoding="utf-8") as file:
-            for number, (role, text) in enumerate(said):
-                at += _MINUTE
-                uuid = f"{session[:-4]}{number:04}"
-                content = text if role == "user" else [{"type": "text", "text": text}]
-                record = {
-                    "type": role,
-                    "uuid": uuid,
-                    "parentUuid": before,
-                    "sessionId": session,
-                    "cwd": project,
-                    "timestamp": datetime.fromtimestamp(at / 1000, UTC).isoformat(),
-                    "message": {"role": role, "content": content},
-                }
-                file.write(json.dumps(record) + "\n")
-                before = uuid
-        os.utime(path, ns=(at * 1_000_000,) * 2)
+        talk = [(role, text if role == "user" else [{"type": "text", "text": text}]) for role, text in said]
+        _write_session(home, project, session, now - minutes * _MINUTE, talk)
+
+
+def write_author(home: str, project: str, path: str, now: int) -> None:
+    """Write the session in which an agent wrote a memory as it is, after it had looked at a page of the web.
+
+    Args:
+        home, project, now: see `write_sessions`.
+        path: of the file.
+    """
+    with open(path, encoding="utf-8") as file:
+        wrote = {"file_path": path, "content": file.read()}
+    calls = (("WebFetch", {"url": "https://audits.example/tidewater", "prompt": "the dates"}), ("Write", wrote))
+    talk: list[tuple[str, object]] = [("user", "When does the audit end? Their page should say it by now.")]
+    for number, (name, asked) in enumerate(calls):
+        talk.append(("assistant", [{"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": asked}]))
+        talk.append(("user", [{"type": "tool_result", "tool_use_id": f"toolu_{number}", "content": "Done."}]))
+    _write_session(home, project, "e27d90b4-6c1f-4b83-a5de-10f4c2b76603", now - 10 * _MINUTE, talk)
+
+
+def _write_session(home: str, project: str, session: str, at: int, talk: Sequence[tuple[str, object]]) -> None:
+    """Write one session, a record a minute: role and content."""
+    folder = os.path.join(home, ".claude", "projects", slug(project))
+    path, before = os.path.join(folder, f"{session}.jsonl"), None
+    with open(path, "x", encoding="utf-8") as file:
+        for number, (role, content) in enumerate(talk):
+            at += _MINUTE
+            uuid = f"{session[:-4]}{number:04}"
+            record = {
+                "type": role,
+                "uuid": uuid,
+                "parentUuid": before,
+                "sessionId": session,
+                "cwd": project,
+                "timestamp": datetime.fromtimestamp(at / 1000, UTC).isoformat(),
+                "message": {"role": role, "content": content},
+            }
+            file.write(json.dumps(record) + "\n")
+            before = uuid
+    os.utime(path, ns=(at * 1_000_000,) * 2)
 
 
 def remember(engine: Engine, lane: str) -> None:

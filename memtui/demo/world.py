@@ -213,6 +213,8 @@ def live(around: Surroundings, state_dir: str, *, now: int, lane: str = "") -> N
             with open(engine.roots.file_path(_address(engine, root_id, path)), "a", encoding="utf-8") as file:
                 file.write(text)
         if lane:
+            wrote = engine.roots.file_path(_address(engine, *_UNSEEN[0][:2]))
+            life_cycle.write_author(around.home or "", around.project, wrote, now)
             life_cycle.leave_conflict(engine)
 
 

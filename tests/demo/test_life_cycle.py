@@ -12,9 +12,11 @@ from memtui.demo.life_cycle import UNUSED
 from memtui.engine import now_ms
 from memtui.engine.model import Actor
 from memtui.engine.task import COMPLETED, FAILED
+from memtui.features.actors import session_words
 from memtui.features.health.survey import Looker
 from memtui.features.pins.fate import lifted
 from memtui.features.proposals import apply
+from memtui.features.sessions.read_touches import read_touches
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import Workspace, workspace_of
 from memtui.wire.session import Options, Session, open_in
@@ -136,3 +138,15 @@ def test_some_memories_are_old_and_nobody_used_them(lane: tuple[Session, Workspa
     rows = lane[0].engine.rows.list().items
     old = {row.address.path for row in rows if not row.uses and row.modified_at < now_ms() - 60 * world.DAY}
     assert old == {path for _, path, _ in UNUSED}
+
+
+def test_what_an_agent_wrote_lately_has_an_author_who_had_looked_at_the_web(lane: tuple[Session, Workspace]) -> None:
+    session = lane[0]
+    session.engine.watch.reconcile()
+    read_touches(session.engine, session.settings, session.surroundings)
+    (change,) = [one for one in session.engine.changes.unseen() if one.address.path == "project_payments.md"]
+    said = session_words(session.engine, change.address, change.after)
+    assert said == [
+        "Session e27d90b4-6c1f-4b83-a5de-10f4c2b76603 of Claude Code says it wrote this, after web: audits.example.",
+        "Asked: When does the audit end? Their page should say it by now.",
+    ]
