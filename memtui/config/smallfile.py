@@ -10,15 +10,16 @@ LIMIT = 1_048_576
 """Bytes; a settings file is never larger."""
 
 
-def read_small(path: str, limit: int = LIMIT) -> bytes | None:
+def read_small(path: str, limit: int = LIMIT, *, private: bool = False) -> bytes | None:
     """Read a small regular file whole.
 
     Args:
         path: absolute; a link is followed, because settings are often linked in by dotfile managers.
         limit: bytes.
+        private: take only a file of the user's own that nobody else may read or write.
 
     Returns:
-        The content; None when there is no such file, it is not a regular file, or it is larger than `limit`.
+        The content; None when there is no such file, it is not a regular file, larger than `limit`, or not private.
 
     Raises:
         OSError: the file is there and cannot be read.
@@ -30,6 +31,8 @@ def read_small(path: str, limit: int = LIMIT) -> bytes | None:
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode) or found.st_size > limit:
+            return None
+        if private and (found.st_uid != os.geteuid() or found.st_mode & 0o077):
             return None
         parts: list[bytes] = []
         left = limit + 1

@@ -59,6 +59,8 @@ class Feature(NamedTuple):
     """Its part of `memtui status`, as `module:function`: takes a session, returns JSON values by name."""
     short: str = ""
     """What of it waits, for a prompt, as `module:function`: takes a session, returns a few letters or nothing."""
+    findings_of: str = ""
+    """What it adds to `memtui doctor`, as `module:function`: takes a session, returns `Finding`s."""
     begins: str = ""
     """What queues its tasks that begin by themselves, as `module:function`: takes a session and the settings as they
     are now; called every few minutes by whoever works lanes off."""

@@ -42,6 +42,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "tools": ("tool", "mcp"),
     "tasks": ("tasks", "status"),
     "schedules": ("schedule",),
+    "delivery": ("digest", "delivery"),
     "serve": ("serve",),
     "install": ("install", "uninstall"),
     "sessions": ("sessions",),

@@ -15,6 +15,7 @@ from memtui.engine import Engine
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.engine.model import is_person
 from memtui.errors import RefusedError, UsageError
+from memtui.features.delivery.outbox import refuse
 from memtui.features.feature import Feature, load
 from memtui.features.schedules import times
 
@@ -48,12 +49,14 @@ def add(
 
     Raises:
         UsageError: `E_SCHEDULE`: the name, the time, the zone or what is to run cannot be. ConflictError: `E_EXISTS`.
-        RefusedError: `E_TOO_MANY`. StorageError: it cannot be kept.
+        RefusedError: `E_TOO_MANY`; `E_DELIVERY`, its target cannot be sent to. StorageError: it cannot be kept.
     """
     if not _NAME.fullmatch(wish.name):
         raise _wrong(f"{wish.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
     now = engine.schedules.clock()
     spec, words = times.check(wish.spec, wish.zone, now), _runnable(settings, wish.words)
+    if wish.target:
+        refuse(settings, wish.target)
     label = " ".join(wish.label.split())[:80] or wish.name
     return engine.schedules.add(
         PlannedRun(
@@ -90,6 +93,8 @@ def _runnable(settings: Settings, words: Sequence[str]) -> tuple[str, ...]:
         raise _wrong(
             f"A schedule cannot run {' '.join(words)[:40] or 'nothing'}.", f"It can run: {', '.join(known)}, job NAME."
         )
+    if words[0] == "digest" and len(words) > 1:
+        raise _wrong("A digest in a schedule takes no words.", "Name where it goes with --to before the verb.")
     if any(word.startswith("--yes") for word in words):
         raise _wrong("A schedule agrees to nothing in your place.", "Leave out --yes.")
     if any("\0" in word or len(word) > TEXT for word in words):

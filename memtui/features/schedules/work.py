@@ -11,9 +11,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from memtui.config.read import read_environment
+from memtui.engine.ledger.database import DAY_MS
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.actors import who_words
+from memtui.features.delivery.digest import digest
+from memtui.features.delivery.outbox import queue
 from memtui.features.feature import load
 from memtui.features.schedules import due, times
 from memtui.features.schedules.plan import JOB, refuse_waiting
@@ -21,6 +24,7 @@ from memtui.features.tasks.child import Child, run
 from memtui.features.tasks.lanes import refuse_off, works
 from memtui.features.tasks.work import Planned
 from memtui.mask import mask
+from memtui.wire.session import Options, Session
 
 if TYPE_CHECKING:
     from memtui.features.tasks.work import Working
@@ -65,10 +69,16 @@ def scheduled(working: Working) -> Planned:
             return Planned(again=AGAIN_MS[tries - 1])
         _failed(working, one, claim, error)
         raise
-    del text
-    with engine.claims.together():
-        if engine.claims.mark(claim, "ok"):
-            _ended(working, one)
+    try:
+        with engine.claims.together():
+            if text.strip() and one.target:
+                lane, by = working.workspace.id, working.task.client
+                queue(engine, working.settings, one.target, claim, one.label, text, workspace=lane, client=by)
+            if engine.claims.mark(claim, "ok"):
+                _ended(working, one)
+    except RefusedError as error:
+        _failed(working, one, claim, error)  # it may not be said there: that is not mended by waiting
+        raise
     return planned
 
 
@@ -93,9 +103,21 @@ def _perform(working: Working, one: PlannedRun) -> tuple[Planned, str]:
         task = working.task._replace(kind=verb, request={})
         planned: Planned = load(works()[verb])(working._replace(task=task))
         return planned, str(planned.result.get("summary", ""))
+    if verb == "digest":
+        text = _digest(working, one)
+        return Planned(result={"summary": f"{one.name}: {'digest' if text else 'nothing changed'}"}), text
     text = _job(working, one) if verb == JOB else _verb(working, one)
     said = next((line for line in text.splitlines() if line.strip()), "")
     return Planned(result={"summary": mask(f"{one.name}: {said[:120] or 'it said nothing'}").text}), text
+
+
+def _digest(working: Working, one: PlannedRun) -> str:
+    """What happened since the run before this one, and how many times were slept through."""
+    runs = working.engine.claims.of(f"run:{one.id}:", 2)
+    since = runs[1].at if len(runs) > 1 else working.now - DAY_MS
+    notes = [f"{run.note}." for run in runs[:1] if run.note]
+    here = Session(working.settings, working.roots, working.engine, Options(), working.surroundings)
+    return digest(here, since, notes=notes)
 
 
 def _job(working: Working, one: PlannedRun) -> str:

@@ -1,0 +1,118 @@
+"""Deliveries and the digest on the command line, and how they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+from memtui.engine.ledger.database import DAY_MS
+from memtui.engine.model import Finding
+from memtui.engine.task import FAILED, Task
+from memtui.errors import MemtuiError, UsageError
+from memtui.features.delivery.credentials import place_of
+from memtui.features.delivery.digest import digest as text_of
+from memtui.features.delivery.outbox import KIND, queue, refuse
+from memtui.features.tasks.shown import state_word, task_json, what_words
+from memtui.features.tasks.verbs import waited
+from memtui.features.tasks.workspace import workspace_of
+from memtui.wire import outcomes, values
+from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
+from memtui.wire.output import Column
+from memtui.wire.session import Session
+from memtui.wire.times import parse_time
+
+
+def digest(call: Call) -> int:
+    """Print the digest, or send it."""
+    now = call.engine.tasks.clock()
+    given = call.args.text("since")
+    since = now - DAY_MS if given is None else parse_time(given, now)
+    if since is None:
+        raise UsageError(f"{given!r} is not a time.", hint="Write 2h, 3d, 2026-11-20 or 2026-11-20T09:30:00Z.")
+    text, target = text_of(call.session, since), call.args.text("to")
+    if target is None:
+        if call.out.json:
+            call.out.document({"text": text})
+        else:
+            call.out.text(f"{text or 'Nothing changed.'}\n")
+        return outcomes.DONE
+    return _send(call, target, "digest", text) if text else _nothing(call)
+
+
+def _nothing(call: Call) -> int:
+    call.out.document(values.listing(())) if call.out.json else call.out.say("Nothing changed, so nothing was sent.")
+    return outcomes.DONE
+
+
+def delivery(call: Call) -> int:
+    """List where messages go, or send one to try it."""
+    name = call.args.text("name")
+    if (call.args.text("action") or "ls") == "test":
+        if name is None:
+            raise UsageError("memtui delivery test needs a name.", hint="`memtui delivery` lists them.")
+        return _send(call, name, "memtui", "memtui can send messages here.")
+    rows = [(one, *_how(call.session, one)) for one in call.settings.entries("delivery")]
+    if call.out.json:
+        call.out.document(values.listing({"name": one, "usable": not why, "why": why or None} for one, why in rows))
+        return outcomes.DONE
+    if not rows and call.out.terminal:
+        call.out.say("There are no deliveries.")
+    call.out.table((Column("NAME"), Column("HOW", wraps=True)), [(one, why or "usable") for one, why in rows])
+    return outcomes.DONE
+
+
+def _how(session: Session, name: str) -> tuple[str]:
+    """Say why a delivery cannot be used; empty when it can, as far as can be told without sending."""
+    try:
+        place_of(refuse(session.settings, name), session.settings.home)
+    except MemtuiError as error:
+        return (error.message,)
+    return ("",)
+
+
+def _send(call: Call, target: str, title: str, text: str) -> int:
+    if call.options.read_only:
+        call.engine.history.check_settable()
+    lane = workspace_of(call.session.surroundings).id
+    cause = f"{title}-{uuid4()}"
+    with call.engine.claims.together():
+        made = queue(call.engine, call.settings, target, cause, title, text, workspace=lane, client=call.actor.name)
+    ended = [_ended(call, task) for task in made]
+    if call.out.json:
+        call.out.document(values.listing(map(task_json, ended)))
+    for task in ended if not call.out.json else ():
+        call.out.line(f"{task.id} {state_word(task)}: {what_words(task)}")
+    bad = next((task.error for task in ended if task.error is not None), None)
+    return outcomes.DONE if bad is None else outcomes.EXIT.get(bad[0], outcomes.REFUSED)
+
+
+def _ended(call: Call, task: Task) -> Task:
+    """Wait for a part to be sent, unless it has to wait itself."""
+    clock, table = call.engine.tasks.clock, call.engine.tasks
+    return waited(call.session, task, lambda: table.get(task.id).not_before > clock() + 15_000)
+
+
+def status(session: Session) -> Json:
+    """How deliveries are; nothing where there are none."""
+    known = session.settings.entries("delivery")
+    if not known:
+        return {}
+    failed = [task for task in session.engine.tasks.all(None, (FAILED,)) if task.kind == KIND]
+    return {
+        "places": len(known),
+        "cannot be used": [f"{name}: {why}" for name in known if (why := _how(session, name)[0])],
+        "failed": [f"{task.seq}: {what_words(task)}" for task in failed[:5]],
+    }
+
+
+def findings(session: Session) -> Iterator[Finding]:
+    """What `memtui doctor` says of deliveries."""
+    for name in session.settings.entries("delivery"):
+        why = _how(session, name)[0]
+        if why:
+            yield Finding("warning", "delivery", f"{name} cannot be used: {why}", "memtui delivery test sends one.")
+    for task in session.engine.tasks.all(None, (FAILED,)):
+        if task.kind == KIND:
+            advice = f"`memtui tasks retry {task.seq}` sends it again."
+            yield Finding("warning", "delivery", what_words(task), advice)
