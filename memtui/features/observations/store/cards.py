@@ -12,6 +12,7 @@ from contextlib import contextmanager
 
 import apsw
 
+from memtui import mask
 from memtui.engine.observation import REDACTED
 from memtui.features.observations.model import SESSION, Card, CardSource, SessionRead
 from memtui.features.observations.store import schema
@@ -43,7 +44,7 @@ def card_of(row: tuple[object, ...]) -> Card:
 
 def searched_texts(card: Card) -> tuple[str, str, str, str, str]:
     """What is searched of a card, by the columns of its index; where a session's file lies is nobody's word."""
-    path = card.path if card.kind != SESSION else ""
+    path = mask.shown(card.path) if card.kind != SESSION else ""
     return card.title, " ".join(card.concepts), " ".join(filter(None, (*card.files, path))), card.note, card.narrative
 
 

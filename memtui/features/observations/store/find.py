@@ -19,6 +19,8 @@ from memtui.features.observations.store.cards import SELECT, card_of, sources_of
 
 NEWEST = 200
 """Cards that one probe gives at most."""
+_PATH = "substr(s.address, instr(s.address, '/') + 1) || ' '"
+"""Without secrets, as the address is."""
 _TITLES = "{title concepts files}"
 
 
@@ -169,7 +171,7 @@ class CardReader:
             self._mine(wanted),
             f"(s.id >> {schema.SECOND} & {(1 << 34) - 1}) BETWEEN :since AND :until",
             "(:agent = '' OR s.agent = :agent)",
-            f"(:file = '' OR instr(iif(s.kind = '{SESSION}', '', s.path || ' ') || s.files, :file))",
+            f"(:file = '' OR instr(iif(s.kind = '{SESSION}', '', {_PATH}) || s.files, :file))",
         ]
         if wanted.types:
             parts.append(f"s.type IN ({', '.join(repr(one) for one in wanted.types)})")

@@ -31,9 +31,11 @@ def alone(table: ObservationTable, *, wait: bool = False) -> Iterator[bool]:
         fsio.make_root(table.directory)
         handle = fsio.open_lock(os.path.join(table.directory, LOCK))
     try:
-        if wait:
-            fsio.lock(handle)
-        yield wait or fsio.lock_now(handle)
+        with translated():
+            if wait:
+                fsio.lock(handle)
+            held = wait or fsio.lock_now(handle)
+        yield held
     finally:
         fsio.close(handle)
 

@@ -1,0 +1,297 @@
+"""Bad inputs and faults, row by row: each is tried here, or by the test that is named."""
+
+import errno
+import os
+import shutil
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.model import Actor, Policy, Root
+from memtui.errors import MemtuiError, UsageError
+from memtui.features.observations import decide, derive, find, rules, tool
+from memtui.features.observations.derive import catch_up, rebuild
+from memtui.features.observations.find import looking
+from memtui.features.observations.store import generations, schema
+from memtui.features.observations.store.cards import CardWriter
+from tests.conftest import Clock
+from tests.faults.injector import failing, hooked
+from tests.features.observations.world import ME, Watched, card, cards, decided, titles
+
+AGENT = Actor("mcp:claude-code")
+KEY = "ghp_" + "a1B2" * 9
+HERE = "tests.features.observations"
+ROWS = {
+    1: "tests.transcripts.test_follow:test_lines_that_are_no_records_are_counted",
+    2: "tests.transcripts.test_sessions:test_no_record_makes_a_reader_fail",
+    3: f"{__name__}:test_3_a_time_that_cannot_be_is_the_nearest_that_can",
+    4: f"{__name__}:test_4_what_does_not_fit_in_a_second_is_in_the_next",
+    5: f"{HERE}.test_sessions:test_growing_resuming_and_rebuilding_give_the_same_cards",
+    6: "tests.transcripts.test_follow:test_another_file_is_read_from_its_beginning",
+    7: "tests.transcripts.test_follow:test_half_a_line_waits_for_its_rest",
+    8: "tests.transcripts.test_follow:test_what_is_no_plain_file_of_ours_is_left_alone",
+    9: f"{HERE}.test_sessions:test_each_event_is_its_own_folders",
+    10: "tests.transcripts.test_follow:test_a_line_of_50_mb_is_passed_over_in_bounded_memory",
+    11: f"{__name__}:test_11_a_key_is_masked_wherever_it_is_cut",
+    12: f"{__name__}:test_12_a_key_in_a_name_is_masked_and_not_found",
+    13: "tests.test_markers:test_time_grows_with_the_text_and_no_faster",
+    14: "tests.test_markers:test_private_is_cut",
+    15: f"{HERE}.test_sessions:test_nothing_private_and_no_echo",
+    16: f"{__name__}:test_16_odd_files_have_cards_or_a_sentence",
+    17: f"{HERE}.test_derive:test_marks_follow_texts_names_and_files",
+    18: f"{HERE}.test_decide:test_of_two_equal_entries_the_one_in_other_words_is_not_given",
+    19: f"{HERE}.test_decide:test_a_decision_goes_adrift_rather_than_to_another_card",
+    20: f"{HERE}.test_find:test_no_query_is_an_operator",
+    21: f"{HERE}.test_find:test_every_script_is_found_as_it_is_typed",
+    22: f"{__name__}:test_22_parts_of_names_are_found",
+    23: f"{HERE}.test_find:test_the_newest_of_many_are_enough",
+    24: f"{__name__}:test_24_and_25_cursors_limits_and_budgets",
+    25: f"{__name__}:test_24_and_25_cursors_limits_and_budgets",
+    26: f"{__name__}:test_26_names_of_cards",
+    27: f"{HERE}.test_decide:test_no_agent_learns_anything_of_what_is_withheld",
+    28: f"{HERE}.test_find:test_a_timeline_has_its_card_in_the_middle",
+    29: f"{HERE}.test_tool:test_other_agents_cards_and_hostile_texts",
+    30: f"{HERE}.test_decide:test_what_no_edit_may_hold",
+    31: f"{HERE}.test_decide:test_what_is_redacted_is_in_no_file",
+    32: f"{HERE}.test_decide:test_a_reader_in_the_way_leaves_the_rest_for_the_next",
+    34: "tests.features.proposals.test_value_judged:test_pinned_protected_and_read_only_memories_are_left_alone",
+    35: "tests.features.proposals.test_apply:test_two_processes_never_do_the_same_twice",
+    36: "tests.features.proposals.test_tool:test_so_many_wait_and_no_more",
+    37: f"{HERE}.test_verbs:test_notes_are_kept_with_their_time_and_found",
+    39: f"{__name__}:test_39_a_copy_of_the_state_withholds_the_same",
+    40: f"{__name__}:test_40_what_a_checkout_brought_is_for_people_until_it_is_reviewed",
+}
+"""Row 33 is about promoting, and row 38 about a switch: they are tried where those are."""
+LESSONS = {
+    "L1": "tests.test_markers:test_private_is_cut",
+    "L2": "tests.test_markers:test_nothing_marked_is_left",
+    "L3": "tests.test_markers:test_no_memory_is_about_the_whole_turn_or_a_span",
+    "L4": f"{__name__}:test_l4_no_word_makes_a_card_private",
+    "L5": f"{HERE}.test_decide:test_no_agent_learns_anything_of_what_is_withheld",
+    "L6": f"{HERE}.test_decide:test_what_is_redacted_is_in_no_file",
+    "L7": f"{HERE}.test_decide:test_what_is_redacted_is_in_no_file",
+    "L8": f"{__name__}:test_l8_and_l9_cards_are_written_at_one_place",
+    "L9": f"{__name__}:test_l8_and_l9_cards_are_written_at_one_place",
+    "L10": f"{__name__}:test_l10_no_agent_says_that_a_person_asked",
+    "L11": f"{HERE}.test_sessions:test_nothing_private_and_no_echo",
+    "L12": f"{HERE}.test_derive:test_a_rebuild_gives_the_same_cards",
+    "L13": f"{__name__}:test_39_a_copy_of_the_state_withholds_the_same",
+}
+
+
+@pytest.mark.parametrize("named", [*ROWS.values(), *LESSONS.values()])
+def test_each_row_and_each_lesson_has_its_test(named: str) -> None:
+    module, _, name = named.partition(":")
+    assert callable(getattr(import_module(module), name))
+
+
+@pytest.mark.parametrize(("time_said", "at"), [("9999-01-01", None), ("1970-01-01", 978_307_200_000)])
+def test_3_a_time_that_cannot_be_is_the_nearest_that_can(
+    engine: Engine, world: Watched, clock: Clock, time_said: str, at: int | None
+) -> None:
+    notes = world.base / "notes"
+    notes.mkdir()
+    (notes / "2026-01.md").write_text(f"## {time_said}T00:00:00Z note\n\nA walrus came.\n\n## never note\n\nZebra.\n")
+    engine.roots.add(
+        [
+            Root(
+                "memtui:notes",
+                str(notes),
+                "memtui",
+                "global",
+                kind="notes",
+                policy=Policy(entries=(("*.md", "notes"),)),
+            )
+        ]
+    )
+    assert card(engine, "walrus").at == (clock() + 86_400_000 if at is None else at) // 1_000 * 1_000
+    assert card(engine, "zebra").at <= clock() + 86_400_000
+
+
+def test_4_what_does_not_fit_in_a_second_is_in_the_next(engine: Engine) -> None:
+    (one, *_) = cards(engine)
+    with generations.in_use(engine.observations) as writer:
+        assert writer is not None
+        base = 5 << schema.SECOND
+        for number, free in ((4_094, 4_095), (4_095, 4_096), (4_096, 4_097)):
+            writer._put(one._replace(id=base + number, name=bytes([number % 256]) * 10))
+            assert writer._free(base) == base + free
+
+
+@pytest.mark.parametrize("key", [KEY, f"{KEY[:9]}\u200b{KEY[9:]}"])
+@pytest.mark.parametrize("before", ['{"token": "', "x " * (rules.LONGEST // 2 - 4), f"{'word ' * 46}"])
+def test_11_a_key_is_masked_wherever_it_is_cut(key: str, before: str) -> None:
+    (one,) = rules.derive(f'{before} {key}", "end"\n'.encode(), None).items
+    assert one.masked == 1
+    assert KEY[5:12] not in repr(one[3:]).replace("\\u200b", "")
+
+
+def test_12_a_key_in_a_name_is_masked_and_not_found(engine: Engine, world: Watched) -> None:
+    world.write(f"own/{KEY}/walrus.md", f"---\ntags: [{KEY}]\nname: {KEY}\n---\nThe walrus of `src/{KEY}.py`.\n")
+    name = card(engine, "walrus").word
+    answers = [
+        *(tool.index(engine, AGENT, {"query": one}).text for one in ("walrus", KEY, KEY[:7], KEY[4:12])),
+        tool.index(engine, AGENT, {"query": "the", "file": KEY[:7]}).text,
+        tool.details(engine, AGENT, {"ids": [name]}).text,
+    ]
+    assert "walrus" in answers[0]
+    assert not [text for text in answers if KEY[4:] in text]
+    assert not [text for text in answers[1:5] if "No observation" not in text]
+
+
+def test_16_odd_files_have_cards_or_a_sentence(engine: Engine, world: Watched) -> None:
+    world.write("own/latin.md", "Zebra caf\xe9 ol\xe9\n".encode("latin-1"))
+    world.write("own/long.md", "walrus " * 140_000)
+    world.write("own/head.md", "---\nname: Okapi\n---\n")
+    world.write("theirs/many.txt", "a\n\n" * 5_000)
+    assert [titles(engine, one)[0][:6] for one in ("zebra", "walrus", "okapi")] == ["Zebra ", "walrus", "Okapi"]
+    done = catch_up(engine, seconds=None)
+    assert (done.failed, done.error) == (1, "claude-code:global/many.txt has 3000 more entries than are observed.")
+
+
+def test_22_parts_of_names_are_found(engine: Engine, world: Watched) -> None:
+    world.write("own/names.md", "The `retry_budget_left` of PaymentGateway came with v1.2.3.\n")
+    for one in ("budget", "retry_budget", "gateway", "paymentGateway", "v1.2.3"):
+        assert len(titles(engine, one)) >= 1, one
+
+
+def test_24_and_25_cursors_limits_and_budgets(engine: Engine, world: Watched) -> None:
+    for number in range(5):
+        world.write(f"own/w{number}.md", f"walrus {number}\n")
+    with looking(engine, seconds=60) as look:
+        page = find.search(look, "walrus", limit=2)
+        assert len(find.search(look, "walrus", limit=2, cursor=page.next).cards) == 2
+        for cursor in (page.next[:5], "zz", f"{page.next[:8]}--", "-1-"):
+            with pytest.raises(UsageError):
+                find.search(look, "walrus", cursor=cursor)
+        with pytest.raises(UsageError):
+            find.search(look, "retry", cursor=page.next)
+    for given, lines in (({"limit": 0}, 5), ({"limit": 10**9}, 5), ({"limit": "2"}, 2), ({"budget": 1}, 5)):
+        assert tool.index(engine, AGENT, {"query": "walrus", **given}).text.count("\n- ") == lines
+    wrong: object
+    for wrong in (-1, True, 1.5, {}):
+        with pytest.raises(UsageError):
+            tool.index(engine, AGENT, {"query": "walrus", "limit": wrong})
+    with pytest.raises(MemtuiError):
+        tool.index(engine, AGENT, {"query": "x" * 1_001})
+
+
+def test_26_names_of_cards(engine: Engine) -> None:
+    name = card(engine, "quokka").word
+    assert tool.details(engine, AGENT, {"ids": [name, name[:8]]}).text.count(name) == 1
+    for ids in ([name[:5]], [], [name] * 11, [7]):
+        with pytest.raises(UsageError):
+            tool.details(engine, AGENT, {"ids": ids})
+
+
+def test_39_a_copy_of_the_state_withholds_the_same(world: Watched) -> None:
+    with world.engine() as engine:
+        decided(engine, "quokka", "private")
+        cards(engine)
+    shutil.copytree(world.state, world.base / "copied")
+    shutil.rmtree(world.state)
+    (world.base / "copied").rename(world.state)
+    for path in world.state.glob("observed-*"):
+        path.unlink()
+    with world.engine() as engine:
+        assert titles(engine, "quokka", client="claude-code") == []
+        assert card(engine, "quokka").state == 1
+
+
+def test_40_what_a_checkout_brought_is_for_people_until_it_is_reviewed(world: Watched) -> None:
+    (world.base / ".git").mkdir()
+    roots = (Root("memtui:project", str(world.base / "own"), "memtui", "project", in_checkout=True),)
+    with Engine.open(roots, state_dir=str(world.state), clock=world.clock) as engine:
+        assert titles(engine, "retry", client="claude-code") == []
+        assert card(engine, "retry").brought
+        row = next(row for row in engine.rows.list().items if row.address.path == "retry.md")
+        engine.history.review([(row.address, str(row.sha256))], actor=ME)
+        assert titles(engine, "retry", client="claude-code") == ["Retry budget"]
+
+
+# --- faults
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EACCES])
+def test_a_call_that_fails_leaves_decisions_and_says_why(world: Watched, number: int) -> None:
+    with world.engine() as engine:
+        decided(engine, "quokka", "private")
+        before = cards(engine)
+    codes = set()
+    for step in range(1, 60, 4):
+        try:
+            with hooked(failing(step, number)), world.engine() as engine:
+                rebuild(engine)
+        except MemtuiError as error:
+            codes.add(error.code)
+    assert {"E_DISK_FULL", "E_STORE"} & codes
+    with world.engine() as engine:
+        assert cards(engine) == before
+        assert titles(engine, "quokka", client="claude-code") == []
+
+
+def test_a_full_disk_pauses_cards_and_reads_go_on(
+    engine: Engine, world: Watched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cards(engine)
+    world.write("own/new.md", "A zebra came.\n")
+    with generations.in_use(engine.observations) as writer:
+        assert writer is not None
+        ((pages,),) = writer.database.execute("PRAGMA page_count")
+    put = CardWriter._put
+
+    def full(writer: CardWriter, one: object) -> None:
+        writer.database.execute(f"PRAGMA max_page_count={pages}")
+        writer.database.execute("CREATE TABLE filler AS SELECT randomblob(9000000)")
+        put(writer, one)  # type: ignore[arg-type]
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CardWriter, "_put", full)
+        with pytest.raises(MemtuiError) as caught:
+            catch_up(engine, seconds=None)
+    assert caught.value.code == "E_DISK_FULL"
+    assert titles(engine, "zebra") == ["A zebra came."]
+
+
+def test_a_clock_that_goes_back_or_far_on_changes_no_card(engine: Engine, world: Watched, clock: Clock) -> None:
+    for file in (*world.base.glob("own/*"), *world.base.glob("theirs/*")):
+        os.utime(file, (1_600_000_000, 1_600_000_000))
+    before = cards(engine)
+    for days in (-1, 3_650):
+        clock.advance(days=days)
+        rebuild(engine)
+        assert cards(engine) == before
+
+
+# --- not to repeat
+
+
+def test_l4_no_word_makes_a_card_private(engine: Engine, world: Watched) -> None:
+    world.write(
+        "own/a.md", "Private authentication: the password rule. <private>hush</private> The rest counts: zebra.\n"
+    )
+    assert titles(engine, "zebra authentication", client="claude-code") == [
+        "Private authentication: the password rule. [private] The rest counts: zebra."
+    ]
+    assert card(engine, "zebra").state == 0
+
+
+def test_l8_and_l9_cards_are_written_at_one_place() -> None:
+    room = Path(derive.__file__).parent
+    writes = [
+        path.relative_to(room).as_posix() for path in room.rglob("*.py") if "INSERT INTO {table} (" in path.read_text()
+    ]
+    assert writes == ["store/cards.py"]
+    others = [
+        path for path in room.parent.rglob("*.py") if "CardWriter" in path.read_text() and room not in path.parents
+    ]
+    assert others == []
+
+
+def test_l10_no_agent_says_that_a_person_asked(engine: Engine) -> None:
+    offers: list[Callable[[Engine], object]] = [tool.offer_index, tool.offer_timeline, tool.offer_details]
+    assert not [offer for offer in offers if "explicit" in repr(offer(engine)).lower()]
+    assert set(decide.LIMITS) == {"title", "type", "note"}
