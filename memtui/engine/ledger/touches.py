@@ -299,6 +299,26 @@ class TouchTable:
         many = {kind: count for _, kind, count in rows}
         return UseCounts(many.get("loaded", 0), many.get("opened", 0), rows[0][0] if rows else 0)
 
+    @checked
+    def never_opened(self, uid: int, since: int, least: int) -> frozenset[str]:
+        """Paths of memories of a root that every session was given since a time, and none opened or changed.
+
+        Args:
+            uid: the root.
+            since: in milliseconds; where nothing is known of before, nobody knows.
+            least: so many sessions at least.
+        """
+        given = f"SELECT path, agent, session FROM touches WHERE root = ?1 AND {_LIVE} AND at > ?2 AND kind = 'loaded'"
+        rows = self._database.rows(
+            f"WITH given AS ({given} GROUP BY 1, 2, 3), starts AS (SELECT DISTINCT agent, session FROM given)"
+            " SELECT path FROM given GROUP BY path HAVING count(*) >= ?3 AND count(*) = (SELECT count(*) FROM starts)"
+            f" AND path NOT IN (SELECT path FROM touches WHERE root = ?1 AND {_LIVE} AND at > ?2 AND kind != 'loaded')"
+            f" AND EXISTS (SELECT 1 FROM touches WHERE root = ?1 AND {_LIVE} AND at <= ?2)",
+            (uid, since, least),
+            kinds="b",
+        )
+        return frozenset(os.fsdecode(path) for (path,) in rows)
+
     def of(self, uid: int, path: str) -> tuple[Touch, ...]:
         """What calls did to a memory, each once, the oldest first."""
         return self._touches("root = ? AND path = ?", uid, os.fsencode(path))

@@ -15,7 +15,8 @@ from memtui.engine.disk import fsio
 from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history, state_of
 from memtui.features.claims import manifests
 from memtui.features.claims.manifests import Manifest
-from memtui.features.claims.text import COMMAND, MENTION, PATH, Claim
+from memtui.features.claims.symbols import is_source, lost_symbols
+from memtui.features.claims.text import COMMAND, MENTION, PATH, SYMBOL, Claim
 
 if TYPE_CHECKING:
     from memtui.engine.disk.git_objects import GitObjects
@@ -74,12 +75,15 @@ class Checkout:
         self._changed = _by_name(past.changes)
         self._left = _BYTES
         self._offers: dict[bytes, Manifest] = {}
+        self._lost_symbols: Mapping[str, CommittedChange] | None = None
         self._committed: dict[tuple[str, ...], tuple[Manifest, ...]] = {}
 
     def gone(self, claim: Claim) -> Gone | None:
         """Say which commit ended a claim; None: it holds, never held here, or nobody knows."""
         if claim.kind == PATH:
             return self._path_gone(claim.name)
+        if claim.kind == SYMBOL:
+            return self._symbol_gone(claim.name)
         if claim.kind == COMMAND:
             wanted = (claim.more, claim.name)
             return self._lost(manifests.OF_COMMANDS[claim.more], lambda one: wanted in one.commands)
@@ -94,6 +98,18 @@ class Checkout:
             return None
         found = self._lost(files, lambda one: manifests.major(one.versions.get(name, "")) == number)
         return found._replace(now=_plain_version(min(said))) if found is not None and said else found
+
+    def _symbol_gone(self, name: str) -> Gone | None:
+        if self._lost_symbols is None:
+            past = self.past
+            now = [sha for names in (past.names, past.default) for path, sha in names.items() if is_source(path)]
+            changes = [one for path, some in past.changes.items() if is_source(path) for one in some]
+            changes.sort(key=lambda one: -one.at)
+            self._lost_symbols = lost_symbols(lambda sha: blob(self._objects, sha), now, changes)
+        change = self._lost_symbols.get(name)
+        if change is None or name.encode() in (self._small(change.path) or b""):
+            return None  # what is not committed yet may bring it back
+        return Gone(change.at, change.commit)
 
     # --- paths
 

@@ -17,7 +17,7 @@ from memtui.engine.disk import fsio, git
 from memtui.engine.model import Address, Memory
 from memtui.features.claims import checkout, text
 from memtui.features.claims.checkout import Checkout, Gone
-from memtui.features.claims.rules import COMMAND, DEPENDENCY, GONE, LINK, MOVED, PAST, RELATIVE
+from memtui.features.claims.rules import COMMAND, DEPENDENCY, GONE, LINK, MOVED, PAST, RELATIVE, SYMBOL, UNOPENED
 from memtui.features.claims.text import Claim, TextLine
 from memtui.features.hygiene.model import Hazard, Rule
 from memtui.mask import mask
@@ -32,6 +32,8 @@ DAY_MS = 86_400_000
 SETTLED_MS = 3_600_000
 """A line is let alone until it is so old."""
 RELATIVE_DAYS = 14
+UNOPENED_DAYS, SESSIONS = 90, 10
+"""A memory is called unopened after so long, where so many sessions were given it."""
 _SHOWN = 100
 """Cells of what a finding shows."""
 _UNTIL = re.compile(
@@ -71,10 +73,23 @@ def finder(engine: Engine, rows: Iterable[Memory], now: int) -> Callable[[Memory
             checkouts[place] = checkout.look(place) if resting else None
         return checkouts[place]
 
+    unopened: dict[str, frozenset[str]] = {}
+
+    def is_unopened(root: Root, row: Memory) -> bool:
+        spared = row.pinned or root.kind != "memories" or root.policy.is_index(row.address.path)
+        if spared or max(row.modified_at, row.last_used_at or 0) > now - UNOPENED_DAYS * DAY_MS:
+            return False
+        if root.id not in unopened:
+            since = now - UNOPENED_DAYS * DAY_MS
+            unopened[root.id] = engine.touches.never_opened(engine.roots.uid(root), since, SESSIONS)
+        return row.address.path in unopened[root.id]
+
     def find(row: Memory, data: bytes) -> tuple[Hazard, ...]:
         root = engine.roots.find(row.address.root)
         page = _Page(engine, row, data, checkout_of(root), now)
         found = [*_claims(page), *_days(page), *_links(page, known)]
+        if is_unopened(root, row):
+            found.append(_hazard(UNOPENED, (0, len(data)), 0, f"not opened for {UNOPENED_DAYS} days", None))
         return tuple(sorted(found, key=lambda one: (one.start, one.rule.id)))
 
     return find
@@ -127,7 +142,9 @@ def _claims(page: _Page) -> Iterator[Hazard]:
     for claim, gone in every:
         at, _ = came[_written(page, claim)]
         if at < gone.at and page.now - at >= SETTLED_MS:
-            rule = {text.PATH: MOVED if gone.now else GONE, text.COMMAND: COMMAND}.get(claim.kind, DEPENDENCY)
+            rule = {text.PATH: MOVED if gone.now else GONE, text.COMMAND: COMMAND, text.SYMBOL: SYMBOL}.get(
+                claim.kind, DEPENDENCY
+            )
             yield _told(page, claim, gone, rule)
 
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-PATH, COMMAND, DEPENDENCY, MENTION = "path", "command", "dependency", "mention"
+PATH, COMMAND, SYMBOL, DEPENDENCY, MENTION = "path", "command", "symbol", "dependency", "mention"
 """A mention is a name with a number behind it, which may be anything; it counts where such a dependency is known."""
 
 _MOST = 5_000
@@ -40,6 +40,8 @@ _SUFFIX = re.compile(
     r"[\w@+-][\w.@+-]*\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|ex|exs|scala|sql"
     r"|sh|bash|md|mdx|rst|txt|toml|ya?ml|json|jsonc|ini|cfg|conf|lock|css|scss|html|vue|svelte|proto|graphql|tf|xml)"
 )
+_SYMBOL = re.compile(r"(?:[A-Za-z_]\w*(?:\.|::|#))*([A-Za-z_]\w{3,99})(\(\))?")
+_SYMBOLIC = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]")
 _RUN = re.compile(r"\b(?:(npm|pnpm|yarn|bun) run(?:-script)?|(make|just)) ((?!-)[\w][\w:./-]*)")
 _VERSION = re.compile(
     r"(?<![\w@/.-])(@?[A-Za-z][\w.-]*(?:/[\w.-]+)?)(@|==|>=|~=| )[v^~]?(\d{1,5}(?:\.\d+){0,3})(?![\w%])"
@@ -51,14 +53,15 @@ class Claim(NamedTuple):
     """One thing a text says of the checkout."""
 
     kind: str
-    """`path`, `command`, `dependency` or `mention`."""
+    """`path`, `command`, `symbol`, `dependency` or `mention`."""
     start: int
     end: int
     """Where it stands, in characters; `end` is behind the last one."""
     line: int
     """From 0."""
     name: str
-    """The path, without `./` before and `/` behind; the script or target; the dependency, in lower case."""
+    """The path, without `./` before and `/` behind; the script or target; the last part of the symbol; the dependency,
+    in lower case."""
     more: str = ""
     """Of a command what runs it: `npm`, `make` or `just`. Of a dependency its version."""
 
@@ -140,6 +143,10 @@ def _in_line(line: TextLine, checkout: str) -> Iterator[Claim]:
         if path:
             start = line.start + token.start() + token[0].index(path)
             yield Claim(PATH, start, start + len(path), line.number, path)
+    for span in _CODE.finditer(line.text) if not line.code else ():
+        symbol = _SYMBOL.fullmatch(span[1])
+        if symbol and symbol[1].isascii() and (symbol[2] or _SYMBOLIC.search(symbol[1])):
+            yield Claim(SYMBOL, line.start + span.start(1), line.start + span.end(1), line.number, symbol[1])
     shell = [(0, line.text)] if line.code or line.text.lstrip().startswith("$ ") else ()
     runs = any(word in line.text for word in (" run", "make ", "just "))
     for at, code in (shell or [(one.start(1), one[1]) for one in _CODE.finditer(line.text)]) if runs else ():

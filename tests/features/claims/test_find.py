@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from memtui.engine import Engine
 from memtui.engine.disk import git_history
+from memtui.engine.ledger.cursors import SessionCursor
+from memtui.engine.ledger.touches import SessionFile, Touch
 from memtui.engine.model import Address
 from memtui.features.claims import checkout
 from memtui.features.claims.find import finder
@@ -137,6 +140,54 @@ def test_commands_and_dependencies(tmp_path: Path, clock: Clock) -> None:
         "T05 mcp==1.4 is gone",
         "T05 Django 4.2 is 5.0 | Django 5.0",
     ]
+
+
+CODE = "def open_store(): pass\nclass SavePlan: pass\n"
+NAMES = "Use `api.open_store()` and `SavePlan`, with `never_there()` and `pass`.\n"
+
+
+@pytest.mark.parametrize(
+    ("later", "text", "expected"),
+    [
+        ({"src/api.py": "pass\n"}, NAMES, ["T03 api.open_store() is gone", "T03 SavePlan is gone"]),
+        ({"src/api.py": None, "src/b.ts": "open_store\n"}, NAMES, ["T03 SavePlan is gone"]),
+        ({"src/api.py": "# SavePlan\n", "README.md": "open_store\n"}, NAMES, ["T03 api.open_store() is gone"]),
+        ({"src/api.py": "pass\n"}, "SavePlan, `save plan` and open_store(); `SavePlan` was renamed\n", []),
+    ],
+)
+def test_a_name_that_went_from_all_source(
+    tmp_path: Path, clock: Clock, later: dict[str, str | None], text: str, expected: list[str]
+) -> None:
+    assert told(tmp_path, clock, app(tmp_path, later, base={**BASE, "src/api.py": CODE}), text) == expected
+
+
+def test_a_name_that_is_back_but_not_committed_is_not_told(tmp_path: Path, clock: Clock) -> None:
+    project = app(tmp_path, {"src/api.py": "pass\n"}, base={**BASE, "src/api.py": CODE})
+    (project / "src/api.py").write_text("SavePlan\n")
+    assert told(tmp_path, clock, project, NAMES) == ["T03 api.open_store() is gone"]
+
+
+def given(engine: Engine, path: str, sessions: range, *kinds: str) -> None:
+    """Sessions, one a week, that were given a memory, or did something to it."""
+    uid = engine.roots.uid(engine.roots.find("notes"))
+    for number in sessions:
+        at = START + number * 7 * DAY
+        touches = [Touch(f"{path} {kind} {number}", kind, uid, path, at) for kind in kinds]
+        file = SessionFile(f"/{path}{number}{kinds}", "codex", f"s{number}", "/w", at, at)
+        engine.touches.keep(file, touches, (), ("a test", SessionCursor(0, 0, 0, b"", b"", 0, "")), whole=True)
+
+
+def test_what_each_session_is_given_and_none_opens_is_counted(tmp_path: Path, clock: Clock) -> None:
+    with open_engine(tmp_path, clock, None) as engine:
+        for name in ("never.md", "read.md", "some.md", "new.md"):
+            engine.memories.create(Address("notes", name), b"a\n", actor=ME)
+            at = START + (19 * 7 * DAY if name == "new.md" else 0)
+            os.utime(tmp_path / "notes" / name, (at / 1_000, at / 1_000))
+            given(engine, name, range(20 if name != "some.md" else 18), "loaded")
+        given(engine, "read.md", range(18, 19), "opened")
+        assert list(findings(engine, START + 20 * 7 * DAY)) == [("never.md", 1)]
+        assert not findings(engine, START + 12 * 7 * DAY), "what was before is not known for 90 days"
+        assert not findings(engine, START + 26 * 7 * DAY), "fewer than 10 sessions in these days"
 
 
 def on_a_branch(project: Path) -> None:

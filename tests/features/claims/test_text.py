@@ -4,13 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.features.claims import manifests, text
-from memtui.features.claims.text import COMMAND, PATH
+from memtui.features.claims.text import COMMAND, PATH, SYMBOL
 
 _PIECES = (
     *("src/a.py", "`", "``", "```sh\n", "```\n", "\n", "# Example\n", "## Now\n", " ", "./", "@", "**", "/x/", "é"),
     *("npm run e2e", "$ ", "make lint", "react@17", "x==1.2", "Rich 13", "README.md:12", "(", ")", "[", "](", "---\n"),
     *("2026-01-02", ",", ".", "https://a.b/c.py", "Makefile", "a/b/", "..", "~", "<", "\r", "\t", "\x00", "“", "”"),
-    *("\udcff", "🇩🇪", "removed", '"'),
+    *("\udcff", "🇩🇪", "removed", '"', "`api.open_store()`", "`saveAll`"),
 )
 
 
@@ -24,7 +24,7 @@ def test_a_claim_stands_where_it_says(data: str) -> None:
             assert written == one.name
             assert not written.startswith("/")
             assert ".." not in written.split("/")
-        elif one.kind == COMMAND:
+        elif one.kind in (COMMAND, SYMBOL):
             assert one.name in written
         else:
             assert written.lower().startswith(one.name)
