@@ -60,6 +60,17 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
             ),
         ),
     ),
+    "gateways": (
+        "A table for each gateway, by the client id it has over HTTP: a program that hosts agents in chats.",
+        (
+            NamedKey(
+                "channels",
+                'The channels it may speak for: who asked there, and what they typed; `"*"`: all.',
+                "texts",
+                needed=True,
+            ),
+        ),
+    ),
     "budgets": (
         "A table for each limit: `channel:NAME` or `channel:*`, `jobs`, `delivery:NAME`, or `org` for all together.",
         (

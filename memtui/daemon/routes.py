@@ -32,8 +32,8 @@ from memtui.features.feature import load
 from memtui.features.table import entries
 from memtui.features.tasks.lanes import works
 from memtui.loopback import Guard
-from memtui.wire.doors import LiveSettings, door_access
-from memtui.wire.outcomes import EXIT, REFUSED
+from memtui.wire.doors import LiveSettings, door_access, words
+from memtui.wire.outcomes import BUSY, CONFLICT, EXIT, NOT_FOUND, REFUSED, USAGE
 from memtui.wire.output import without_secrets
 from memtui.wire.times import rfc3339
 
@@ -147,6 +147,9 @@ class Routes:
     def all(self) -> list[Route]:
         """Give the routes."""
         found = [Route("/health", _health), Route("/capabilities", self._told("capabilities", self._capabilities))]
+        for feature in entries().values():
+            for address, place in feature.gateways.items():
+                found.append(Route(f"/{address}", self._told(place, _gateway), methods=["POST"]))
         for base in ("/workspace/memory", "/workspaces/{workspace}/memory"):
             found += [
                 Route(f"{base}/recall", self._told("recall", _recall), methods=["POST"]),
@@ -261,6 +264,28 @@ def _recall(kind: str, asking: Asking) -> object:
     if place is None:
         raise RequestError(409, "managed_memory_unavailable", f"This version of memtui cannot do {kind}.")
     return load(place)(asking.served.engine(access), asking.settings(), client, fields)
+
+
+def _gateway(place: str, asking: Asking) -> object:
+    """Do what only a gateway may ask: the settings name it, and the channel it speaks for."""
+    settings = asking.settings()
+    rules = {one.name: one.texts("channels") for one in settings.named if one.table == "gateways"}
+    client = bodies.client_of(asking.request, (*settings.daemon_clients, *rules) if settings.daemon_clients else ())
+    if client is None or client not in rules:
+        raise RequestError(403, "E_ACCESS", "Only a gateway that [gateways] of config.toml names may say that.")
+    door_access(settings, f"http:{client}")
+    channel = asking.body.get("channel")
+    if channel is not None and channel not in rules[client] and "*" not in rules[client]:
+        raise RequestError(403, "E_ACCESS", "The settings do not let this gateway speak for that channel.")
+    try:
+        return load(place)(asking.served.session, settings, client, asking.body)
+    except MemtuiError as error:
+        status = _GATEWAY.get(EXIT.get(error.code, REFUSED), 503)
+        raise RequestError(status, error.code, words(error).partition(": ")[2]) from None
+
+
+_GATEWAY = {USAGE: 400, CONFLICT: 409, NOT_FOUND: 404, REFUSED: 403, BUSY: 409}
+"""Status of what a gateway is refused, by the exit status of the same on the command line; else 503."""
 
 
 def _status(_: str, asking: Asking) -> object:

@@ -12,6 +12,7 @@ from memtui.daemon.events import Feed
 from memtui.engine import Engine
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.disk import faults
+from memtui.engine.policy import ROOM
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.tasks.lanes import BEGIN_S, begin_due, refuse_off, work_off, works
 from memtui.features.tasks.workspace import workspace_of
@@ -64,7 +65,8 @@ class Served:
 
     def engine(self, access: Access) -> Engine:
         """Give an engine for a client that may do this."""
-        if access == READ_WRITE:
+        rooms = any(root.kind == ROOM for root in self.session.engine.roots.all())
+        if access == READ_WRITE._replace(room=access.room) and not rooms:
             return self.session.engine
         with self._guard:
             if access not in self._others:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from memtui.engine.disk import git
 from memtui.engine.model import Root
+from memtui.engine.policy import ROOM
 from memtui.errors import RefusedError
 
 LEVELS = ("rw", "plan", "ro", "off")
@@ -20,9 +21,13 @@ class Access(NamedTuple):
     """One of `LEVELS`; or any other word, which then reads only, with levels of its own for some scopes."""
     scopes: tuple[tuple[str, str], ...] = ()
     """Pairs of a scope and its level, for scopes in which it is not the label."""
+    room: str = ""
+    """The root of the one chat whose memory it may see; `*`: of all, as a person may."""
 
     def level(self, root: Root) -> str:
         """The level for a root: one of `LEVELS`."""
+        if root.kind == ROOM and self.room not in ("*", root.id):
+            return "off"
         level = dict(self.scopes).get(root.scope, self.label)
         return level if level in LEVELS else "ro"
 
@@ -55,7 +60,7 @@ def _in_checkout(root: Root) -> bool:
     return root.in_checkout or (root.path != "" and git.checkout_of(root.path) is not None)
 
 
-READ_WRITE = Access("rw")
+READ_WRITE = Access("rw", room="*")
 PLAN = Access("plan")
 READ_ONLY = Access("ro")
 OFF = Access("off")

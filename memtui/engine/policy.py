@@ -129,6 +129,10 @@ class Policy(NamedTuple):
         return _first(self.entries, path)
 
 
+ROOM = "room"
+"""The kind of a root that holds what is remembered of one chat."""
+
+
 class Root(NamedTuple):
     """One folder that holds memories of one scope for one agent."""
 
@@ -151,6 +155,6 @@ class Root(NamedTuple):
     note: str = ""
     """Who may rewrite these files behind us, in one sentence."""
     kind: str = "memories"
-    """`memories` an agent writes, `instructions` people write for it, such as CLAUDE.md and rules, or `notes`."""
+    """`memories` an agent writes, `instructions` people write for it, such as CLAUDE.md, `notes`, or `room`."""
     switched_off: str = ""
     """Where its agent is told to load none of it: `in ~/.claude/settings.json`; empty when nothing says so."""

@@ -71,8 +71,12 @@ class Feature(NamedTuple):
     and the time in milliseconds; returns what takes a memory and its text and returns `Hazard`s."""
     schedulable: tuple[str, ...] = ()
     """Its verbs that a schedule may run."""
-    chat: tuple[str, ...] = ()
-    """Words it answers in a channel."""
+    chat: Mapping[str, str] = {}
+    """Words it answers in a chat, as `module:function`: takes a `Word`, returns a `ChatReply` (`features/attribution`);
+    may raise a `MemtuiError`."""
+    gateways: Mapping[str, str] = {}
+    """What gateways alone may ask over HTTP, by the address, as `module:function`: takes the session, the settings, the
+    client and the fields, returns JSON values; may raise a `MemtuiError`."""
 
 
 def load(place: str) -> Callable[..., Any]:

@@ -32,6 +32,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "entries": ("entries",),
     "edit": ("edit",),
     "remember": ("remember",),
+    "channels": ("channel",),
     "forget": ("forget",),
     "extract": ("extract",),
     "dream": ("dream",),

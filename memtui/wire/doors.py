@@ -43,8 +43,10 @@ def open_door(
     return open_session(settings, options, lock_wait=lock_wait, access=door_access(settings, client, access))
 
 
-def door_access(settings: Settings, client: str = "", access: str | None = None) -> Access:
+def door_access(settings: Settings, client: str = "", access: str | None = None, room: str = "") -> Access:
     """Work out what a client may do: in each scope the less of what its flag and the `[access]` table allow.
+
+    `room` is the root of the one chat whose memory it may see.
 
     Raises:
         RefusedError: `E_DISABLED`, when agents, or this client, are switched off.
@@ -66,7 +68,7 @@ def door_access(settings: Settings, client: str = "", access: str | None = None)
             code="E_DISABLED",
             hint=f"Only the user can change that, in {SETTINGS}: the table [access].",
         )
-    return Access(rest, tuple((scope, level) for scope, level in levels.items() if level != rest))
+    return Access(rest, tuple((scope, level) for scope, level in levels.items() if level != rest), room)
 
 
 def switched_off(key: str) -> RefusedError:

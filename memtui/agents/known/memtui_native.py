@@ -9,10 +9,14 @@ from collections.abc import Iterator
 
 from memtui.config.surroundings import Surroundings, folder_id
 from memtui.engine.model import TYPES, Policy, Root
+from memtui.engine.policy import ROOM as ROOM_KIND
 
 ID = "memtui"
 POLICY = Policy(write_bytes=102_400, max_files=1_000, ignore=(".DS_Store", ".git"), types=TYPES)
 """The limits of the memory tool, with their own errors."""
+ROOM = POLICY._replace(entries=(("CHANNEL.md", "remembered"),))
+ROOMS = 200
+"""Chats that are shown, those that changed last."""
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
@@ -33,9 +37,60 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     notes = notes_root(surroundings)
     if os.path.isdir(notes.path):
         yield notes
+    yield from _rooms(surroundings.data_dir)
     if all_projects:
         yield from _others(os.path.join(memory, "project"), "project", folder_id(surroundings.project))
         yield from _others(workspaces, "workspace", surroundings.workspace)
+
+
+def room_root(data_dir: str, slug: str, channel: str, chat: str) -> Root:
+    """Give the root of one chat; agents see it only through a door that was opened on it.
+
+    Args:
+        data_dir: where memtui's own memories are.
+        slug: what can be read of the channel's name.
+        channel: 16 hex digits of the hash of its name.
+        chat: 32 hex digits of the hash of the chat and its thread.
+    """
+    return Root(
+        f"{ID}:channel:{slug}-{chat[:8]}",
+        os.path.join(data_dir, "memory", "channel", f"{slug}-{channel}", chat),
+        ID,
+        "channel",
+        f"memtui, {slug}",
+        ROOM,
+        kind=ROOM_KIND,
+    )
+
+
+def _rooms(data_dir: str) -> Iterator[Root]:
+    """Give the chats that something is remembered of, those that changed last first."""
+    folder = os.path.join(data_dir, "memory", "channel")
+    if not os.path.isdir(folder):
+        return
+    from memtui.agents.layout import names_in
+
+    found: list[tuple[float, Root]] = []
+    for name in names_in(folder):
+        slug, dash, channel = name.rpartition("-")
+        for chat in names_in(os.path.join(folder, name)) if dash and _is_hex(channel, 16) else ():
+            root = room_root(data_dir, slug, channel, chat)
+            try:
+                changed = os.stat(os.path.join(root.path, "CHANNEL.md")).st_mtime
+            except OSError:
+                continue
+            found += [(changed, root)] if _is_hex(chat, 32) else []
+    found.sort(key=lambda one: -one[0])
+    ids: set[str] = set()
+    for _, root in found[:ROOMS]:
+        # Two channels may begin alike, and a chat have the same id in both.
+        more = f"-{os.path.basename(os.path.dirname(root.path))[-8:]}" if root.id in ids else ""
+        ids.add(root.id)
+        yield root._replace(id=root.id + more)
+
+
+def _is_hex(text: str, length: int) -> bool:
+    return len(text) == length and all(sign in "0123456789abcdef" for sign in text)
 
 
 def notes_root(surroundings: Surroundings) -> Root:

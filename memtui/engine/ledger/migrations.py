@@ -518,5 +518,7 @@ MIGRATIONS: tuple[str, ...] = (
     ALTER TABLE txns ADD COLUMN turn TEXT;
     INSERT INTO fingerprint_key VALUES ('people', randomblob(32));
     """,
+    # What somebody has to confirm in a chat, who, by which code and until when.
+    "ALTER TABLE chats ADD COLUMN asked TEXT NOT NULL DEFAULT ''",
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

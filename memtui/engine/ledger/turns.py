@@ -207,6 +207,39 @@ class TurnTable:
         with self._database.transaction() as db:
             return self._chat(db, chat, self._database.clock()) or 0
 
+    def open_chat(self, session: str, via: str, chat: Chat) -> bool:
+        """Note that a session was given the memory of its chat; says whether it was the first time."""
+        with self._database.transaction() as db:
+            now = self._database.clock()
+            db.execute(
+                "INSERT INTO chat_sessions (session, chat, via, sender) VALUES (?, ?, ?, '') ON CONFLICT DO NOTHING",
+                (session, self._chat(db, chat, now), via),
+            )
+            db.execute("UPDATE chat_sessions SET opened = ? WHERE session = ? AND opened IS NULL", (now, session))
+            return bool(db.changes())
+
+    def keep_asked(self, chat: Chat, *asked: str) -> None:
+        """Keep what somebody has to confirm in a chat, in the place of what was there: what, who, and the code."""
+        with self._database.transaction() as db:
+            now = self._database.clock()
+            text = json.dumps([*asked, now])
+            db.execute("UPDATE chats SET asked = ? WHERE id = ?", (text, self._chat(db, chat, now)))
+
+    def take_asked(self, chat: Chat, person: str) -> tuple[str, str, int] | None:
+        """Take what this person has to confirm in a chat, once: what, the code, and when it was asked."""
+        with self._database.transaction() as db:
+            number = self._chat(db, chat, self._database.clock())
+            ((text,),) = db.execute("SELECT asked FROM chats WHERE id = ?", (number,))
+            what, who, code, at = json.loads(text or '["", "", "", 0]')
+            if not what or who != person:
+                return None
+            db.execute("UPDATE chats SET asked = '' WHERE id = ?", (number,))
+            return what, code, at
+
+    def clock(self) -> int:
+        """Milliseconds since the epoch."""
+        return self._database.clock()
+
     def _chat(self, db: apsw.Connection, chat: Chat | None, now: int) -> int | None:
         if chat is None:
             return None

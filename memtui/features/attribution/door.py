@@ -5,7 +5,7 @@ Only a gateway that the user named, and a person at a terminal, may say who aske
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from memtui.engine.ledger.turns import AskedTurn, Chat, usage
@@ -107,6 +107,14 @@ def end(engine: Engine, via: str, fields: Fields) -> Json:
     return turn_json(engine.turns.end(_mine(engine, via, fields), used))
 
 
+Told = Callable[["Engine", str, Fields], Json]
+
+
+def _over_http(tell: Told) -> Callable[[Session, object, str, Fields], Json]:
+    return lambda session, _, client, fields: tell(session.engine, client, fields)
+
+
+request_told, begin_told, end_told = _over_http(request), _over_http(begin), _over_http(end)
 DOES = {"request": request, "begin": begin, "end": end}
 
 

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.ledger.turns import Chat
 from memtui.errors import RefusedError
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.wire.session import Session
 
 UNKNOWN = "unknown"
 NAME = 64
@@ -17,6 +22,33 @@ NAME = 64
 _LONGEST = {"channel": 1_000, "chat": 1_000, "thread": 1_000, "session": 256, "person": 256}
 _HEAD = re.compile(r"\[([^\[\]\n]{1,64})\] ")
 _LOOP = re.compile(r'\[Loop "([^"\n]{0,200})" created by ([^\[\]\n]{1,64})\] ')
+
+
+class Word(NamedTuple):
+    """What somebody typed in a chat, for what answers it (`Feature.chat`)."""
+
+    session: Session
+    settings: Settings
+    client: str
+    """The gateway."""
+    chat: Chat
+    person: str
+    """The gateway's id of them; empty: nobody is named."""
+    name: str
+    agent_session: str
+    text: str
+    """Behind the word."""
+    allowed: bool
+    """Whether the settings let this person do what is not for everybody there."""
+    listed: bool
+    """Whether the settings name this person."""
+
+
+class ChatReply(NamedTuple):
+    """What is posted in the chat, and what the gateway does."""
+
+    reply: str
+    action: str = ""
 
 
 def named(what: str, text: str, *, needed: bool = True) -> str:

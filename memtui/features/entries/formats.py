@@ -157,6 +157,45 @@ def _after_block(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, by
     return start, newline if data[:start].strip(b"\xef\xbb\xbf") else b"", b"" if data[start:] else newline
 
 
+_SECTION, _BULLET = b"## Remembered", re.compile(rb"[-*+][ \t]+\S")
+
+
+def _section(data: bytes) -> tuple[int, int]:
+    """Where the section of bullets begins, behind its heading, and where it ends; -1 where there is none."""
+    start = -1
+    for at, until, fenced in lines(data, front_matter_end(data, body_start(data))):
+        if not fenced and start < 0 and data[at:until].rstrip() == _SECTION:
+            start = until
+        elif not fenced and start >= 0 and data.startswith((b"## ", b"# "), at):
+            return start, at
+    return start, len(data)
+
+
+def _remembered(data: bytes) -> list[Span]:
+    """A bullet below `## Remembered` is an entry, with the lines that go on it; the next heading ends them."""
+    found: list[Span] = []
+    first, last = _section(data)
+    for at, until, fenced in lines(data, front_matter_end(data, body_start(data))):
+        if first < 0 or at <= first or at >= last or not data[at:until].strip():
+            continue
+        if not fenced and _BULLET.match(data, at, until):
+            found.append((at, until))
+        elif found:
+            found[-1] = found[-1][0], until
+    return found
+
+
+def _after_remembered(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, bytes]:
+    """Behind the last bullet, else behind the heading, which is put at the end of the file where there is none."""
+    if last:
+        return last, newline, b"" if data[last:] else newline
+    first, _ = _section(data)
+    if first >= 0:
+        return first, newline * 2, b"" if data[first:] else newline
+    gap = newline * (2 if data and not data.endswith(b"\n") else 1) if data else b""
+    return len(data), gap + _SECTION + newline * 2, newline
+
+
 FORMATS = {
     "goose": Format(
         "blank lines between entries, `# tag tag` above one",
@@ -189,6 +228,14 @@ FORMATS = {
         keeps_tail=True,
         rule="a note begins with a heading `## ...` and has no other one of the second level, except in fenced code",
         heading=b"## ",
+    ),
+    "remembered": Format(
+        "bullets below `## Remembered`",
+        _remembered,
+        _after_remembered,
+        keeps_tail=True,
+        rule="an entry is one bullet `- ...` below `## Remembered`",
+        heading=b"- ",
     ),
     "plain": Format(
         "blocks with blank lines between them",

@@ -1,6 +1,7 @@
 """The entry in the table of features: remembering what a person asks for."""
 
 from memtui.engine.model import TYPES
+from memtui.features.attribution.entry import CHAT
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb
 
@@ -17,6 +18,8 @@ FEATURE = Feature(
                 Param("--to", "the root it goes to, in the shape of its agent", "root", "ROOT"),
                 Param("--type", "what it is", choices=TYPES),
                 Param("--clean", "make a new memory, also when one says it already", "flag"),
+                *CHAT,
+                Param("--alone", "nobody else speaks in that chat", "flag"),
                 Param("--wait", "do it now, as at a terminal, and not when a memtui is open", "flag"),
             ),
             (
@@ -34,7 +37,8 @@ FEATURE = Feature(
             "you everywhere, the rest in this project) and the name; lines that begin with `Why:` and `How to apply:` "
             "are kept as such, and nothing is made up. When a memory says it already, that one is named and nothing is "
             "written. What looks like a secret is refused; what stands in `<private>...</private>` is left out. Run by "
-            "an agent, it becomes a proposal that a person decides about.",
+            "an agent, it becomes a proposal that a person decides about. With --channel and --chat it is one more "
+            "entry of the memory of that chat, at once.",
             "one object: taskId, status (queued, running, completed, failed), result (summary, outcome, "
             "addresses, filesTouched, touchedScopes, changes, notes, undo), error (code, message)",
             does="memtui.features.remember.verbs:remember",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from memtui.diff.differences import unified
 from memtui.engine.task import ENDED, FAILED, Task
 from memtui.errors import MemtuiError, RefusedError
+from memtui.features.feature import load
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import RememberRequest
 from memtui.features.remember.work import KIND, enqueue
@@ -18,6 +19,8 @@ from memtui.wire.outcomes import Json
 def remember(call: Call) -> int:
     """Remember a text."""
     args = call.args
+    if args.text("channel") is not None:
+        return int(load("memtui.features.channels.verbs:remember")(call))  # which uses this feature
     asked = checked(_text(call))
     wanted = RememberRequest(
         asked.text, args.text("scope") or "", args.text("to") or "", args.text("type") or "", args.flag("clean")

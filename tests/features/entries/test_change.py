@@ -9,7 +9,7 @@ from memtui.features.entries import change
 from memtui.features.entries.formats import FORMATS
 from memtui.features.entries.model import EntryFile
 from memtui.features.entries.parse import parse
-from tests.features.entries.files import GOOSE, HERMES, NEW, PLAIN, REAL
+from tests.features.entries.files import DIVIDED, GOOSE, HERMES, NEW, PLAIN, REAL
 from tests.features.entries.test_parse import FILES, texts
 
 
@@ -24,7 +24,7 @@ def test_an_entry_is_replaced_and_no_other_byte() -> None:
     assert after == HERMES.replace(b"Tests run with pytest -q.\nTwo lines.", b"Another.")
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", DIVIDED)
 @given(FILES, FILES, st.integers(0, 9))
 def test_replacing_changes_one_span_or_is_refused(kind: str, data: bytes, text: bytes, at: int) -> None:
     file = parse(data, kind)
@@ -44,7 +44,7 @@ def test_replacing_changes_one_span_or_is_refused(kind: str, data: bytes, text: 
     assert texts(after, kind) == wanted
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", DIVIDED)
 @given(FILES, st.integers(0, 9))
 def test_replacing_an_entry_by_itself_changes_nothing(kind: str, data: bytes, at: int) -> None:
     file = parse(data, kind)
@@ -70,7 +70,7 @@ def test_adding_keeps_every_byte_or_is_refused(kind: str, data: bytes, text: byt
     assert entry.end <= len(after)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", DIVIDED)
 @given(FILES, st.integers(0, 9))
 def test_removing_takes_one_entry_and_only_a_separator(kind: str, data: bytes, at: int) -> None:
     file = parse(data, kind)
@@ -102,7 +102,7 @@ def test_what_was_added_is_removed_again_without_a_trace(kind: str, ends: bytes,
     assert not file.mixed
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", DIVIDED)
 def test_all_entries_can_go_and_new_ones_come(kind: str) -> None:
     data = REAL[kind]
     while (file := parse(data, kind)).entries:
@@ -186,3 +186,20 @@ def test_a_file_of_mixed_line_ends_takes_a_text_as_it_is() -> None:
     assert file.mixed
     assert change.replace(file, file.entries[1], b"c\r\nd\n") == b"a\r\n\nc\r\nd\n"
     assert change.fitted(EntryFile("plain", b"a\r\nb", ()), b"\n x\ny \n\n") == b" x\r\ny "
+
+
+@given(st.lists(st.sampled_from(["## Remembered", "- a", "* b", "-", "text", "  more", "", "```", "# x", "## y"])))
+def test_bullets_of_a_section_change_one_at_a_time(lines: list[str]) -> None:
+    data = "\n".join(["## Remembered", "- first", *lines]).encode()
+    file = parse(data, "remembered")
+    try:
+        added = change.add(file, b"- new")
+    except RefusedError as error:
+        refused(error)
+        return
+    assert texts(added, "remembered") == [*texts(data, "remembered"), b"- new"]
+    end = file.entries[-1].end
+    assert (added[:end], added[len(added) - len(data) + end :]) == (data[:end], data[end:])
+    kept = texts(data, "remembered")[1:]
+    assert texts(change.remove(file, file.entries[0]), "remembered") == kept
+    assert texts(change.replace(file, file.entries[0], b"- other"), "remembered") == [b"- other", *kept]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memtui.features.entries.formats import FORMATS
 from memtui.features.entries.parse import parse
-from tests.features.entries.files import CODEX, ENTRIES, GOOSE, HERMES, PLAIN, REAL
+from tests.features.entries.files import CODEX, DIVIDED, ENTRIES, GOOSE, HERMES, PLAIN, REAL
 from tests.growth import growth
 
 BITS = [
@@ -67,7 +67,7 @@ def test_pieces_are_the_whole_file(kind: str, data: bytes) -> None:
         assert entry.line == 1 + data.count(b"\n", 0, entry.start)
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", DIVIDED)
 @given(FILES)
 def test_only_blanks_and_signs_belong_to_no_entry(kind: str, data: bytes) -> None:
     file = parse(data, kind)
@@ -158,7 +158,7 @@ def test_goose_sees_no_tags_after_an_odd_line_end_and_the_file_says_what_it_cann
     assert not parse(GOOSE, "goose").notes
 
 
-@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("kind", DIVIDED)
 def test_time_grows_with_the_file_and_no_faster(kind: str) -> None:
     one = {"hermes": "x # y\nz\n§\n".encode(), "notes": b"## x\n`y`\nz\n\n"}.get(kind, b"# x\n`y`\nz\n\n")
 

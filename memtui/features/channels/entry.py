@@ -1,0 +1,52 @@
+"""The entry in the table of features: chats of gateways."""
+
+from memtui.features.attribution.entry import CHAT
+from memtui.features.feature import Feature
+from memtui.wire.verb import Param, Verb
+
+_WORDS = "memtui.features.channels.words"
+
+FEATURE = Feature(
+    verbs=(
+        Verb(
+            "channel",
+            "agents",
+            "Give a session the memory of its chat, and answer words typed there",
+            (
+                Param("what", "the memory, once a session; a word", required=True, choices=("open", "say")),
+                Param("text", "for say: what was typed, such as /who", many=True),
+                *CHAT,
+                Param("--session", "the agent's session", metavar="ID"),
+                Param("--again", "give the memory although the session had it, as after a compaction", "flag"),
+                Param("--alone", "nobody else speaks in that chat", "flag"),
+                Param("--person", "who typed it, by the gateway's id", metavar="ID"),
+                Param("--name", "what they are called", metavar="NAME"),
+            ),
+            (
+                ("memtui channel open --channel team --chat c1 --session s1", "what is remembered of that chat"),
+                ("memtui channel say /who --channel team --chat c1 --person u7", "who executes, what waits, who spoke"),
+            ),
+            "A chat has a memory of its own: CHANNEL.md, each bullet below `## Remembered` an entry; `memtui remember "
+            "--channel` adds one. Words: /who, /status, /memory, /remember TEXT, /audit, /clear (in a group with a "
+            "code), /clear memory. A gateway does the same over HTTP (POST /channels/open, /channels/say, "
+            "/channels/remember, /turns/request, /turns/begin, /turns/end), by its client id in [gateways] of "
+            "config.toml. Agents see no chat's memory but through a door that was opened on it.",
+            "open: one object: root, first, text, sha256, bytes, cut (left out); say: one object: reply, action",
+            does="memtui.features.channels.verbs:channel",
+            rank=85,
+        ),
+    ),
+    gateways={
+        "channels/open": "memtui.features.channels.verbs:open_chat",
+        "channels/say": "memtui.features.channels.verbs:say_in_chat",
+        "channels/remember": "memtui.features.channels.verbs:remember_in_chat",
+    },
+    chat={
+        "who": f"{_WORDS}:who",
+        "status": f"{_WORDS}:who",
+        "memory": f"{_WORDS}:memory",
+        "remember": f"{_WORDS}:remember",
+        "audit": f"{_WORDS}:audit",
+        "clear": f"{_WORDS}:clear",
+    },
+)

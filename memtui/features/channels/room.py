@@ -1,0 +1,130 @@
+"""The memory of one chat: where it lies, and one more entry of it.
+
+The names of its folders are those of Qwen Code's `channels/memory/<key>/CHANNEL.json`: whoever knows a chat finds both.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from memtui.agents.known.memtui_native import room_root
+from memtui.engine.model import Actor, Address, Conflict
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
+from memtui.features.entries import change as changing
+from memtui.features.entries.model import EntryFile
+from memtui.features.entries.parse import parse
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.ledger.turns import Chat
+    from memtui.engine.model import Root
+    from memtui.wire.session import Session
+
+FILE, FORMAT = "CHANNEL.md", "remembered"
+LONGEST, MOST = 2_000, 500
+"""Code points of an entry; entries of a chat."""
+TRIES = 8
+_SLUG = 20
+
+
+def names_of(chat: Chat) -> tuple[str, str, str]:
+    """The parts of a chat's name on disk: what is read of the channel, its hash, and the hash of chat and thread."""
+    slug = re.sub(r"[^A-Za-z0-9_.-]", "_", chat.channel)[:_SLUG]
+    slug = "_" * len(slug) if slug in (".", "..") else slug
+    return slug, _sha(chat.channel)[:16], _sha(f"{chat.chat}\0{chat.thread}")[:32]
+
+
+def _sha(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def room_of(session: Session, chat: Chat) -> Root:
+    """The root of a chat, which the session's engine knows from now on; its folder may be missing."""
+    root = room_root(session.settings.data_dir, *names_of(chat))
+    known = next((one for one in session.engine.roots.all() if one.path == root.path), None)
+    if known is None:
+        session.engine.roots.add([root])
+    return known or root
+
+
+def entries_of(engine: Engine, root: Root) -> EntryFile | None:
+    """The entries of a chat; None when nothing was remembered yet.
+
+    Raises:
+        MemtuiError: the file is there and cannot be read.
+    """
+    try:
+        return parse(engine.read(Address(root.id, FILE)).bytes, FORMAT)
+    except NotFoundError:
+        return None
+
+
+def append(engine: Engine, root: Root, chat: Chat, text: str, *, actor: Actor) -> bool:
+    """Remember a text in a chat, as one entry.
+
+    Args:
+        engine: knows the root.
+        root: the chat's, as `room_of` gave it.
+        chat: names the file when it is made.
+        text: what was checked to be storable; line ends become blanks.
+        actor: who does it.
+
+    Returns:
+        Whether it is new; else it is there already, but for the width and case of its letters.
+
+    Raises:
+        RefusedError: `E_TOO_BIG`, `E_TOO_MANY`, and what a save refuses. ConflictError: others wrote again and again.
+    """
+    line = " ".join(text.split())
+    if len(line) > LONGEST:
+        said = f"The entry has {len(line):,} characters, and may have {LONGEST:,}."
+        raise RefusedError(said, code="E_TOO_BIG", hint="Say it shorter.")
+    address, entry = Address(root.id, FILE), f"- {line}".encode()
+    for _ in range(TRIES):
+        try:
+            if entries_of(engine, root) is None:
+                engine.memories.create(address, _begun(chat) + entry + b"\n", actor=actor)
+                return True
+            result = engine.memories.edit(address, lambda data: _with(data, entry), actor=actor)
+        except _KnownError:
+            return False
+        except MemtuiError as error:
+            if error.code not in ("E_EXISTS", "E_NOT_FOUND"):
+                raise
+            continue  # somebody made it, or took it away, meanwhile
+        if not isinstance(result, Conflict):
+            return True
+    raise ConflictError("Somebody else wrote the memory of this chat again and again.", hint="Try again.")
+
+
+class _KnownError(Exception):
+    """The entry is there already."""
+
+
+def _with(data: bytes, entry: bytes) -> bytes:
+    file = parse(data, FORMAT)
+    if _folded(entry) in {_folded(file.text(one)) for one in file.entries}:
+        raise _KnownError
+    if len(file.entries) >= MOST:
+        raise RefusedError(
+            f"The chat has {MOST} entries already.",
+            code="E_TOO_MANY",
+            hint="Take out what is no longer so: memtui entries, or /clear memory in the chat.",
+        )
+    return changing.add(file, entry)
+
+
+def _folded(entry: bytes) -> str:
+    text = unicodedata.normalize("NFKC", entry.decode("utf-8", "replace")).casefold()
+    return " ".join(text.lstrip("-*+ ").split())
+
+
+def _begun(chat: Chat) -> bytes:
+    """The file before its first entry: it names itself, since its folders are hashes."""
+    thread = f"thread: {json.dumps(chat.thread)}\n" if chat.thread else ""
+    fields = f"name: {json.dumps(chat.channel)}\nchannel: {json.dumps(chat.channel)}\nchat: {json.dumps(chat.chat)}\n"
+    return f"---\n{fields}{thread}---\n\n## Remembered\n\n".encode()

@@ -1,0 +1,1 @@
+"""Chats of gateways."""
