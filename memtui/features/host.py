@@ -116,6 +116,9 @@ class Destinations(Protocol):
             then: `compare`, `outside`, or a place such as `line 12`.
         """
 
+    def resolve(self, near: Address | None) -> None:
+        """Go back to the tree and open the conflict of this memory, or the next one; say so where there is none."""
+
     def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
         """Go back to the tree and open a memory where a search found something.
 

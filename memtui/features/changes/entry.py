@@ -57,7 +57,17 @@ FEATURE = Feature(
         (
             *("accept", "reject", "put_off", "carry_out", "next_undecided", "previous_undecided"),
             *("seen", "seen_all", "take_back_hunk", "take_back", "open", "edit", "edit_outside", "versions", "blame"),
-            *("next_hunk", "previous_hunk", "inline_words", "show_in_tree", "mark", "range", "range_down", "range_up"),
+            *(
+                "next_hunk",
+                "previous_hunk",
+                "inline_words",
+                "show_in_tree",
+                "resolve",
+                "mark",
+                "range",
+                "range_down",
+                "range_up",
+            ),
             *("mark_all", "filter", "left", "right", "expand_all", "next_folder", "previous_folder", "reload"),
         ),
         (

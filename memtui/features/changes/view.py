@@ -117,6 +117,9 @@ you rejected, and r opens it again."""
             "previous_hunk": lambda: self._go_to_hunk(self.hunk - 1),
             "inline_words": self._toggle_words,
             "show_in_tree": lambda: host.places.tree(self.here.address),
+            "resolve": lambda: host.places.resolve(
+                self.item.change.address if self.item and self.item.change else None
+            ),
             "left": lambda: self._fold(wide=False),
             "right": lambda: self._fold(wide=True),
             "expand_all": self._fold_all,

@@ -120,6 +120,16 @@ class _Places(Destinations):
         self.reveal(address)
         self._screen.open_editor(address, then=then)
 
+    def resolve(self, near: Address | None) -> None:
+        commands = self._screen.commands
+        if reason := commands.unavailable(next(one for one in self._screen.table if one.id == "resolve")):
+            self._screen.say(reason, "warning")
+            return
+        self.back()
+        if near is not None:
+            self.reveal(near)
+        commands.run("resolve")
+
     def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
         self._screen.host.open_found(address, place, words)
 
