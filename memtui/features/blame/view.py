@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from memtui.config.read import reread
+from memtui.engine.ledger.origins import PROVEN
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
 from memtui.features.blame.lines import Blamed, BlamedRun, about, blame
@@ -132,7 +133,8 @@ H its versions."""
 
         def page(engine: Engine) -> Page:
             del engine  # what was asked is read from the session's file
-            unread = item.touch is None and place is not None and consent(reread(self.host.settings), place).skipped
+            traced = item.touch is not None or item.level == PROVEN
+            unread = not traced and place is not None and consent(reread(self.host.settings), place).skipped
             hints = [UNREAD] if unread else []
             known = words_page(*map(visible, about(item, root)), *hints, style="name", width=width)
             numbered = (f"{at:>4}  {visible(line)}" for at, line in enumerate(item.text, item.first))

@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from memtui.engine.model import Address, Root
+from memtui.engine.model import Address, Draft, Root
 from memtui.features.changes.view import ChangesView
 from memtui.workbench.edit.memory_text import MemoryText
 from tests.workbench.memories import Memories, usual_roots
@@ -238,6 +238,22 @@ async def test_a_memory_written_again_meanwhile_is_shown_anew_and_nothing_is_tak
         await screen.until(lambda: "+ - {five} times" in screen.text)
         await screen.press("d", second)
         await screen.until(lambda: b"three" in screen.engine.data[address])
+
+
+async def test_c_opens_the_conflict_of_the_memory_and_esc_comes_back() -> None:
+    async with shown() as screen:
+        top = await one_change(screen)
+        await screen.press("c")
+        await screen.until_text("There is no conflict.")
+        address = Address.parse(RETRY)
+        mine = Draft(address, sha(OLD), OLD.replace("three", "nine"), (0, 0), 0, OLD.encode())
+        screen.engine.engine.drafts.save(mine)
+        screen.browser.bridge.refresh_drafts()
+        await screen.until_text("!1 conflict")
+        await screen.press("c")
+        await screen.until_text("CONFLICT memtui:project/decisions/retry.md")
+        await screen.press("escape")
+        await screen.until(lambda: screen.app.screen is top)
 
 
 async def test_enter_edits_at_the_hunk() -> None:
