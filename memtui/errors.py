@@ -63,6 +63,7 @@ CODES = {
     "E_SCHEDULE": "the schedule cannot be made, or what it runs failed",
     "E_DELIVERY": "a message was not sent, or nobody knows whether it was",
     "E_CREDENTIAL": "a secret that the settings name is not there, or others may read it",
+    "E_BUDGET": "a budget is spent",
     "E_QUEUE_FULL": "too many tasks wait in the lane of this workspace",
     "E_TASK": "there is no such task, or it cannot be that any more",
     "E_TURN": "the session executes another turn, or this one is not where it should be",

@@ -72,10 +72,11 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
         ),
     ),
     "budgets": (
-        "A table for each limit: `channel:NAME` or `channel:*`, `jobs`, `delivery:NAME`, or `org` for all together.",
+        "A table for each limit: `channel:NAME` or `channel:*`, `jobs`, or `org` for all together.",
         (
             NamedKey("limit", "How much in a window.", "number", needed=True),
-            NamedKey("unit", "What is counted.", needed=True, choices=("tokens", "messages")),
+            NamedKey("unit", "What is counted.", needed=True, choices=("tokens",)),
+            NamedKey("alert", "The delivery that is told when 75 and 95 per cent are spent."),
             NamedKey("window", "From midnight or from the first of the month.", needed=True, choices=("day", "month")),
             NamedKey("zone", _ZONE, "zone"),
         ),

@@ -16,7 +16,7 @@ _HOURS = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 """Hosts to which a plain `http:` address may lead."""
-BUDGETS = "channel:NAME, channel:*, jobs, delivery:NAME, org"
+BUDGETS = "channel:NAME, channel:*, jobs, org"
 
 
 class NamedError(ValueError):
@@ -37,7 +37,7 @@ def entry(table: str, name: str, given: object) -> NamedEntry:
     place, keys = f"{table}.{name}", {one.key: one for one in NAMED[table][1]}
     if not name.strip() or not name.isprintable() or len(name) > _NAME_LIMIT:
         raise NamedError(table, f"{name!r} cannot be a name.", f"Use 1 to {_NAME_LIMIT} visible characters.")
-    if table == "budgets" and name not in ("jobs", "org") and not name.startswith(("channel:", "delivery:")):
+    if table == "budgets" and name not in ("jobs", "org") and not name.startswith("channel:"):
         raise NamedError(place, f"{name!r} is nothing that has a budget.", f"There are: {BUDGETS}.")
     if not isinstance(given, dict):
         raise NamedError(

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable
     from memtui.engine.ledger.schedules import ScheduleTable
+    from memtui.engine.ledger.spend import SpendTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
     from memtui.engine.ledger.turns import TurnTable
@@ -91,6 +92,10 @@ def _schedules(engine: Engine) -> ScheduleTable:
     return engine._ledger.schedules  # noqa: SLF001 - as above
 
 
+def _spend(engine: Engine) -> SpendTable:
+    return engine._ledger.spend  # noqa: SLF001 - as above
+
+
 def _claims(engine: Engine) -> ClaimTable:
     return engine._ledger.claims  # noqa: SLF001 - as above
 
@@ -116,6 +121,8 @@ class Engine:
     """Who wrote each line of memories; the ledger's own table."""
     schedules = cached_property(_schedules)
     """What is to run when; the ledger's own table."""
+    spend = cached_property(_spend)
+    """What budgets spent; the ledger's own table."""
     claims = cached_property(_claims)
     """Due times and messages that were taken once; the ledger's own table."""
     turns = cached_property(_turns)

@@ -44,6 +44,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "tasks": ("tasks", "status"),
     "schedules": ("schedule",),
     "delivery": ("digest", "delivery"),
+    "budgets": ("budget",),
     "serve": ("serve",),
     "install": ("install", "uninstall"),
     "sessions": ("sessions",),

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.schedules import ScheduleTable
+    from memtui.engine.ledger.spend import SpendTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
     from memtui.engine.ledger.turns import TurnTable
@@ -73,6 +74,12 @@ def _schedules(ledger: Ledger) -> ScheduleTable:
     return ScheduleTable(ledger)
 
 
+def _spend(ledger: Ledger) -> SpendTable:
+    from memtui.engine.ledger.spend import SpendTable
+
+    return SpendTable(ledger)
+
+
 def _claims(ledger: Ledger) -> ClaimTable:
     from memtui.engine.ledger.claims import ClaimTable
 
@@ -103,6 +110,8 @@ class Ledger(Database):
     """Who wrote each line."""
     schedules = cached_property(_schedules)
     """What is to run when."""
+    spend = cached_property(_spend)
+    """What budgets spent."""
     claims = cached_property(_claims)
     """What was done once."""
     turns = cached_property(_turns)

@@ -520,5 +520,18 @@ MIGRATIONS: tuple[str, ...] = (
     """,
     # What somebody has to confirm in a chat, who, by which code and until when.
     "ALTER TABLE chats ADD COLUMN asked TEXT NOT NULL DEFAULT ''",
+    # What budgets spent: tokens, once for what they are for. A reset is a negative row with its reason.
+    """
+    CREATE TABLE spend (
+        key TEXT NOT NULL,
+        ref TEXT NOT NULL,
+        at INTEGER NOT NULL,
+        amount INTEGER NOT NULL,
+        real INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        PRIMARY KEY (key, ref)
+    ) WITHOUT ROWID;
+    CREATE INDEX spend_window ON spend (key, at);
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

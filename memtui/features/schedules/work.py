@@ -15,6 +15,7 @@ from memtui.engine.ledger.database import DAY_MS
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.actors import who_words
+from memtui.features.budgets.limits import admit, refusal
 from memtui.features.delivery.digest import digest
 from memtui.features.delivery.outbox import queue
 from memtui.features.feature import load
@@ -58,6 +59,11 @@ def scheduled(working: Working) -> Planned:
     known = engine.claims.get(claim)
     if known is not None and known.state == "ok" and one.words[0] not in works():
         return Planned(result={"summary": f"{name} ran already."})
+    if one.words[0] == JOB:
+        admission = admit(engine, working.settings, job=True, lane=working.workspace.id)
+        if not admission.allowed:
+            engine.claims.mark(claim, "skipped")
+            return Planned(result={"summary": f"{name} was skipped: {refusal(admission).message}"})
     try:
         planned, text = _perform(working, one)
     except MemtuiError as error:

@@ -233,6 +233,16 @@ def test_a_job_or_folder_that_is_gone_runs_nothing(
     assert not mark.exists()
 
 
+def test_a_job_whose_budget_is_spent_is_skipped(session: Session, clock: Clock, config: Path, tmp_path: Path) -> None:
+    budget = '[budgets.jobs]\nlimit = 10\nunit = "tokens"\nwindow = "day"\n'
+    config.write_text(jobs(tmp_path, say="touch ran") + budget)
+    make(session, "@hourly", "job", "say")
+    session.engine.spend.debit("jobs", "a", 10, real=True, at=clock.now)
+    clock.advance(seconds=3_600)
+    assert look(session) == ["completed"]
+    assert ((tmp_path / "ran").exists(), session.engine.claims.of("run:")[0].state) == (False, "skipped")
+
+
 def test_a_job_that_hangs_is_ended_with_all_it_started(
     session: Session, clock: Clock, config: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,0 +1,58 @@
+"""What was spent, by budget: a number that a model's own reply named, or an estimate until there is one."""
+
+from typing import NamedTuple
+
+from memtui.engine.ledger.database import DAY_MS, Database, checked
+from memtui.errors import UsageError
+
+KEPT_MS = 100 * DAY_MS
+"""For how long it is kept: longer than any window."""
+LARGEST = 10**12
+"""Tokens that one debit can be of."""
+
+
+class Spent(NamedTuple):
+    """What a budget spent."""
+
+    real: int = 0
+    estimate: int = 0
+
+
+class SpendTable:
+    """Debits by budget and by what they are for."""
+
+    def __init__(self, database: Database) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        self._database = database
+        self.clock = database.clock
+        """Milliseconds since the epoch."""
+
+    def debit(self, key: str, ref: str, amount: int, *, real: bool, at: int, reason: str = "") -> bool:
+        """Count something once; says whether anything is new.
+
+        A real number takes the place of its estimate, and of a smaller one.
+
+        Raises:
+            UsageError: no model used so many; a negative number has no reason.
+        """
+        if abs(amount) > LARGEST or (amount < 0 and not reason):
+            raise UsageError(f"{amount} is no number of tokens.", hint="Only a reset with a reason is below 0.")
+        with self._database.transaction() as db:
+            db.execute("DELETE FROM spend WHERE at < ?", (self._database.clock() - KEPT_MS,))
+            db.execute(
+                "INSERT INTO spend VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, ref) DO UPDATE SET"
+                " amount = excluded.amount, real = 1 WHERE excluded.real AND (NOT real OR excluded.amount > amount)",
+                (key, ref, at, amount, int(real), reason),
+            )
+            return bool(db.changes())
+
+    @checked
+    def spent(self, key: str, begin: int, end: int) -> Spent:
+        """Add up a window, `begin` included and `end` not; times in milliseconds."""
+        found = self._database.row(
+            "SELECT coalesce(sum(iif(real, amount, 0)), 0), coalesce(sum(iif(real, 0, amount)), 0) FROM spend"
+            " WHERE key = ? AND at >= ? AND at < ?",
+            (key, begin, end),
+            kinds="ii",
+        )
+        return Spent(*(found or (0, 0)))

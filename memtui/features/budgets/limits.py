@@ -1,0 +1,141 @@
+"""How much of a budget is left: windows by the local date, what counts for whom, and the one alert at a threshold.
+
+Only real numbers decline: an estimate warns, because nobody should be stopped by a guess.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, time, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+from zoneinfo import ZoneInfo
+
+from memtui.engine.ledger.spend import Spent
+from memtui.errors import RefusedError
+from memtui.features.delivery.outbox import queue
+
+if TYPE_CHECKING:
+    from memtui.config.named import NamedEntry
+    from memtui.config.settings import Settings
+    from memtui.engine import Engine
+
+ORG, JOBS = "org", "jobs"
+THRESHOLDS = (75, 95)
+
+
+class BudgetState(NamedTuple):
+    """One budget as it is."""
+
+    key: str
+    limit: int
+    spent: Spent
+    begin: int
+    end: int
+    """When its window begins and is over, in milliseconds."""
+
+    @property
+    def share(self) -> int:
+        """Per cent that are spent, estimates too."""
+        return 100 * (self.spent.real + self.spent.estimate) // self.limit
+
+
+class Admission(NamedTuple):
+    """Whether somebody may go on."""
+
+    allowed: bool
+    """No budget is spent, by real numbers."""
+    advisory: bool
+    """One is only spent when estimates count."""
+    states: tuple[BudgetState, ...]
+    warnings: tuple[str, ...]
+
+
+def keys_of(settings: Settings, channel: str = "", *, job: bool = False) -> tuple[str, ...]:
+    """The budgets that count for a channel or a job: its own and `org`, as far as the settings have them."""
+    known = settings.entries("budgets")
+    own = JOBS if job else f"channel:{channel}"
+    has = own in known or (bool(channel) and "channel:*" in known)
+    return (*((own,) if has else ()), *((ORG,) if ORG in known else ()))
+
+
+def _entry(settings: Settings, key: str) -> NamedEntry:
+    known = settings.entries("budgets")
+    return known.get(key) or known["channel:*"]
+
+
+def window(entry: NamedEntry, now: int) -> tuple[int, int]:
+    """The window around a time: from a local midnight to the next, or of a month; milliseconds."""
+    zone = ZoneInfo(entry.text("zone") or "UTC")
+    day = datetime.fromtimestamp(now / 1_000, zone).date()
+    first = day.replace(day=1) if entry.text("window") == "month" else day
+    last = (first + timedelta(days=32)).replace(day=1) if entry.text("window") == "month" else first + timedelta(days=1)
+    begin, end = (round(datetime.combine(one, time(), zone).timestamp() * 1_000) for one in (first, last))
+    return begin, end
+
+
+def state(engine: Engine, settings: Settings, key: str) -> BudgetState:
+    """Say how a budget is now."""
+    entry = _entry(settings, key)
+    begin, end = window(entry, engine.spend.clock())
+    return BudgetState(key, entry.number("limit"), engine.spend.spent(key, begin, end), begin, end)
+
+
+def debit(engine: Engine, keys: Sequence[str], ref: str, tokens: int, *, real: bool, at: int | None = None) -> bool:
+    """Count tokens for budgets, once for what they are for; says whether anything is new.
+
+    Raises:
+        UsageError: no model used so many.
+    """
+    when = engine.spend.clock() if at is None else at
+    new = [engine.spend.debit(key, ref, tokens, real=real, at=when) for key in keys]
+    return any(new)
+
+
+def admit(engine: Engine, settings: Settings, channel: str = "", *, job: bool = False, lane: str = "") -> Admission:
+    """Say whether a prompt or a job may begin; asked before it, and never in its middle. All of its budgets count."""
+    states = tuple(state(engine, settings, key) for key in keys_of(settings, channel, job=job))
+    warnings = [words for one in states if (words := _warning(one))]
+    for one in states:
+        _alert(engine, settings, one, lane)
+    allowed = all(one.spent.real < one.limit for one in states)
+    guessed = any(one.spent.real + one.spent.estimate >= one.limit for one in states)
+    return Admission(allowed, allowed and guessed, states, tuple(warnings))
+
+
+def _warning(one: BudgetState) -> str:
+    reached = [threshold for threshold in THRESHOLDS if one.share >= threshold]
+    return f"{one.key}: {budget_words(one)}" if reached else ""
+
+
+def budget_words(one: BudgetState) -> str:
+    """Say how a budget is: `162,000 real + 9,000 estimated of 200,000 tokens`."""
+    guess = f" + {one.spent.estimate:,} estimated" if one.spent.estimate else ""
+    return f"{one.spent.real:,} real{guess} of {one.limit:,} tokens"
+
+
+def _alert(engine: Engine, settings: Settings, one: BudgetState, lane: str) -> None:
+    """Tell of the highest threshold that is reached, once in a window, where the budget names a delivery."""
+    target = _entry(settings, one.key).text("alert")
+    reached = [threshold for threshold in THRESHOLDS if one.share >= threshold]
+    if not reached or not target or not lane:
+        return
+    cause = f"budget:{one.key}:{one.begin}:{reached[-1]}"
+
+    def tell() -> bool:
+        text = f"The budget {one.key} is at {one.share} %: {budget_words(one)}."
+        queue(engine, settings, target, cause, "budget", text, workspace=lane, client="lifecycle:budget")
+        return True
+
+    engine.claims.once(f"alert:{cause}", tell)
+
+
+def refusal(admission: Admission) -> RefusedError:
+    """Say what is spent, until when, and how to raise it."""
+    spent = [one for one in admission.states if one.spent.real >= one.limit]
+    until = datetime.fromtimestamp(max(one.end for one in spent) / 1_000, ZoneInfo("UTC"))
+    return RefusedError(
+        f"The budget {spent[0].key} is spent: {budget_words(spent[0])}, until {until:%Y-%m-%d %H:%M} UTC.",
+        code="E_BUDGET",
+        unharmed="Memories can be read and written as ever.",
+        hint=f'Raise limit in [budgets."{spent[0].key}"], or `memtui budget reset {spent[0].key}`.',
+    )

@@ -1,0 +1,114 @@
+"""Budgets on the command line, and how they are."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+from memtui.errors import UsageError
+from memtui.features.budgets.collect import collect
+from memtui.features.budgets.limits import BudgetState, admit, budget_words, debit, keys_of, refusal, state
+from memtui.features.tasks.workspace import workspace_of
+from memtui.wire import outcomes, values
+from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
+from memtui.wire.output import Column
+from memtui.wire.session import Session
+from memtui.wire.times import rfc3339
+
+
+def budget(call: Call) -> int:
+    """List budgets, ask whether something may begin, count what was used, or begin anew."""
+    action = call.args.text("action") or "ls"
+    if action != "ls" and call.options.read_only:
+        call.engine.history.check_settable()
+    if not call.options.read_only:
+        collect(call.engine, call.settings, call.session.surroundings)
+    return {"ls": _list, "admit": _admit, "debit": _debit, "reset": _reset}[action](call)
+
+
+def _states(session: Session) -> list[BudgetState]:
+    names = [name for name in session.settings.entries("budgets") if name != "channel:*"]
+    return [state(session.engine, session.settings, name) for name in names]
+
+
+def _list(call: Call) -> int:
+    found = _states(call.session)
+    if call.out.json:
+        call.out.document(values.listing(map(budget_json, found)))
+        return outcomes.DONE
+    if not found and call.out.terminal:
+        call.out.say("There are no budgets.")
+    columns = (Column("BUDGET"), Column("SPENT"), Column("RESETS", flexible=True))
+    call.out.table(columns, [(one.key, budget_words(one), rfc3339(one.end)) for one in found])
+    return outcomes.DONE
+
+
+def _admit(call: Call) -> int:
+    lane = workspace_of(call.session.surroundings).id
+    channel, job = call.args.text("channel") or "", call.args.flag("job")
+    found = admit(call.engine, call.settings, channel, job=job, lane=lane)
+    if not found.allowed and not call.out.json:
+        raise refusal(found)
+    tight = max(found.states, key=lambda one: one.share, default=None)
+    answer: Json = {
+        "allowed": found.allowed,
+        "advisory": found.advisory,
+        **({} if tight is None else budget_json(tight)),
+        "warnings": list(found.warnings),
+    }
+    call.out.fact(answer, "; ".join(("allowed", *found.warnings)))
+    return outcomes.DONE if found.allowed else outcomes.REFUSED
+
+
+def _debit(call: Call) -> int:
+    args = call.args
+    tokens = args.number("in", 0) + args.number("out", 0)
+    if tokens <= 0:
+        raise UsageError("memtui budget debit needs tokens.", hint="Give --in N and --out N.")
+    keys = keys_of(call.settings, args.text("channel") or "", job=args.flag("job"))
+    ref = f"told:{args.text('ref') or uuid4()}"
+    new = debit(call.engine, keys, ref, tokens, real=not args.flag("estimate"))
+    call.out.fact({"counted": new, "budgets": list(keys)}, "counted" if new else "nothing new")
+    return outcomes.DONE
+
+
+def _reset(call: Call) -> int:
+    name, reason = call.args.text("name"), call.args.text("reason")
+    if name not in call.settings.entries("budgets") or name == "channel:*" or not reason:
+        raise UsageError("memtui budget reset needs a budget and --reason.", hint="`memtui budget` lists them.")
+    one = state(call.engine, call.settings, name)
+    call.approve("begin a budget anew", f"{name} has {budget_words(one)}.", "raise its limit in the settings")
+    for amount, real in ((one.spent.real, True), (one.spent.estimate, False)):
+        if amount > 0:
+            now = call.engine.spend.clock()
+            call.engine.spend.debit(name, f"reset:{uuid4()}", -amount, real=real, at=now, reason=reason)
+    call.out.fact(budget_json(state(call.engine, call.settings, name)), f"{name} begins anew")
+    return outcomes.DONE
+
+
+def budget_json(one: BudgetState) -> Json:
+    """Turn a budget into JSON."""
+    return {
+        "budget": one.key,
+        "spent_real": one.spent.real,
+        "spent_estimate": one.spent.estimate,
+        "limit": one.limit,
+        "unit": "tokens",
+        "since": rfc3339(one.begin),
+        "until": rfc3339(one.end),
+    }
+
+
+def status(session: Session) -> Json:
+    """How budgets are; nothing where there are none."""
+    found = _states(session)
+    if not found:
+        return {}
+    near = [f"{one.key}: {budget_words(one)}" for one in found if one.share >= 75]
+    return {"budgets": len(found), "over 75 %": near}
+
+
+def short(session: Session) -> str:
+    """Say that a budget is over 95 per cent: `B2`."""
+    count = sum(one.share >= 95 for one in _states(session))
+    return f"B{count}" if count else ""

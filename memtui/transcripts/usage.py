@@ -1,0 +1,60 @@
+"""What agents' own session files say that they used: tokens in and out, of each reply of a model.
+
+A reply counts once, also where a fork copied it into another file, and also when its turn was rolled back: it was paid
+for. Sources: `usage` of Anthropic's messages, `usageMetadata` of Qwen Code's records, `token_count` of Codex's.
+"""
+
+from __future__ import annotations
+
+from memtui.transcripts.event import AGENT, Log, Reader, mapping, string
+
+_MOST = 10**9
+"""Tokens that one reply can be of; more is a mistake of the file."""
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST else 0
+
+
+def _known(log: Log, record: dict[str, object]) -> None:
+    log.session = string(record.get("sessionId")) or log.session
+    log.cwd = string(record.get("cwd")) or log.cwd
+
+
+def _claude(log: Log, record: dict[str, object]) -> bool:
+    _known(log, record)
+    message = mapping(record.get("message"))
+    used = mapping(message.get("usage"))
+    read = sum(
+        _number(used.get(name))
+        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens", "output_tokens")
+    )
+    if read:
+        log.add(string(message.get("id")) or log.key, AGENT, str(read))
+    return True
+
+
+def _qwen(log: Log, record: dict[str, object]) -> bool:
+    _known(log, record)
+    used = mapping(record.get("usageMetadata"))
+    total = _number(used.get("totalTokenCount")) or sum(
+        _number(used.get(name)) for name in ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+    )
+    if total:
+        log.add(string(record.get("uuid")) or log.key, AGENT, str(total))
+    return True
+
+
+def _codex(log: Log, record: dict[str, object]) -> bool:
+    said = mapping(record.get("payload"))
+    if record.get("type") == "session_meta":
+        log.session, log.cwd = string(said.get("id")) or log.session, string(said.get("cwd")) or log.cwd
+    used = mapping(mapping(said.get("info")).get("last_token_usage"))
+    total = _number(used.get("total_tokens")) or _number(used.get("input_tokens")) + _number(used.get("output_tokens"))
+    if said.get("type") == "token_count" and total:
+        log.add(f"{string(record.get('timestamp'))}:{log.key}", AGENT, str(total))
+    return True
+
+
+READERS = {"claude-code": Reader(_claude, 1), "qwen-code": Reader(_qwen, 1), "codex": Reader(_codex, 1)}
+"""By the agent's id; the text of each event is its number of tokens."""
