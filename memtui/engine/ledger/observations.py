@@ -84,6 +84,12 @@ class ObservationTable:
         return frozenset((root, os.fsdecode(path)) for root, path in self._database.rows(sql, kinds="ib"))
 
     @checked
+    def newest(self) -> int:
+        """The number of the newest decision; 0: there is none."""
+        found = self._database.row("SELECT coalesce(max(seq), 0) FROM observation_log", kinds="i")
+        return int(found[0]) if found else 0
+
+    @checked
     def decided_after(self, seq: int) -> tuple[int, frozenset[bytes]]:
         """The number of the newest decision, and the cards decided about after another one."""
         rows = self._database.rows(

@@ -9,11 +9,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
+from functools import cached_property
 from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.ledger.observations import ObservationTable, remove_files
+from memtui.engine.ledger.observations import remove_files
 from memtui.engine.model import BROUGHT, Memory, Root
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.entries.guarded import format_of
@@ -223,11 +224,6 @@ def apply_decisions(engine: Engine, writer: CardWriter) -> None:
         writer.erase()
 
 
-def _decided(table: ObservationTable) -> tuple[int, Decided]:
-    """All decisions, and the number of the newest."""
-    return table.decided_after(0)[0], Decided.of(table.secret(), table.marks())
-
-
 def _placed(decided: Decided, cards: Sequence[Card]) -> list[Card]:
     """The cards of one source with what is decided about them."""
     if not cards:
@@ -246,7 +242,7 @@ class _Run:
         self._engine = engine
         self._writer = writer
         self._table = engine.observations
-        self._seq, self.decided = _decided(self._table)
+        self._seq = self._table.newest()
         if writer.meta("marks_seq") is None:
             writer.note("marks_seq", self._seq)
         self.uids, self._rows, self._whole = _listed(engine)
@@ -254,6 +250,11 @@ class _Run:
         self._gone = [place for place in known if place[0] in self._whole and place not in self._rows]
         self._todo = sorted(_behind(self._rows, known), key=lambda one: (-one.row.modified_at, one.row.address))
         self._failed = {place: one.failed for place, one in known.items() if one.failed and place in self._rows}
+
+    @cached_property
+    def decided(self) -> Decided:
+        """All decisions, read when something is derived: a question that finds all done reads none."""
+        return Decided.of(self._table.secret(), self._table.marks())
 
     def work(
         self, end: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]
@@ -289,7 +290,9 @@ class _Run:
         with self._writer.batch():
             # Whoever decides from here on waits for this transaction, and then applies it to what this writes.
             before = self._seq
-            self._seq, self.decided = _decided(self._table)
+            self._seq = self._table.newest()
+            if self._seq != before:
+                self.__dict__.pop("decided", None)
             for source, kind, project, made in prepared:
                 cards = [card for card, _ in made]
                 if self._seq != before:

@@ -172,3 +172,11 @@ def test_a_folder_in_the_way_is_moved_aside(world: Watched) -> None:
         rebuild(engine)
         assert cards(engine) == before
     assert [path.read_text() for path in world.state.glob("*/kept")] == ["mine"]
+
+
+def test_a_question_with_nothing_to_derive_reads_no_decisions(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    decided(engine, "quokka", "private")
+    monkeypatch.setattr(derive.ObservationTable, "marks", lambda _: 1 / 0)
+    assert titles(engine, "tabs") == ["Use tabs."]
+    with pytest.raises(ZeroDivisionError):
+        rebuild(engine)

@@ -70,7 +70,7 @@ class SessionFiles:
         """List what is behind."""
         self._engine, self._writer, self._reach = engine, writer, reach
         self._table = engine.observations
-        self._seq, _ = self._table.decided_after(0)
+        self._seq = self._table.newest()
         self._decided = Decided.of(self._table.secret(), self._table.marks())
         self._now = engine.tasks.clock()
         self._since = max(self._now - DAYS_MS, int(str(writer.meta("horizon") or 0)))
