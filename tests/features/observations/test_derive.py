@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.ledger.observations import ObservationTable
 from memtui.engine.model import Address
 from memtui.errors import StorageError
 from memtui.features.observations import decide, derive
@@ -176,7 +177,7 @@ def test_a_folder_in_the_way_is_moved_aside(world: Watched) -> None:
 
 def test_a_question_with_nothing_to_derive_reads_no_decisions(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     decided(engine, "quokka", "private")
-    monkeypatch.setattr(derive.ObservationTable, "marks", lambda _: 1 / 0)
+    monkeypatch.setattr(ObservationTable, "marks", lambda _: 1 / 0)
     assert titles(engine, "tabs") == ["Use tabs."]
     with pytest.raises(ZeroDivisionError):
         rebuild(engine)
