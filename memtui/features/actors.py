@@ -4,11 +4,12 @@ What is stored, printed as JSON or piped stays the actor's own name.
 """
 
 import os.path
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memtui.agents.table import KNOWN, ONLY_RUN, canonical, traces_of
-from memtui.engine.model import Address, is_person
+from memtui.engine.model import Address, Change, is_person
 from memtui.safe_text import visible
 
 if TYPE_CHECKING:
@@ -100,6 +101,17 @@ def session_words(engine: "Engine", address: Address, sha: str | None) -> list[s
     asked = prompt_at(touch.agent, touch.prompt)
     said = f"Session {visible(touch.session)} of {title_of(touch.agent)} says it wrote this{visible(after)}."
     return [said, *([f"Asked: {visible(asked)}"] if asked else [])]
+
+
+def taints(engine: "Engine", changes: Iterable[Change]) -> dict[Address, str]:
+    """Say of which changes a session that wrote them says it had taken in something from outside before, and what."""
+    known = engine.touches.taints()
+    found = {}
+    for change in changes if known else ():
+        uid = engine.roots.uid(engine.roots.find(change.address.root))
+        if (taint := known.get((uid, change.address.path, change.after or ""))) is not None:
+            found[change.address] = visible(taint)
+    return found
 
 
 def common_place(addresses: list[Address]) -> str:

@@ -13,12 +13,14 @@ from memtui.engine import now_ms
 from memtui.engine.model import Actor
 from memtui.engine.task import COMPLETED, FAILED
 from memtui.features.actors import session_words
+from memtui.features.changes.view_rows import InboxRows, load, row_runs
 from memtui.features.health.survey import Looker
 from memtui.features.pins.fate import lifted
 from memtui.features.proposals import apply
 from memtui.features.sessions.read_touches import read_touches
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import Workspace, workspace_of
+from memtui.ui.draw.times import Look as Clock
 from memtui.wire.session import Options, Session, open_in
 
 YOU = Actor("tui")
@@ -150,3 +152,17 @@ def test_what_an_agent_wrote_lately_has_an_author_who_had_looked_at_the_web(lane
         "Session e27d90b4-6c1f-4b83-a5de-10f4c2b76603 of Claude Code says it wrote this, after web: audits.example.",
         "Asked: When does the audit end? Their page should say it by now.",
     ]
+    rows = InboxRows()
+    rows.update(load(session.engine))
+    for words, paths in (
+        ("tainted", ["project_payments.md"]),
+        ("web: audits", ["project_payments.md"]),
+        ("nowhere", []),
+    ):
+        rows.filter(words.split())
+        assert [one.address.path for one in rows.passing] == paths
+    rows.filter(["waiting"])
+    assert len(rows.passing) == 3
+    (row,) = [one for one in rows.shown if one.change is not None and one.change.address == change.address]
+    drawn = "".join(text for text, _ in row_runs(row, 100, Clock(0), opened=False, counts={}, taint=rows.taint(row)))
+    assert "  after web: audits.example" in drawn

@@ -323,6 +323,15 @@ class TouchTable:
         """What calls did to a memory, each once, the oldest first."""
         return self._touches("root = ? AND path = ?", uid, os.fsencode(path))
 
+    @checked
+    def taints(self) -> dict[tuple[int, str, str], str]:
+        """What sessions had taken in from outside before they wrote a text: by root, path and SHA-256 of it."""
+        rows = self._database.rows(
+            f"SELECT root, path, sha, taint FROM touches WHERE {_LIVE} AND taint != '' AND sha IS NOT NULL ORDER BY at",
+            kinds="ibbt",
+        )
+        return {(root, os.fsdecode(path), sha.hex()): taint for root, path, sha, taint in rows}
+
     def maker(self, uid: int, path: str, sha: str) -> Touch | None:
         """The last call that says it wrote exactly this text."""
         found = self._touches("root = ? AND path = ? AND sha = ?", uid, os.fsencode(path), bytes.fromhex(sha))

@@ -71,7 +71,8 @@ undo; the same key again takes a decision away. A group opens and closes with `e
 memories or a renamed folder is one row that opens. The difference is from the text you last saw. At once x says that
 you have seen a change, d h takes back one hunk of it and d c all of it, if the memory still is as shown; u brings back
 each. Of a proposal e edits the text, and in the text beside it enter goes through what shows it. `/rejected` shows what
-you rejected, and r opens it again."""
+you rejected, and r opens it again; `/waiting` shows what you did not decide, and `/tainted` what a session wrote after
+it took in something from outside."""
     EMPTY = ("You have seen everything.", "What others change or propose appears here as it happens.")
     rows: InboxRows
 
@@ -271,7 +272,15 @@ you rejected, and r opens it again."""
             return [(mark, "mark"), *view_proposals.runs(item.proposal, width - 1, clock)]
         return [
             (mark, "mark"),
-            *row_runs(item, width - 1, clock, opened=opened, counts=self.counts, sign=self.rows.sign(item)),
+            *row_runs(
+                item,
+                width - 1,
+                clock,
+                opened=opened,
+                counts=self.counts,
+                sign=self.rows.sign(item),
+                taint=self.rows.taint(item),
+            ),
         ]
 
     def list_words(self) -> tuple[str, Line]:

@@ -14,7 +14,7 @@ from memtui.diff.hunks import ByteHunk, hunks, why_not_text
 from memtui.engine.model import Address, Change, Conflict, Done, Draft, Vanished
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
-from memtui.features.actors import KINDS, by, common_place, session_words, who_words
+from memtui.features.actors import KINDS, by, common_place, session_words, taints, who_words
 from memtui.features.changes.bursts import Burst, bursts
 from memtui.features.changes.writers import since_seen
 from memtui.features.proposals.apply import waiting
@@ -71,6 +71,8 @@ class Loaded(NamedTuple):
     """Ids of those that were rejected, and are still in an agent's own folder."""
     decided: Mapping[Change, str] = {}
     """What is decided about changes, and not carried out."""
+    taints: Mapping[Address, str] = {}
+    """What the session that wrote a change had taken in from outside before."""
 
 
 class Item(NamedTuple):
@@ -116,7 +118,7 @@ class InboxRows(ListRows[Item]):
     """All changes, and the rows that are shown of them: bursts, and the changes of those that are open."""
 
     def __init__(self) -> None:
-        super().__init__(lambda item: item.key, _text)
+        super().__init__(lambda item: item.key, self._text)
         self.passing: tuple[Change, ...] = ()
         """Everything the filter lets through, also in closed bursts."""
         self.groups = 0
@@ -198,6 +200,10 @@ class InboxRows(ListRows[Item]):
         """What is decided about a change: `accepted`, `rejected` or `open`."""
         return self._known.decided.get(change, "open")
 
+    def taint(self, item: Item) -> str:
+        """What the session that wrote a change had taken in from outside before; empty for nothing."""
+        return self._known.taints.get(item.change.address, "") if item.change is not None else ""
+
     def states(self, item: Item) -> tuple[str, ...]:
         """What is decided about all a row stands for."""
         if item.proposal is not None:
@@ -213,6 +219,19 @@ class InboxRows(ListRows[Item]):
         """What stands before a row, and its style."""
         states = set(self.states(item))
         return SIGNS.get(states.pop(), NO_SIGN) if len(states) == 1 else NO_SIGN
+
+    def _text(self, item: Item) -> str:
+        """Where the filter looks for its words."""
+        change, proposal = item.change, item.proposal
+        waits = "waiting" if self.undecided(item) else ""
+        if proposal is not None:
+            said = f"{' '.join(proposal.targets)} {proposal.by} {proposal.kind} {proposal.state} {proposal.why}"
+            return f"{said} {waits}"
+        if change is None:
+            return ""
+        who, taint = who_words(change.actor, change.address.root), self.taint(item)
+        outside = f"tainted after {taint}" if taint else ""
+        return f"{change.address} {change.old_address or ''} {who} {change.actor} {change.kind} {outside} {waits}"
 
     # Folds
 
@@ -277,21 +296,12 @@ def _keys(changes: Iterable[Change]) -> set[Hashable]:
     return {Item(CHANGE, change=one).key for one in changes}
 
 
-def _text(item: Item) -> str:
-    """Where the filter looks for its words."""
-    change, proposal = item.change, item.proposal
-    if proposal is not None:
-        return f"{' '.join(proposal.targets)} {proposal.by} {proposal.kind} {proposal.state} {proposal.why}"
-    if change is None:
-        return ""
-    who = who_words(change.actor, change.address.root)
-    return f"{change.address} {change.old_address or ''} {who} {change.actor} {change.kind}"
-
-
 # What a row says
 
 
-def row_runs(item: Item, width: int, look: Clock, *, opened: bool, counts: Counts, sign: Run = NO_SIGN) -> list[Run]:
+def row_runs(
+    item: Item, width: int, look: Clock, *, opened: bool, counts: Counts, sign: Run = NO_SIGN, taint: str = ""
+) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark.
 
     Args:
@@ -301,6 +311,7 @@ def row_runs(item: Item, width: int, look: Clock, *, opened: bool, counts: Count
         opened: whether the changes of a burst are shown.
         counts: lines that came and went.
         sign: what is decided about it.
+        taint: what the session that wrote it had taken in from outside before.
     """
     if item.vanished is not None:
         root = item.vanished.root
@@ -314,7 +325,7 @@ def row_runs(item: Item, width: int, look: Clock, *, opened: bool, counts: Count
     if item.alone:
         who = _who(item.burst, width, look)
         lead = [(f"{sign[0]} ", sign[1]), (f"{ago(item.at, look.now):>4} ", "dim"), (who, "strong")]
-    return _change_runs(item.change, lead, width, look, counts)
+    return _change_runs(item.change, lead, width, look, counts, taint)
 
 
 def _who_width(width: int) -> int:
@@ -349,17 +360,19 @@ def burst_words(burst: Burst) -> str:
     return f"{parts}{f'  in {visible(place)}' if place else ''}"
 
 
-def _change_runs(change: Change, lead: list[Run], width: int, look: Clock, counts: Counts) -> list[Run]:
+def _change_runs(change: Change, lead: list[Run], width: int, look: Clock, counts: Counts, taint: str) -> list[Run]:
     kind: Run = (f"{KINDS[change.kind]:<7} ", KIND_STYLES[change.kind])
     came, went = counts.get(change, (0, 0))
     tail = f"  +{came} -{went}" if came or went else ""
-    used = sum(cell_width(text) for text, _ in lead) + len(kind[0]) + len(tail)
+    said = f"  {one_line(f'after {taint}', max(width // 3, 12), ascii_tokens=look.ascii)}" if taint else ""
+    used = sum(cell_width(text) for text, _ in lead) + len(kind[0]) + len(tail) + cell_width(said)
     room = max(width - used, 8)
     name = look.named(str(change.address))
     if change.old_address is not None:
         name += f" (was {change.old_address.path})" if room > 40 else ""
     shown = both_ends(name, room, plain=look.ascii)
-    return [*lead, kind, (shown, "name"), (" " * max(room - cell_width(shown), 0), "dim"), (tail, "dim")]
+    space = " " * max(room - cell_width(shown), 0)
+    return [*lead, kind, (shown, "name"), (space, "dim"), (said, "warning"), (tail, "dim")]
 
 
 def heading(change: Change, versions: list[tuple[str, int]], at: int, now: int) -> list[str]:
@@ -471,6 +484,7 @@ def load(engine: Engine, kept: Iterable[Address] = ()) -> Loaded:
         tuple(one for one in proposals if one.evidence),
         frozenset(one.id for one in rejected if one.evidence and leavings(engine, [one])),
         engine.changes.chosen(changes),
+        taints(engine, changes),
     )
 
 

@@ -37,7 +37,8 @@ FEATURE = Feature(
             "would touch what is pinned or protected, bring what must not come in, or its place was changed since. "
             "Where text would be lost, that is said.",
             "a list: id, group (proposed or changed), state, kind, addresses, by, at, why, note, confidence, evidence "
-            "(kind, name, sha, place, quote); with an ID one of them, and its diff",
+            "(kind, name, sha, place, quote), taint (what the session that wrote a change took in from outside before "
+            "it did); with an ID one of them, and its diff",
             does="memtui.features.proposals.verbs:review",
             rank=25,
         ),

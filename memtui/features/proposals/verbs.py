@@ -10,7 +10,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Change, Rename, Write
 from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Proposal
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.actors import who_cell
+from memtui.features.actors import taints, who_cell
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import StepView
 from memtui.wire import outcomes, results
@@ -45,7 +45,9 @@ def review(call: Call) -> int:
     proposed = apply.waiting(call.engine)
     changed = sorted(call.engine.changes.unseen(), key=lambda change: change.at)
     if call.out.json:
-        rows = [proposal_json(one) for one in proposed] + [_change_json(one) for one in changed]
+        outside = taints(call.engine, changed)
+        rows = [proposal_json(one) for one in proposed]
+        rows += [{**_change_json(one), "taint": outside.get(one.address)} for one in changed]
         call.out.document({"items": rows, "truncated": False})
         return outcomes.DONE
     if not proposed and not changed and call.out.terminal:
