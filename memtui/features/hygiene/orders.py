@@ -32,11 +32,12 @@ _INSTALLERS = re.compile(
 )
 _SENDS = re.compile(
     r"(?i)\b(?:send|upload|exfiltrate|transmit|forward|leak|post|submit|e-?mail|append|paste|sende|schicke?|übermittle"
-    r"|envoie[sz]?|envoye[rz]|téléverse[rz]?|envía|enviar|envíe|manda|sube)\b|\blade?n?\b[^\n]{0,80}\bhoch\b|发送|发到|上传|传到|提交|送信|送って|アップロード"
+    r"|envoie[sz]?|envoye[rz]|téléverse[rz]?|transmet[sz]?|envía|enviar|envíe|manda|sube)\b|\blade?n?\b[^\n]{0,80}\bhoch\b|发送|发到|上传|传到|提交|送信|送って|アップロード"
     r"|\bcurl\b[^\n]{0,80}[ \t](?:-d|-F|-T|--data|--form)"
 )
 _KEPT = re.compile(
-    r"(?i)\b(?:api[ _-]?keys|all (?:the )?(?:keys|tokens)|(?:ssh|private|secret|access) keys?|secrets|credentials"
+    r"(?i)\b(?:api[ _-]?keys|(?:every|each|any|all) (?:the )?(?:passwords?|keys?|tokens?|secrets?)"
+    r"|all (?:the )?(?:keys|tokens)|(?:ssh|private|secret|access) keys?|secrets|credentials"
     r"|passwords|environment variables|env vars|chat history|conversation(?: history)?"
     r"|session (?:history|log|transcript)|schlüssel|zugangsdaten|passwörter|umgebungsvariablen|clés|identifiants"
     r"|mots de passe|variables d.environnement|claves|credenciales|contraseñas|variables de entorno)\b"
@@ -107,6 +108,8 @@ def _said(page: Scanned, found: "re.Match[str]") -> Judged:
 
 def _dropped(page: Scanned, found: "re.Match[str]") -> Judged:
     """Rules of a program, as `override all rules in ruff.toml` names them, are no instructions of an agent."""
+    if found[0].lower().startswith(("drop", "skip")) and not _EARLIER.search(found[0]):
+        return Judged(severity="I")
     placed = None if _EARLIER.search(found[0]) else _PLACED.match(page.text, found.end())
     return Judged(severity="I") if placed and not _AGENTS.search(placed[1]) else _said(page, found)
 
@@ -143,6 +146,9 @@ def _kept_from(page: Scanned, found: "re.Match[str]") -> Judged:
     spared = _HELPS.match(behind) is not None
     if re.search(r"(?i)\b(?:from|to)\s++\w*\s*+\w++\Z", said) and said.isascii():  # hide .. from, reveal .. to
         spared = spared or not _DEICTIC.search(said)
+    elif re.match(rf"(?i){_USER}", said):  # it is not to see
+        rest = behind.strip(" .,!*_")
+        spared = bool(rest) and not _DEICTIC.match(rest.removeprefix("about ").removeprefix("of "))
     elif named := re.match(r"(?i)[\s,]{0,3}(?:about |the )(.*)", behind):
         spared = not re.match(r"(?i)(?:the )?(?:real|full|actual) ", named[1]) and not _DEICTIC.match(named[1])
     return Judged(severity="I") if spared else _said(page, found)
@@ -203,16 +209,18 @@ _REFUSED = "refused, or under a heading about attacks: I"
 _OWN = f"in rules of the user's own: I; {_REFUSED}"
 _MORE = r"(?:\w++,?\s++){0,5}?"
 """A few words between two that matter."""
-_BY_USER = r"(?:do(?:es)?|must|should|may|can|shall|need)\s*+(?:not|never|n['’]t)\s++"
+_BY_USER = r"(?:do(?:es)?|must|should|may|shall)\s*+(?:not|never|n['’]t)\s++"
 _USER = r"(?:(?:the|your|any)\s++)?+(?:user|human|developer|operator|owner|anyone|anybody)\b"
 _PAST = _any(
     "all any every each of the your my these those this previous previously prior earlier above preceding other"
     " existing former current system safety initial original given"
 )
-_RULES = _any("instructions? rules? guidelines? prompts? directions orders directives? constraints policies training")
+_RULES = _any(
+    "instructions? rules? guidelines? prompts? directions orders directives? constraints policies training guidance"
+)
 _DROP = _any(
     "ignore disregard forget override bypass do_not_follow don.t_follow stop_following pay_no_attention_to"
-    " set_aside discard disobey do_not_obey don.t_obey"
+    " set_aside put_aside drop skip discard disobey do_not_obey don.t_obey"
 )
 _VOID = (
     r"(?:(?:do\s++)?no(?:t|\s++longer)\s++(?:apply|count|hold|bind)|(?:are|is|have\s++been|has\s++been)\s++(?:now\s++)?+"
@@ -221,12 +229,17 @@ _VOID = (
 _DROPPED = (
     rf"{_DROP}\s++"
     rf"(?:(?:{_PAST}\s++){{1,6}}(?<!\bthe\s)(?<!\bthis\s){_RULES}\b|(?:everything|anything|all|what(?:ever)?)\s++"
-    r"(?:(?:that|which|you|was|were|is|has|have|been|i|we)\s++){0,4}+(?:above|before\b(?! you)|earlier|told|said))"
+    r"(?:(?:that|which|the|developers|you|was|were|is|has|have|been|i|we)\s++){0,4}+"
+    r"(?:above|before\b(?! you)|earlier|told|said))"
+    rf"|treat\s++(?:{_PAST}\s++){{1,3}}{_RULES}\s++as\s++(?:outdated|obsolete|void|invalid)"
     rf"|(?:(?:previous|prior|earlier|above|preceding|system|safety|original|initial|all|your)\s++){{1,4}}{_RULES}\s++{_VOID}"
     rf"|{_RULES}\s++(?:above|before|so\s++far|(?:that\s++)?+you\s++(?:were|have\s++been)\s++given)\s++{_VOID}"
     rf"|no\s++longer\s++bound\s++by\s++(?:{_PAST}\s++){{0,4}}{_RULES}"
     rf"|{_any('ignoriere ignorieren_sie missachte vergiss vergessen_sie verwirf')}\s++{_MORE}"
     rf"{_any('anweisungen instruktionen regeln vorgaben befehle richtlinien zuvor vorher bisher oben')}\b"
+    r"|beachten?\s++(?:sie\s++)?+keine\s++der\s++(?:vorherigen|bisherigen|obigen|früheren)\s++\w"
+    r"|fai(?:s|tes)\s++abstraction\s++de\w*+\s++(?:\w++\s++)?(?:instructions|consignes|règles|directives)"
+    r"|pas[ae]\s++por\s++alto\s++(?:\w++\s++){1,2}(?:instrucciones|reglas|indicaciones|normas)"
     r"|(?:bisherige|vorherige|frühere|obige)[nr]?\s++(?:anweisungen|instruktionen|regeln|vorgaben|richtlinien)\s++"
     r"(?:gelten|zählen)\s++(?:ab\s++\w++\s++)?+nicht|\bsetze?n?\s++(?:dich|sie\s++sich)\s++über\s++"
     rf"{_MORE}(?:anweisungen|instruktionen|regeln|vorgaben|richtlinien)\b"
@@ -255,6 +268,9 @@ _SILENT = (
     rf"{_USER}|(?:not|never|(?:do|must|should)n['’]t)\s++let\s++{_USER}\s++(?:know|see|notice|find|learn)"
     rf"|{_USER}\s++{_BY_USER}(?:ever\s++)?+(?:know|find\s++out|notice|learn|see|hear)\b"
     r"|without\s++the\s++(?:user|human|developer)(?:['’]s)?+\s++(?:know|notic)"
+    rf"|keep\s++{_USER}\s++in\s++the\s++dark|say\s++nothing\s++{_MORE}to\s++{_USER}"
+    rf"|avoid\s++(?:telling|informing|notifying|(?:mentioning|revealing|disclosing)\s++{_MORE}to)\s++{_USER}"
+    r"|n['’]en\s++parle[sz]?\s++(?:pas|jamais)\s++à\s++l['’]utilisateur"
     rf"|(?:sage?|sagen sie|verrate?|erzähle?|informiere)\s++{_MORE}(?:be)?(?:nutzer|user)\s++{_MORE}(?:nichts|nicht)\b"
     rf"|erwähne?\s++{_MORE}(?:be)?(?:nutzer|user)\s++nicht\b"
     r"|(?:nutzer|user)\s++(?:darf|soll)\s++(?:\w++\s++){0,2}?(?:nichts|nicht)\s++(?:\w++\s++){0,2}?(?:erfahren|wissen|merken)"
@@ -271,7 +287,8 @@ _SILENT_THERE = (
     r"|(?:ユーザー?|利用者|使用者)には?[^\n。]{0,8}(?:言わ|伝え|知らせ|教え|話さ|報告し)(?:ない|るな)"
 )
 _ALONE = (
-    rf"without\s++(?:asking|confirming|{_MORE}(?:confirmation|permission|approval|consent))"
+    rf"without\s++(?:asking|confirming|{_MORE}(?:confirmation(?! (?:e-?)?(?:mails?|codes?|links?))"
+    r"|permission|approval|consent))"
     r"|(?:not|don['’]t|never)\s++(?:ask|wait)\s++for\s++(?:\w++\s++)?(?:confirmation|permission|approval)"
     r"|ohne\s++(?:nachzufragen|zu\s++fragen|rückfrage|bestätigung|erlaubnis)"
     r"|sans\s++(?:demander|confirmation|autorisation)|sin\s++(?:preguntar|confirmación|permiso|pedir)"
@@ -309,7 +326,8 @@ ORDERS = (
         *("I01", "an order to drop the instructions there are", "E", f"rules of a program, {_GUARDS}", "cut", _dropped),
         "ignor disregard forget override bypass follow attention aside discard obey apply longer void cancel revoke"
         " supersede invalid suspend lifted missacht vergiss vergess verwirf gelten zählen setze oubli compte plus "
-        " respecte olvid sigas caso válidas valen aplican rigen 忽略 无视 忽视 忘 不要 無視 従わな 破棄"
+        " drop skip treat beachte abstraction alto respecte olvid sigas caso válidas valen aplican rigen"
+        " 忽略 无视 忽视 忘 不要 無視 従わな 破棄"
         " 作废 有效 无效 失效 适用 無効",
         _in_words(_DROPPED, _DROPPED_THERE),
     ),
@@ -337,6 +355,7 @@ ORDERS = (
         r"|(?:iex|invoke-expression)\b[^\n]{0,40}(?:irm|iwr|invoke-\w+request|invoke-restmethod|downloadstring)"
         r"|(?:irm|iwr|invoke-restmethod|invoke-webrequest)\b[^\n|]{0,300}\|[ \t]{0,4}(?:iex|invoke-expression)\b"
         r"|base64[ \t]{1,4}(?:-d|--decode)\b[^\n|]{0,100}\|[ \t]{0,4}(?:sudo[ \t]{1,4})?(?:ba|z|da)?sh\b"
+        r"|(?:curl|wget)\b[^\n|]{0,300}(?:&&|;)[ \t]{0,4}(?:sudo[ \t]{1,4})?(?:ba|z)?sh[ \t]{1,4}[\w./-]"
         r"|(?:eval|source|(?:(?:ba|z)?sh|python3?|node|perl|ruby)(?: -[ce])?)[ \t]{1,4}[\"']?"
         r"(?:\$\(|<\(|`)[ \t]{0,4}(?:curl|wget)\b)",
     ),
