@@ -22,6 +22,8 @@ class Tool(NamedTuple):
     """Settings that all have to be on; else clients are not told of it, and a call is refused."""
     reads_sessions: bool = False
     """Whether what answers also takes the settings as they are now, and where the client stands."""
+    only_with_sessions: bool = False
+    """Whether clients are told of it only where cards of sessions may be kept."""
     clients: str = ""
     """A setting that names the clients it is for, and nobody else; empty: it is for all."""
 

@@ -58,6 +58,7 @@ TOOLS = {
     "memory_recall": "recall",
     "memory_propose": "proposals",
     **dict.fromkeys(("memory_search_index", "memory_timeline", "memory_details"), "observations"),
+    **dict.fromkeys(("context_grep", "context_describe"), "observations"),
 }
 """The tools of MCP, in the order in which clients see them, and the feature each is of."""
 

@@ -21,6 +21,7 @@ from memtui.features.feature import Tool, load
 from memtui.mcp_server.connection import Desk
 from memtui.memory_tool.call import Result, shown
 from memtui.telemetry import tell
+from memtui.transcripts.sessions import keeps_cards
 from memtui.wire.doors import switched_off, words
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ def _call(desk: Desk, name: str, arguments: Mapping[str, object] | None) -> Resu
 def _switch_off(desk: Desk, tool: Tool, actor: Actor) -> str:
     """Give the setting by which a client does not have a tool; nothing when it has."""
     off = next((key for key in tool.switches if not desk.setting(key)), "")
+    if not off and tool.only_with_sessions and not keeps_cards(*desk.standing()):
+        return "transcripts.keep"
     if off or not tool.clients:
         return off
     named = desk.setting(tool.clients)

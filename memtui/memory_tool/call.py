@@ -36,16 +36,16 @@ PATH_ALIASES = ("file_path", "filePath")
 """Taken when there is no `path`, not even an empty one."""
 
 _WORDS = {
-    "path": "The memory or directory, such as /memories/global/notes.md; /memories lists everything.",
+    "path": "Such as /memories/global/notes.md; /memories lists everything.",
     "file_text": "create: the text",
-    "old_str": "str_replace: what to replace; must occur once",
-    "new_str": "str_replace: what comes in its place; nothing when left out",
+    "old_str": "str_replace: what must occur once",
+    "new_str": "str_replace: what comes in its place",
     "insert_line": "insert: after this line; 0 is the top",
     "insert_text": "insert: the text",
     "old_path": "rename: the file or directory",
     "new_path": "rename: its new path in the same scope, free",
     "offset": "view: first line, from 1",
-    "limit": "view: how many lines; 0 for all",
+    "limit": "view: lines; 0 for all",
 }
 
 _DIGITS = 40

@@ -49,6 +49,11 @@ def consent(settings: Settings, place: Surroundings) -> Consent:
     return Consent(skipped, project)
 
 
+def keeps_cards(settings: Settings, place: Surroundings) -> bool:
+    """Whether there may be cards of sessions where the user stands."""
+    return settings.transcripts_keep == CARDS and not consent(settings, place).skipped
+
+
 def allowed_files(settings: Settings, place: Surroundings, *, since: int = 0) -> list[tuple[str, str]]:
     """List the session files that may be read, as agent (a key of `READERS`) and path; none before somebody said yes.
 

@@ -36,6 +36,7 @@ NAMES = {
     "agents-tool": "sdk_tool",
     "home": "homes",
     "dream": "dreams",
+    "observations": "observations",
     "task": "tasks",
     "task-soak": "task_soak",
 }

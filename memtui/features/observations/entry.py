@@ -6,7 +6,7 @@ from memtui.wire.verb import Param, Verb
 
 _SWITCHES = ("observe.enabled", "observe.agents")
 _ACTIONS = (
-    *("search", "timeline", "show", "status", "rebuild", "check"),
+    *("search", "timeline", "show", "grep", "describe", "status", "rebuild", "check"),
     *("mark", "edit", "rm", "restore", "redact"),
 )
 _TYPES = (
@@ -53,6 +53,10 @@ FEATURE = Feature(
                 ("memtui obs search --since 2d", "the newest cards, without words to look for"),
                 ("memtui obs show kswz3zgl", "all of one card, by the beginning of its name"),
                 ("memtui obs timeline kswz3zgl", "what the same project noted before and after it"),
+                (
+                    "memtui obs grep pool size",
+                    "lines of the newest session here, where memtui may keep cards of sessions",
+                ),
                 ("memtui obs mark kswz3zgl --as private", "no agent is given it any more"),
                 ("memtui obs edit kswz3zgl --title 'Retry budget'", "found by that, after every rebuild too"),
             ),
@@ -61,10 +65,11 @@ FEATURE = Feature(
             "made anew at any time, what you decide about one is kept. mark, edit, rm, restore and redact ask at your "
             "terminal. Private: no agent is given the card; suppressed: nor are you, without --all; redact takes its "
             "text away for good. The memory itself stays as it is.",
-            "search, timeline: a list of cards: name, at, kind, type, agent, address, title, concepts, files, tokens, "
-            "masked, cut, state, marks, snippet, and next beside the items; show: narrative, facts, note, span, log in "
-            "each; status: total, processed, failed, pending, running, last_run_at, last_error, generation, bytes, "
-            "adrift, scrub_due; rebuild: summary and counts; check: ok, problem; the others: result, names",
+            "search, timeline: a list of cards: name, at, kind, type, agent, address, title, concepts, files, "
+            "tokens, masked, cut, state, marks, snippet, and next beside the items; grep, describe: text; show: "
+            "narrative, facts, note, span, log in each; status: total, processed, failed, pending, running, "
+            "last_run_at, last_error, generation, bytes, adrift, scrub_due; rebuild: summary and counts; check: "
+            "ok, problem; the others: result, names",
             does="memtui.features.observations.verbs:obs",
             rank=45,
         ),
@@ -116,6 +121,24 @@ FEATURE = Feature(
             "memtui.features.observations.tool:details",
             _SWITCHES,
             reads_sessions=True,
+        ),
+        Tool(
+            "context_grep",
+            "Search this session",
+            "memtui.features.observations.tool:offer_grep",
+            "memtui.features.observations.tool:grep",
+            _SWITCHES,
+            reads_sessions=True,
+            only_with_sessions=True,
+        ),
+        Tool(
+            "context_describe",
+            "Turns of this session",
+            "memtui.features.observations.tool:offer_describe",
+            "memtui.features.observations.tool:describe",
+            _SWITCHES,
+            reads_sessions=True,
+            only_with_sessions=True,
         ),
     ),
 )

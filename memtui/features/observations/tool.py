@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from memtui.agents.table import KNOWN, canonical
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine, now_ms
@@ -18,6 +19,7 @@ from memtui.features.observations import find
 from memtui.features.observations.answers import HEADING, LEAST, MOST, USUAL, detail, letters_of, line, within
 from memtui.features.observations.find import CardLook, looking
 from memtui.features.observations.model import TYPES, Card
+from memtui.features.observations.sessions import context
 from memtui.features.observations.sessions.files import SessionReach
 from memtui.memory_tool.call import Result, whole_number
 from memtui.wire.times import parse_time
@@ -44,7 +46,7 @@ def offer_index(_engine: Engine) -> Offer:
 def offer_timeline(_engine: Engine) -> Offer:
     """Describe what is around an observation to a client."""
     fields = {"id": _TEXT, "query": _TEXT, "before": _WHOLE, "after": _WHOLE}
-    return Offer("Observations around one, by id or query.", {"type": "object", "properties": fields}, _HINTS)
+    return Offer("Observations around one.", {"type": "object", "properties": fields}, _HINTS)
 
 
 def offer_details(_engine: Engine) -> Offer:
@@ -140,6 +142,39 @@ def details(
 
 def _reach(settings: Settings | None, place: Surroundings | None) -> SessionReach | None:
     return None if settings is None or place is None else SessionReach(settings, place)
+
+
+def offer_grep(_engine: Engine) -> Offer:
+    """Describe the search in the client's own session; it takes `limit`, too, of which a client is not told."""
+    fields = {"query": _TEXT}
+    return Offer("Lines of this session.", {"type": "object", "properties": fields, "required": ["query"]}, _HINTS)
+
+
+def offer_describe(_engine: Engine) -> Offer:
+    """Describe the look at turns of the client's own session; it takes `turns`, too."""
+    fields = {"id": _TEXT}
+    return Offer("Turns around a line.", {"type": "object", "properties": fields, "required": ["id"]}, _HINTS)
+
+
+def grep(engine: Engine, actor: Actor, given: Mapping[str, object], settings: Settings, place: Surroundings) -> Result:
+    """Answer with lines of the client's own session; raises what `index` does."""
+    limit = _number(given, "limit", context.LIMIT, context.MOST)
+    files = _open_sessions(engine, actor, SessionReach(settings, place))
+    return Result(ok=True, text=context.grep(files, _text(given, "query"), limit))
+
+
+def describe(
+    engine: Engine, actor: Actor, given: Mapping[str, object], settings: Settings, place: Surroundings
+) -> Result:
+    """Answer with turns of the client's own session; raises what `index` does, and when there is no such place."""
+    turns = _number(given, "turns", context.TURNS, context.MOST_TURNS)
+    files = _open_sessions(engine, actor, SessionReach(settings, place))
+    return Result(ok=True, text=context.describe(files, _text(given, "id"), turns))
+
+
+def _open_sessions(engine: Engine, actor: Actor, reach: SessionReach) -> list[context.OpenSession]:
+    own = [one.id for one in KNOWN if canonical(actor.name) in one.client[:1]]
+    return context.open_sessions(reach, own, now=engine.tasks.clock(), newest=False)
 
 
 def _count_uses(engine: Engine, actor: Actor, cards: Sequence[Card], names: Mapping[int, str]) -> None:

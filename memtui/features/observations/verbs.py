@@ -15,6 +15,7 @@ from memtui.features.observations.answers import day, detail, letters_of, snippe
 from memtui.features.observations.derive import catch_up
 from memtui.features.observations.find import CardLook, looking
 from memtui.features.observations.model import Card
+from memtui.features.observations.sessions import context
 from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.find import CardFilter
@@ -23,6 +24,7 @@ from memtui.features.tasks.lanes import refuse_off
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.workspace import workspace_of
 from memtui.matching import Query
+from memtui.transcripts.sessions import READERS
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.doors import switched_off
@@ -132,6 +134,24 @@ def _show(call: Call, words: list[str]) -> int:
             for card, log in zip(cards, logs, strict=True):
                 for one in log:
                     call.out.say(f"{card.word}: {one['after']}, by {one['actor']}. {one['reason']}".strip())
+    return outcomes.DONE
+
+
+def _grep(call: Call, words: list[str]) -> int:
+    """Look into the newest session of the project, or the turns around a place in it."""
+    reach, agent = _reach(call), call.args.text("agent")
+    if not reach.allowed:
+        raise switched_off("transcripts.keep")
+    agents = [agent] if agent is not None else list(READERS)
+    files = context.open_sessions(reach, agents, now=now_ms(), newest=True)
+    if call.args.need("action") == "grep":
+        said = context.grep(files, " ".join(words), call.args.number("limit", context.LIMIT))
+    else:
+        said = context.describe(files, _one(words), call.args.number("limit", context.TURNS))
+    if call.out.json:
+        call.out.document({"text": said})
+    else:
+        call.out.text(f"{said}\n")
     return outcomes.DONE
 
 

@@ -35,15 +35,15 @@ _NEEDS = {
 _MAY = {"replace": ("text", "old_text")}
 _SAID = {
     "kind": "",
-    "path": "the memory",
-    "text": "add: its text; replace: what comes in",
-    "old_text": "replace: what goes; all when left out",
-    "new_path": "for move",
-    "why": "for the user",
+    "path": "",
+    "text": "to add, or to come in",
+    "old_text": "to go; all when left out",
+    "new_path": "",
+    "why": "",
     "quote": "what the user said",
 }
 _PROPERTIES = {
-    name: {"type": "string", **({"description": said} if said else {"enum": list(_NEEDS)})}
+    name: {"type": "string", **({"description": said} if said else {"enum": list(_NEEDS)} if name == "kind" else {})}
     for name, said in _SAID.items()
 }
 
@@ -51,7 +51,7 @@ _PROPERTIES = {
 def offer(_engine: Engine) -> Offer:
     """Describe proposing to a client."""
     return Offer(
-        "Propose one change of a memory to the user, who decides; nothing is changed now.",
+        "Propose one change of a memory to the user, who decides.",
         {"type": "object", "properties": _PROPERTIES, "required": ["kind", "path", "why"]},
         {"readOnlyHint": False, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
     )

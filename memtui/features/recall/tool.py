@@ -15,15 +15,12 @@ from memtui.wire.doors import switched_off
 
 NAME = "memory_recall"
 MOST = 10
-_DESCRIPTION = (
-    "Recall the memories that help with a task or a question, with their texts, the best first; not every word must "
-    "occur."
-)
+_DESCRIPTION = "Recall memories that help with a task or a question, with their texts; not every word must occur."
 _SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {
         "query": {"type": "string"},
-        "limit": {"type": "integer", "description": f"up to {MOST}; {LIMIT} when left out or 0"},
+        "limit": {"type": "integer"},
     },
     "required": ["query"],
 }

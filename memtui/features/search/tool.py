@@ -20,22 +20,14 @@ DEFAULT, MOST = 10, 50
 ALL = "all"
 """Means every scope: a strict schema requires the field, so that leaving it out must have a word."""
 DESCRIPTION = (
-    "Find memories by words in their names, descriptions and texts, all of which must occur. Answers with paths to "
-    "view with the memory tool, the best first."
+    "Find memories by words in their names, descriptions and texts, all of which must occur: paths to view, best first."
 )
 SCHEMA: dict[str, object] = {
     "type": "object",
     "properties": {
         "query": {"type": "string"},
-        "scope": {
-            "type": "string",
-            "enum": [ALL, *SCOPES],
-            "description": "all when left out",
-        },
-        "limit": {
-            "type": "integer",
-            "description": f"up to {MOST}; {DEFAULT} when left out or 0",
-        },
+        "scope": {"type": "string", "enum": [ALL, *SCOPES]},
+        "limit": {"type": "integer"},
     },
     "required": ["query"],
 }

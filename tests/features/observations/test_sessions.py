@@ -10,14 +10,16 @@ import pytest
 from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
 from memtui.engine import Engine
-from memtui.engine.model import Root
+from memtui.engine.model import Actor, Root
 from memtui.engine.observation import STATES
-from memtui.features.observations import decide, derive, find
+from memtui.errors import NotFoundError
+from memtui.features.observations import decide, derive, find, tool
 from memtui.features.observations.find import looking
 from memtui.features.observations.model import Card
 from memtui.features.observations.sessions import files
 from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.store import generations
+from memtui.given.tokens import estimate
 from tests.conftest import Clock
 from tests.features.observations.made_sessions import NOW, SHAPES, Step, agent, edit, run, user, write
 from tests.features.observations.world import ME
@@ -227,3 +229,40 @@ def test_what_is_decided_about_a_turn_stays(read: Read) -> None:
         ["pre_ping for every pool"],
     ]
     assert decide.adrift(read.engine) == []
+
+
+def test_an_agent_finds_what_its_own_session_said(read: Read) -> None:
+    steps = [
+        step for number in range(200) for step in (user(f"Question {number} about pools"), agent(f"Answer {number}."))
+    ]
+    steps[40] = user(f"The port is 4711, not <private>quokka</private> nor {KEY}")
+    steps[60:62] = [user("<no-memory> 4711 zebra"), agent("4711 okapi")]
+    steps += [run("memtui obs grep 4711", "4711 giraffe"), edit(f"{read.cwd}/4711.py"), user("Which port was it?")]
+    read.write(steps, name="mine", written=NOW // 1_000 - 60)
+    read.write(steps, name="old", begin="old")
+    read.write(steps, name="theirs", kind="codex", written=NOW // 1_000 - 60)
+    ask = (read.engine, Actor("mcp:claude-code"))
+    settings, place = read.reach
+    said = tool.grep(*ask, {"query": "4711"}, settings, place).text
+    assert [line.split(": ", 1)[1][:16] for line in said.splitlines()[1:]] == [
+        "The port is 4711",
+        f"Edit {read.cwd}/4711.py"[:16],
+    ]
+    name = said.splitlines()[1].split()[1]
+    around = tool.describe(*ask, {"id": name, "turns": 3}, settings, place).text
+    assert [line for line in around.splitlines() if line.startswith("user:")] == [
+        "user: Question 19 about pools",
+        "user: The port is 4711, not [private] nor [masked: AWS key]",
+        "user: Question 21 about pools",
+    ]
+    every = said + around + tool.grep(*ask, {"query": "question", "limit": 50}, settings, place).text
+    assert all(word not in every for word in ("quokka", KEY, "zebra", "okapi", "giraffe"))
+    for much in (
+        tool.grep(*ask, {"query": "question", "limit": 50}, settings, place),
+        tool.describe(*ask, {"id": name, "turns": 25}, settings, place),
+    ):
+        assert estimate(much.text) <= 3_000
+    with pytest.raises(NotFoundError):
+        tool.describe(*ask, {"id": "mine-1"}, settings, place)
+    off = settings._replace(transcripts_keep="places")
+    assert "No session" in tool.grep(*ask, {"query": "4711"}, off, place).text

@@ -21,7 +21,7 @@ from memtui.features.observations.model import SESSION, Card, SessionRead
 from memtui.features.observations.names import Decided
 from memtui.features.observations.sessions.turns import SessionTurn, TurnCard, TurnRules, turns
 from memtui.transcripts.follow import GONE, Slice, back, follow
-from memtui.transcripts.sessions import CARDS, READERS, Consent, allowed_files, consent
+from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, keeps_cards
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -53,7 +53,7 @@ class SessionReach(NamedTuple):
     @property
     def allowed(self) -> bool:
         """Whether there may be any cards of sessions."""
-        return self.settings.transcripts_keep == CARDS and not consent(self.settings, self.place).skipped
+        return keeps_cards(self.settings, self.place)
 
 
 class _File(NamedTuple):

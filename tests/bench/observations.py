@@ -1,0 +1,234 @@
+"""Observations: finding cards among many, the newest and those around one, and how soon what is written is found.
+
+Cards lie in 20 projects, one of which has a third of them all, and are asked for in that one. The yardstick of a search
+is SQLite's own score over six words of which any may occur, on the same index.
+"""
+
+import os
+import random
+import statistics
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import accumulate
+
+import apsw
+
+from memtui.engine import Engine
+from memtui.engine.model import Root
+from memtui.features.observations import find, rules
+from memtui.features.observations.answers import adapted
+from memtui.features.observations.derive import ObserveProgress, catch_up
+from memtui.features.observations.find import CardLook, looking
+from memtui.features.observations.model import Card, CardSource, Placed
+from memtui.features.observations.store import schema
+from memtui.features.observations.store.cards import CardWriter
+from memtui.features.observations.store.find import CardFilter, CardReader
+from tests.bench.case import Case, Figure, Plan, compare, latency, percentile, timed
+
+PROJECTS, WORDS, SECONDS = 20, 42, 1_700_000_000
+ASKED = 40
+"""Queries of each class."""
+
+
+class Cards:
+    """A file of made-up cards, and what is asked of it."""
+
+    def __init__(self, folder: str, count: int) -> None:
+        """Write the cards."""
+        self.rng = random.Random(count)
+        self.count = count
+        parts = ["ka", "lo", "mi", "ren", "tu", "sor", "ba", "vel", "dun", "pi", "gra", "est", "on", "fy", "ch", "qu"]
+        self.words = sorted({"".join(self.rng.choices(parts, k=self.rng.randint(2, 4))) for _ in range(30_000)})
+        self.rng.shuffle(self.words)
+        self.weights = list(accumulate(1 / (10 + number) for number in range(len(self.words))))
+        self.path = os.path.join(folder, f"cards-{count}.db")
+        with closing(CardWriter(schema.create(self.path))) as writer:
+            self.seconds = timed(lambda: self._fill(writer))
+            writer.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.reader = CardReader(schema.for_agents(schema.connect(self.path)))
+        self.look = CardLook(self.reader, ObserveProgress(count, 0, 0), CardFilter((1,)))
+
+    def texts(self, count: int) -> list[str]:
+        """Texts of 42 words, one in twenty with a Chinese sentence."""
+        made = [" ".join(self.rng.choices(self.words, cum_weights=self.weights, k=WORDS)) for _ in range(count)]
+        return [
+            f"{text} 数据库连接{chr(0x4E00 + at % 900)}池耗尽" if at % 20 == 0 else text for at, text in enumerate(made)
+        ]
+
+    def _fill(self, writer: CardWriter) -> None:
+        for start in range(0, self.count, 500):
+            project = 1 if start // 500 % 3 == 0 else 2 + start // 500 % (PROJECTS - 1)
+            source = CardSource(project, f"m{start}.md", b"", brought=False)
+            with writer.batch():
+                writer.replace(source, "memory", f"p{project}", self._cards(start, project))
+
+    def _cards(self, start: int, project: int) -> Iterator[tuple[Card, int]]:
+        for number, text in enumerate(self.texts(500), start=start):
+            made = rules.derive(f"# {text[:60]}\n\n{text}\n".encode(), None).items[0]
+            name = number.to_bytes(10, "big")
+            card = Card(
+                *(0, name, 0, "memory", project, f"m{start}.md", "a:b/c.md", "memtui", f"{number}-{number}", b"", name),
+                *("fact", made.title, made.narrative, made.facts, made.concepts, made.files, "", 0, 0, 0),
+                brought=False,
+            )
+            yield adapted(card, Placed(name)), (SECONDS + number * 60) * 1_000
+
+    def queries(self) -> dict[str, list[str]]:
+        """Words of each class."""
+        common, mid, rare = self.words[:40], self.words[300:900], self.words[8_000:]
+        pick = self.rng.choice
+        some: dict[str, Callable[[], str]] = {
+            "a rare word": lambda: pick(rare),
+            "a mid word": lambda: pick(mid),
+            "a common word": lambda: pick(common),
+            "two words": lambda: f"{pick(common)} {pick(mid)}",
+            "three words": lambda: f"{pick(common)} {pick(mid)} {pick(mid)}",
+            "six common words": lambda: " ".join(self.rng.sample(common, 6)),
+            "six words, some of them": lambda: " ".join([*self.rng.sample(common, 3), *self.rng.sample(rare, 3)]),
+            "a phrase": lambda: f'"{pick(common)} {pick(common)}"',
+            "a beginning": lambda: pick(common)[:4],
+            "Chinese": lambda: pick(("连接", "数据库", "池耗尽", "池")),
+        }
+        return {kind: [one() for _ in range(ASKED)] for kind, one in some.items()}
+
+    def search(self, asked: Sequence[str]) -> list[float]:
+        """Seconds of each query, after one that is not counted."""
+        find.search(self.look, asked[0])
+        return sorted(timed(lambda words=words: find.search(self.look, words)) for words in asked)  # type: ignore[misc]
+
+    def ranked(self) -> float:
+        """Seconds of SQLite's own score over any of six common words, in the middle of five."""
+        database = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READONLY)
+        sql = "SELECT rowid FROM shared_fts WHERE shared_fts MATCH ? ORDER BY bm25(shared_fts) LIMIT 20"
+        asked = [" OR ".join(self.rng.sample(self.words[:40], 6)) for _ in range(5)]
+        return statistics.median(timed(lambda words=words: list(database.execute(sql, (words,)))) for words in asked)  # type: ignore[misc]
+
+
+def cases(plan: Plan) -> Iterator[Case]:
+    """Section by section: each class of queries, how they grow, pages without words, writing, and a whole process."""
+    sizes = plan.sizes((2_000, 10_000), (10_000, 100_000, 1_000_000))
+    made = [Cards(plan.folder, count) for count in sizes]
+    middle = made[min(1, len(made) - 1)]
+    for cards in made:
+        size = f"{cards.count:,} cards"
+        for kind, asked in cards.queries().items():
+            limit = 0.25 if cards is middle and not plan.short else None
+            yield Case(f"{kind}, 95 %", size, _against_ranked(cards, asked), limit)
+        yield Case(
+            "the newest",
+            size,
+            _against_word(cards, lambda cards=cards: cards.reader.newest(cards.look.wanted, 50)),
+            None,
+        )  # type: ignore[misc]
+        yield Case("around one", size, _against_word(cards, _around(cards)), None)
+        yield Case("made and indexed", size, _against_insert(cards), None if plan.short else 4.0)
+    few, many = made[-2], made[-1]
+    for kind, asked in many.queries().items():
+        yield Case(
+            f"growth, {kind}",
+            f"{many.count:,} and {few.count:,}",
+            _growth(few, many, kind, asked),
+            None if plan.short else 3.0,
+        )
+    yield Case("saved until found", "1,000 memories", lambda: _found(plan), 1_000.0, "ms")
+    yield Case("obs search, process", "1,000 memories", lambda: _process(plan), 4.0 if not plan.short else None)
+
+
+def _against_ranked(cards: Cards, asked: Sequence[str]) -> Callable[[], Figure]:
+    def measure() -> Figure:
+        yard, took = cards.ranked(), cards.search(asked)
+        high = percentile(took, 0.95)
+        ours = f"p50 {statistics.median(took) * 1000:.1f} ms, p95 {high * 1000:.1f} ms"
+        return Figure(high / yard, took[0] / yard, took[-1] / yard, ours, f"bm25 of six words {yard * 1000:.1f} ms")
+
+    return measure
+
+
+def _against_word(cards: Cards, job: Callable[[], object]) -> Callable[[], Figure]:
+    word = cards.words[300]
+    return lambda: compare(job, lambda: find.search(cards.look, word), rounds=9, name="a search for a word")
+
+
+def _around(cards: Cards) -> Callable[[], object]:
+    cards_of = cards.reader.newest(cards.look.wanted, 50)
+    return lambda: find.timeline(cards.look, cards_of[-1])
+
+
+def _against_insert(cards: Cards) -> Callable[[], Figure]:
+    """Seconds a card took, against bare inserts into an index alone."""
+
+    def measure() -> Figure:
+        database = apsw.Connection(":memory:")
+        database.execute("CREATE VIRTUAL TABLE t USING fts5(text, content='', contentless_delete=1, tokenize='ascii')")
+        rows = list(enumerate(cards.texts(5_000), start=1))
+        with database:
+            bare = timed(lambda: database.executemany("INSERT INTO t (rowid, text) VALUES (?, ?)", rows)) / len(rows)
+        ours = cards.seconds / cards.count
+        return Figure(
+            ours / bare, ours / bare, ours / bare, f"{1 / ours:,.0f} a second", f"bare inserts {1 / bare:,.0f}"
+        )
+
+    return measure
+
+
+def _growth(few: Cards, many: Cards, kind: str, asked: Sequence[str]) -> Callable[[], Figure]:
+    def measure() -> Figure:
+        one, other = few.search(few.queries()[kind]), many.search(asked)
+        first, second = percentile(one, 0.95), percentile(other, 0.95)
+        return Figure(
+            second / first, second / first, second / first, f"{second * 1000:.1f} ms", f"{first * 1000:.1f} ms"
+        )
+
+    return measure
+
+
+def _world(plan: Plan) -> tuple[str, str]:
+    folder, state = os.path.join(plan.folder, "own"), os.path.join(plan.folder, "state-observed")
+    if not os.path.isdir(folder):
+        os.mkdir(folder)
+        for number in range(1_000):
+            with open(os.path.join(folder, f"m{number}.md"), "w", encoding="utf-8") as file:
+                file.write(f"# Memory {number}\n\nwhat it says, with word{number}\n")
+        with Engine.open((_root(folder),), state_dir=state) as engine:
+            catch_up(engine, seconds=None)
+    return folder, state
+
+
+def _root(folder: str) -> Root:
+    return Root("memtui:global", folder, "memtui", "global")
+
+
+def _found(plan: Plan) -> Figure:
+    folder, state = _world(plan)
+    took = []
+    with Engine.open((_root(folder),), state_dir=state) as engine:
+        for number in range(plan.pick(5, 21)):
+            word = f"fresh{number}x{random.randrange(10**9)}"
+
+            def until_found(word: str = word, number: int = number) -> None:
+                with open(os.path.join(folder, f"m{number}.md"), "a", encoding="utf-8") as file:
+                    file.write(f"{word}\n")
+                engine.watch.reconcile()
+                while True:
+                    with looking(engine) as look:
+                        if find.search(look, word).cards:
+                            return
+
+            took.append(timed(until_found))
+    return latency(took, of="from the write on")
+
+
+def _process(plan: Plan) -> Figure:
+    folder, state = _world(plan)
+    environment = os.environ | {"MEMTUI_STATE_DIR": state, "HOME": plan.folder}
+    words = [sys.executable, "-m", "memtui", "obs", "search", "word77", "--root", f"memtui:global={folder}"]
+
+    def ours() -> None:
+        subprocess.run(words, env=environment, check=True, stdout=subprocess.DEVNULL, cwd=plan.folder)
+
+    def bare() -> None:
+        subprocess.run([sys.executable, "-c", "pass"], env=environment, check=True)
+
+    return compare(ours, bare, rounds=plan.pick(5, 11), name="python -c pass")
