@@ -223,7 +223,7 @@ def _found(plan: Plan) -> Figure:
 def _process(plan: Plan) -> Figure:
     folder, state = _world(plan)
     environment = os.environ | {"MEMTUI_STATE_DIR": state, "HOME": plan.folder}
-    words = [sys.executable, "-m", "memtui", "obs", "search", "word77", "--root", f"memtui:global={folder}"]
+    words = [sys.executable, "-m", "memtui", "obs", "search", "word77", "--root", f"made={folder}"]
 
     def ours() -> None:
         subprocess.run(words, env=environment, check=True, stdout=subprocess.DEVNULL, cwd=plan.folder)
