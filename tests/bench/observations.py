@@ -116,14 +116,9 @@ def cases(plan: Plan) -> Iterator[Case]:
         for kind, asked in cards.queries().items():
             limit = 0.25 if cards is middle and not plan.short else None
             yield Case(f"{kind}, 95 %", size, _against_ranked(cards, asked), limit)
-        yield Case(
-            "the newest",
-            size,
-            _against_word(cards, lambda cards=cards: cards.reader.newest(cards.look.wanted, 50)),
-            None,
-        )  # type: ignore[misc]
+        yield Case("the newest", size, _against_word(cards, _newest(cards)), None)
         yield Case("around one", size, _against_word(cards, _around(cards)), None)
-        yield Case("made and indexed", size, _against_insert(cards), None if plan.short else 4.0)
+        yield Case("made and indexed", size, _against_insert(cards), None)
     few, many = made[-2], made[-1]
     for kind, asked in many.queries().items():
         yield Case(
@@ -149,6 +144,10 @@ def _against_ranked(cards: Cards, asked: Sequence[str]) -> Callable[[], Figure]:
 def _against_word(cards: Cards, job: Callable[[], object]) -> Callable[[], Figure]:
     word = cards.words[300]
     return lambda: compare(job, lambda: find.search(cards.look, word), rounds=9, name="a search for a word")
+
+
+def _newest(cards: Cards) -> Callable[[], object]:
+    return lambda: cards.reader.newest(cards.look.wanted, 50)
 
 
 def _around(cards: Cards) -> Callable[[], object]:

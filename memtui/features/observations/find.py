@@ -9,7 +9,6 @@ from __future__ import annotations
 from base64 import b32decode
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from functools import partial
 from hashlib import sha256
 from typing import NamedTuple
 
@@ -23,8 +22,7 @@ from memtui.features.observations.derive import SOON, ObserveProgress, catch_up
 from memtui.features.observations.model import TYPES, Card
 from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.store import generations
-from memtui.features.observations.store.cards import searched_texts
-from memtui.features.observations.store.find import NEWEST, CardFilter, CardReader, merged
+from memtui.features.observations.store.find import NEWEST, CardFilter, CardHit, CardReader, merged
 from memtui.features.observations.store.index_text import expressions
 from memtui.matching import Query, Term, fold, parse
 
@@ -35,6 +33,8 @@ LETTERS = 6
 """Letters of a name that have to be given."""
 FEW = 5
 """Cards below which those are added that have only some of the words; with more the words are enough."""
+_BETWEEN = "\1"
+"""Between the texts of a card, so that all are folded at once and no term lies in two of them."""
 _CLASSES = {kind: (0 if place < 4 else 1 if place < 6 else 2) for place, kind in enumerate(TYPES)}
 
 
@@ -133,9 +133,11 @@ def search(look: CardLook, text: str, *, limit: int = LIMIT, cursor: str = "") -
         scored += [card for card in more if card.id not in known]
     cards = merged(scored)
     start = _start(cursor, look, query, cards)
-    page = cards[start : start + max(1, min(limit, MOST))]
-    end = start + len(page)
-    following = cursor_of(look, query, end, page[-1]) if page and end < len(cards) else ""
+    hits = cards[start : start + max(1, min(limit, MOST))]
+    end = start + len(hits)
+    following = cursor_of(look, query, end, hits[-1]) if hits and end < len(cards) else ""
+    withheld = look.wanted.private or look.wanted.hidden
+    page = look.reader.cards([hit.id for hit in hits], withheld=withheld)
     return CardPage(tuple(page), query, min(max(0, full - start), len(page)), many, start, following)
 
 
@@ -169,7 +171,7 @@ def named(look: CardLook, word: str) -> Card:
     return found[0]
 
 
-def cursor_of(look: CardLook, query: Query, at: int, last: Card) -> str:
+def cursor_of(look: CardLook, query: Query, at: int, last: Card | CardHit) -> str:
     """What names the page of a search that begins at a place, behind a card: new ones before it repeat nothing."""
     return f"{_digest(look, query)}-{at}-{last.word}"
 
@@ -178,7 +180,7 @@ def _digest(look: CardLook, query: Query) -> str:
     return sha256(repr((query, look.wanted)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
-def _start(cursor: str, look: CardLook, query: Query, cards: Sequence[Card]) -> int:
+def _start(cursor: str, look: CardLook, query: Query, cards: Sequence[CardHit]) -> int:
     if not cursor:
         return 0
     mine, _, rest = cursor.partition("-")
@@ -190,7 +192,7 @@ def _start(cursor: str, look: CardLook, query: Query, cards: Sequence[Card]) -> 
     return next((number + 1 for number, card in enumerate(cards) if card.word == last), int(at))
 
 
-def _scored(cards: Sequence[Card], query: Query, *, some: bool = False) -> list[Card]:
+def _scored(cards: Sequence[CardHit], query: Query, *, some: bool = False) -> list[CardHit]:
     """The cards that hold a query (with `some`: any term of it), the best first."""
     plain = Query(
         tuple(map(_plain, query.terms)), tuple(map(_plain, query.without)), query.whole and _plain(query.whole)
@@ -200,24 +202,24 @@ def _scored(cards: Sequence[Card], query: Query, *, some: bool = False) -> list[
     return [card for _, card in found]
 
 
-def _rank(card: Card, query: Query, *, some: bool) -> int | None:
-    texts = [index.plain(fold(part)) for part in searched_texts(card)]
-    if not query.allows(*texts):
+def _rank(card: CardHit, query: Query, *, some: bool) -> int | None:
+    whole = index.plain(fold(_BETWEEN.join(card.texts)))
+    texts = whole.split(_BETWEEN, 4)
+    if not query.allows(whole):
         return None
-    best = partial(_best, texts)
-    levels = [found for found in map(best, query.terms) if found is not None]
+    levels = [found for term in query.terms if (found := _best(whole, texts, term)) is not None]
     if not levels or (not some and len(levels) < len(query.terms)):
         return None
-    missing = len(query.terms) - len(levels)
-    return missing * 1_000 + rank(levels, best(query.whole) if query.whole is not None else None)
+    together = _best(whole, texts, query.whole) if query.whole is not None else None
+    return (len(query.terms) - len(levels)) * 1_000 + rank(levels, together)
 
 
-def _best(texts: Sequence[str], term: Term) -> int | None:
-    for field, text in enumerate(texts):
-        grade = term.grade(text)
-        if grade is not None:
-            return level(field, grade)
-    return None
+def _best(whole: str, texts: Sequence[str], term: Term) -> int | None:
+    """How well the first of some texts that holds a term does; `whole` is all of them with a sign between."""
+    places = [at for form in term.forms if (at := whole.find(form)) >= 0]
+    field = whole.count(_BETWEEN, 0, min(places)) if places else 0
+    grade = term.grade(texts[min(field, 4)]) if places else None
+    return None if grade is None else level(min(field, 4), grade)
 
 
 def _plain(term: Term) -> Term:

@@ -108,7 +108,7 @@ class Card(NamedTuple):
     @property
     def at(self) -> int:
         """When it happened, in milliseconds, to the second."""
-        return (self.id >> 12 & (1 << 34) - 1) * 1_000
+        return at_of(self.id)
 
     @property
     def withheld(self) -> bool:
@@ -118,9 +118,19 @@ class Card(NamedTuple):
     @property
     def word(self) -> str:
         """Its name for people: 16 letters and digits."""
-        from base64 import b32encode
+        return word_of(self.name)
 
-        return b32encode(self.name).decode().lower()
+
+def at_of(number: int) -> int:
+    """When the card of an id happened, in milliseconds, to the second."""
+    return (number >> 12 & (1 << 34) - 1) * 1_000
+
+
+def word_of(name: bytes) -> str:
+    """A card's name for people: 16 letters and digits."""
+    from base64 import b32encode
+
+    return b32encode(name).decode().lower()
 
 
 class CardSource(NamedTuple):

@@ -7,13 +7,14 @@ what is withheld. It is apart because a reader never writes.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterable, Sequence
+import os
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import apsw
 
 from memtui.engine.observation import NORMAL, PRIVATE, REDACTED
-from memtui.features.observations.model import SESSION, Card, CardSource
+from memtui.features.observations.model import SESSION, Card, CardSource, at_of, word_of
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import SELECT, card_of, sources_of
 
@@ -22,6 +23,8 @@ NEWEST = 200
 _PATH = "substr(s.address, instr(s.address, '/') + 1) || ' '"
 """Without secrets, as the address is."""
 _TITLES = "{title concepts files}"
+_RECENT = 20_000
+"""Cards of a project, the newest ones, whose titles are looked at first: common words stand in few titles of many."""
 
 
 class CardFilter(NamedTuple):
@@ -46,6 +49,27 @@ class CardFilter(NamedTuple):
     """Agents whose sessions these may be; None: of all."""
 
 
+class CardHit(NamedTuple):
+    """A card that holds some words, with what it is scored by."""
+
+    id: int
+    name: bytes
+    text_key: bytes
+    type: str
+    texts: tuple[str, str, str, str, str]
+    """By the columns of the index; lists are JSON."""
+
+    @property
+    def at(self) -> int:
+        """As `Card.at`."""
+        return at_of(self.id)
+
+    @property
+    def word(self) -> str:
+        """As `Card.word`."""
+        return word_of(self.name)
+
+
 class CardReader:
     """Reads one file of cards."""
 
@@ -66,20 +90,39 @@ class CardReader:
         """Every file of which cards were derived, by root and path."""
         return sources_of(self._database)
 
-    def probe(self, expressions: Sequence[str], wanted: CardFilter, *, every: bool = True) -> list[Card]:
+    def probe(self, expressions: Sequence[str], wanted: CardFilter, *, every: bool = True) -> list[CardHit]:
         """The newest cards that hold all of some words, or any: in titles, concepts and paths, then anywhere."""
         joined = (" AND " if every else " OR ").join(expressions)
-        found: dict[int, Card] = {}
-        for expression in (f"{_TITLES} : ({joined})", joined):
+        found: dict[int, CardHit] = {}
+        for in_titles in (True, False):
+            expression = f"{_TITLES} : ({joined})" if in_titles else joined
             for table, first, last in self._ranges(wanted):
+                begin = self._recent(table, first, last) if in_titles else first
                 sql = (
-                    f"{SELECT}{table} WHERE id IN (SELECT f.rowid FROM {table}_fts f JOIN {table} s ON s.id = f.rowid"
-                    f" WHERE {table}_fts MATCH :match AND f.rowid BETWEEN {first} AND {last} AND {self._where(wanted)}"
-                    f" ORDER BY f.rowid DESC LIMIT {NEWEST})"
+                    "SELECT s.id, s.name, s.text_key, s.type, s.kind, s.path, s.title, s.concepts, s.files, s.note,"
+                    f" s.narrative FROM {table}_fts f JOIN {table} s ON s.id = f.rowid"
+                    f" WHERE {table}_fts MATCH :match AND f.rowid BETWEEN {begin} AND {last} AND {self._where(wanted)}"
+                    f" ORDER BY f.rowid DESC LIMIT {NEWEST}"
                 )
-                rows = self._database.execute(sql, self._values(wanted) | {"match": expression})
-                found.update((card.id, card) for card in map(card_of, rows))
+                for row in self._database.execute(sql, self._values(wanted) | {"match": expression}):
+                    number, name, text_key, kind, source, path, title, concepts, files, note, narrative = row
+                    if number not in found:
+                        files = files if source == SESSION else f"{files} {os.fsdecode(path)}"
+                        found[number] = CardHit(number, name, text_key, kind, (title, concepts, files, note, narrative))
         return list(found.values())
+
+    def cards(self, numbers: Sequence[int], *, withheld: bool) -> list[Card]:
+        """Cards by their ids, in the same order; those that went meanwhile are left out."""
+        found: dict[int, Card] = {}
+        for table in ("shared", *(("withheld",) if withheld else ())):
+            sql = f"{SELECT}{table} WHERE id IN (SELECT value FROM json_each(?))"
+            found.update((card.id, card) for card in map(card_of, self._database.execute(sql, (json.dumps(numbers),))))
+        return [found[number] for number in numbers if number in found]
+
+    def _recent(self, table: str, first: int, last: int) -> int:
+        """From which id on a range has its newest cards."""
+        sql = f"SELECT id FROM {table}_fts_docsize WHERE id BETWEEN ? AND ? ORDER BY id DESC LIMIT 1 OFFSET {_RECENT}"
+        return next((number for (number,) in self._database.execute(sql, (first, last))), first)
 
     def newest(self, wanted: CardFilter, limit: int) -> list[Card]:
         """The newest cards, the newest first."""
@@ -191,12 +234,9 @@ class CardReader:
         }
 
 
-def merged(cards: Iterable[Card], seen: Collection[bytes] = ()) -> list[Card]:
+def merged(cards: Iterable[CardHit]) -> list[CardHit]:
     """Cards with the same text as one, the first of them."""
-    known = set(seen)
-    kept = []
+    found: dict[bytes, CardHit] = {}
     for card in cards:
-        if card.text_key not in known:
-            known.add(card.text_key)
-            kept.append(card)
-    return kept
+        found.setdefault(card.text_key, card)
+    return list(found.values())
