@@ -53,6 +53,7 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
             NamedKey("quiet", "Hours in which nothing is sent there, such as `22:00-07:00`.", "hours"),
             NamedKey("zone", _ZONE, "zone"),
             NamedKey("allowed", "The people whose word counts there, by the ids of the gateway.", "texts"),
+            NamedKey("job", "The job that gets the text of schedules made in the chat, a name below `[jobs]`."),
             NamedKey(
                 "schedule",
                 "Whether a schedule from the chat waits for you, or those of `allowed` make them at once.",

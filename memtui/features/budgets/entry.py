@@ -7,6 +7,8 @@ FEATURE = Feature(
     begins="memtui.features.budgets.collect:begin",
     status="memtui.features.budgets.verbs:status",
     short="memtui.features.budgets.verbs:short",
+    chat={"budget": "memtui.features.budgets.door:answer"},
+    gateways={"budgets/admit": "memtui.features.budgets.door:may_begin"},
     verbs=(
         Verb(
             "budget",

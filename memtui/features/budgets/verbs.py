@@ -6,7 +6,7 @@ from uuid import uuid4
 
 from memtui.errors import UsageError
 from memtui.features.budgets.collect import collect
-from memtui.features.budgets.limits import BudgetState, admit, budget_words, debit, keys_of, refusal, state
+from memtui.features.budgets.limits import Admission, BudgetState, admit, budget_words, debit, keys_of, refusal, state
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
@@ -49,13 +49,7 @@ def _admit(call: Call) -> int:
     found = admit(call.engine, call.settings, channel, job=job, lane=lane)
     if not found.allowed and not call.out.json:
         raise refusal(found)
-    tight = max(found.states, key=lambda one: one.share, default=None)
-    answer: Json = {
-        "allowed": found.allowed,
-        "advisory": found.advisory,
-        **({} if tight is None else budget_json(tight)),
-        "warnings": list(found.warnings),
-    }
+    answer = admission_json(found)
     call.out.fact(answer, "; ".join(("allowed", *found.warnings)))
     return outcomes.DONE if found.allowed else outcomes.REFUSED
 
@@ -84,6 +78,13 @@ def _reset(call: Call) -> int:
             call.engine.spend.debit(name, f"reset:{uuid4()}", -amount, real=real, at=now, reason=reason)
     call.out.fact(budget_json(state(call.engine, call.settings, name)), f"{name} begins anew")
     return outcomes.DONE
+
+
+def admission_json(found: Admission) -> Json:
+    """Turn an answer to whoever asks into JSON, with the budget that has the least left."""
+    tight = max(found.states, key=lambda one: one.share, default=None)
+    known = {} if tight is None else budget_json(tight)
+    return {"allowed": found.allowed, "advisory": found.advisory, **known, "warnings": list(found.warnings)}
 
 
 def budget_json(one: BudgetState) -> Json:

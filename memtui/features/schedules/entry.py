@@ -8,6 +8,8 @@ FEATURE = Feature(
     begins="memtui.features.schedules.due:begin",
     status="memtui.features.schedules.verbs:status",
     short="memtui.features.schedules.verbs:short",
+    findings_of="memtui.features.schedules.verbs:findings",
+    chat={"schedule": "memtui.features.schedules.chat:answer"},
     verbs=(
         Verb(
             "schedule",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator
 
 from memtui.config.read import read_environment
 from memtui.engine.ledger.schedules import PlannedRun
+from memtui.engine.model import Finding
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.actors import who_cell
 from memtui.features.schedules import due, times
@@ -23,6 +25,8 @@ from memtui.wire.session import Session
 from memtui.wire.times import rfc3339
 
 BY_HAND = "by hand"
+LATE_MS = 15 * 60_000
+"""A due time is late when nobody took it for so long."""
 
 
 def schedule(call: Call) -> int:
@@ -175,6 +179,20 @@ def _last(session: Session, one: PlannedRun) -> str:
         return "-"
     state = last.state or "queued"
     return f"{state} {rfc3339(int(last.key.rpartition(':')[2]))}" + (f", {last.note}" if last.note else "")
+
+
+def findings(session: Session) -> Iterator[Finding]:
+    """What `memtui doctor` says of schedules: those that stopped, wait, or are due with nobody there."""
+    now = session.engine.schedules.clock()
+    for one in session.engine.schedules.all():
+        words = how_words(one)
+        late = times.due(one.spec, one.zone, one.upto, now - LATE_MS) if not words else None
+        if late is not None:
+            words = f"was due at {rfc3339(late.at)}, and nobody ran it"
+        if words and one.paused != BY_HAND:
+            advice = "Open memtui or `memtui serve` there, or add `memtui schedule run --due` to your crontab."
+            advice = advice if late is not None else f"`memtui schedule resume {one.name}` has it run again."
+            yield Finding("warning", "schedules", f"{one.name} {words}.", advice)
 
 
 def status(session: Session) -> Json:

@@ -15,6 +15,7 @@ from memtui.engine.ledger.database import DAY_MS
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.actors import who_words
+from memtui.features.attribution.said import plain_name
 from memtui.features.budgets.limits import admit, refusal
 from memtui.features.delivery.digest import digest
 from memtui.features.delivery.outbox import queue
@@ -133,7 +134,8 @@ def _job(working: Working, one: PlannedRun) -> str:
     cwd = job.text("cwd")
     if not os.path.isabs(cwd) or not os.path.isdir(cwd):
         raise _error(f"There is no folder {cwd}, in which the job {job.name} runs.", "Nothing was run; make it.")
-    who = " ".join(who_words(one.creator).split())
+    who = one.creator.removeprefix("chat:") if one.creator.startswith("chat:") else who_words(one.creator)
+    who = plain_name(who, "unknown")
     head = f'[Scheduled task "{one.label}" set by {who}]\n'.encode("utf-8", "replace")
     child = Child(
         f"The job {job.name}",

@@ -22,7 +22,7 @@ from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import UsageError
 from memtui.features.schedules import due, times, work
 from memtui.features.schedules.plan import ScheduleWish, add
-from memtui.features.schedules.verbs import short
+from memtui.features.schedules.verbs import findings, short
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import Working, working_in
 from memtui.features.tasks.workspace import Workspace, workspace_of
@@ -307,3 +307,10 @@ def test_the_command_line_makes_lists_pauses_and_removes(cli: Cli, config: Path,
     assert cli("schedule", "rm", "tidy").status == 0
     assert [one["name"] for one in cli("schedule", "--json").items] == ["look"]
     assert "paused" in str(cli("status", "--json").json["schedules"])
+
+
+def test_doctor_names_what_nobody_ran(session: Session, clock: Clock) -> None:
+    make(session, "@hourly", "dream")
+    assert [*findings(session)] == []
+    clock.advance(days=1)
+    assert "nobody ran it" in next(findings(session)).text

@@ -1,0 +1,92 @@
+"""`/schedule` in a chat: a text that the channel's job gets at its time, once a person agreed or the settings did.
+
+It is apart because only a gateway's words lead here. No model reads what is typed, and nothing of it is carried out:
+the job is in the settings, and the text reaches it on standard input.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from memtui.config.read import read_environment
+from memtui.engine.ledger.schedules import PlannedRun
+from memtui.errors import RefusedError, UsageError
+from memtui.features.attribution.said import ChatReply
+from memtui.features.schedules import times
+from memtui.features.schedules.plan import JOB, ScheduleWish, add, how_words
+from memtui.features.tasks.workspace import workspace_of
+from memtui.wire.times import rfc3339
+
+if TYPE_CHECKING:
+    from memtui.features.attribution.said import Word
+
+_ASKED = re.compile(r'(?:["“]([^"“”]+)["”]|(@[a-z]+))\s+(\S.*)', re.DOTALL)
+_HOW = 'Write /schedule "0 9 * * 1-5" TEXT, /schedule list, /schedule disable N or /schedule cancel N.'
+
+
+def answer(word: Word) -> ChatReply:
+    """Make, list, disable or cancel a schedule of this chat."""
+    first, _, rest = word.text.partition(" ")
+    if first in ("", "list"):
+        return ChatReply("\n".join(map(_line, _mine(word))) or f"Nothing is scheduled here. {_HOW}")
+    if first in ("disable", "cancel"):
+        return _end(word, rest.strip(), cancel=first == "cancel")
+    return _add(word)
+
+
+def _prefix(word: Word) -> str:
+    return f"chat-{sha256(chr(0).join(word.chat[:3]).encode()).hexdigest()[:10]}-"
+
+
+def _mine(word: Word) -> list[PlannedRun]:
+    return [one for one in word.session.engine.schedules.all() if one.name.startswith(_prefix(word))]
+
+
+def _line(one: PlannedRun) -> str:
+    return f"{one.id}: {one.spec} {one.zone}, {one.label}, {how_words(one) or 'on'}"
+
+
+def _end(word: Word, number: str, *, cancel: bool) -> ChatReply:
+    found = next((one for one in _mine(word) if str(one.id) == number), None)
+    if found is None:
+        return ChatReply(f"There is no schedule {number[:20]} here. /schedule list shows them.")
+    if not word.allowed:
+        return ChatReply("The settings do not name you for that.")
+    table = word.session.engine.schedules
+    if cancel:
+        table.remove(found.id)
+    else:
+        table.pause(found.id, found.paused or "from the chat")
+    return ChatReply(f"{found.id} is {'cancelled' if cancel else 'disabled'}.")
+
+
+def _add(word: Word) -> ChatReply:
+    channel = word.settings.entries("channels").get(word.chat.channel)
+    job = channel.text("job") if channel is not None else ""
+    if channel is None or not job:
+        raise RefusedError(
+            "Nothing can be scheduled here.", code="E_SCHEDULE", hint=f"Set job in [channels.{word.chat.channel}]."
+        )
+    found = _ASKED.fullmatch(word.text.strip())
+    if found is None:
+        raise UsageError("That is no schedule.", code="E_SCHEDULE", hint=_HOW)
+    spec, said, engine = found[1] or found[2], " ".join(found[3].split()), word.session.engine
+    places = [one for one in word.settings.entries("delivery").values() if one.text("channel") == word.chat.channel]
+    target = next((one.name for one in places if one.text("to") == word.chat.chat), "")
+    count = max((int(one.name.rpartition("-")[2]) for one in _mine(word)), default=0) + 1
+    zone = channel.text("zone") or times.local_zone(read_environment().get("TZ", ""))
+    wish = ScheduleWish(f"{_prefix(word)}{count}", spec, (JOB, job, said), zone, target, said[:60])
+    made = add(
+        engine,
+        word.settings,
+        wish,
+        workspace=workspace_of(word.session.surroundings).id,
+        creator=f"chat:{word.name or word.person or 'unknown'}",
+        agreed=word.listed and channel.text("schedule") == "allowed",
+    )
+    coming = next(times.comes(made.spec, made.zone, engine.schedules.clock()), None)
+    when = rfc3339(coming) if coming is not None else "never"
+    waits = f"It waits for a person: memtui schedule resume {made.name}" if made.waits else f"Next: {when}"
+    return ChatReply(f"{made.id} is scheduled. {waits}")
