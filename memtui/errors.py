@@ -19,6 +19,7 @@ CODES = {
     "E_CONFLICT": "the memory is no longer the version the edit started from",
     "E_EXISTS": "something already has that name",
     "E_CLASH": "the name differs from an existing one only by case or Unicode form",
+    "E_DECIDED": "somebody decided about it already",
     "E_NOT_FOUND": "no memory, version or draft at that address",
     "E_NO_ROOT": "no such root",
     "E_NOTHING_TO_UNDO": "there is nothing left to undo or redo",

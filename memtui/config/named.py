@@ -61,6 +61,22 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
             ),
         ),
     ),
+    "approvals": (
+        "A table for each rule about who agrees to what is proposed, beside you; the first that fits counts.",
+        (
+            NamedKey(
+                "of",
+                "Who votes: `CHANNEL:ID` or `GATEWAY:ID` for a person, `chat:CHANNEL` for any one speaker there.",
+                "texts",
+                needed=True,
+            ),
+            NamedKey("need", "How many of them have to agree; one otherwise.", "number"),
+            NamedKey("majority", "More than half of them have to agree.", "yes/no"),
+            NamedKey("what", "What it is about: `proposal`, `delete`, `channel`, `instructions`; else all.", "texts"),
+            NamedKey("roots", "Only proposals about these roots, with `*` for any letters.", "texts"),
+            NamedKey("hours", "For how long they may vote; 24 otherwise.", "number"),
+        ),
+    ),
     "gateways": (
         "A table for each gateway, by the client id it has over HTTP: a program that hosts agents in chats.",
         (

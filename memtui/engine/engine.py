@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
     from memtui.engine.ledger.turns import TurnTable
+    from memtui.engine.ledger.votes import VoteTable
     from memtui.engine.look.catalog import Catalog, Library
     from memtui.engine.look.row_cache import Remembered
     from memtui.engine.save.commit import Displaced, LateWrites, Site
@@ -104,6 +105,10 @@ def _turns(engine: Engine) -> TurnTable:
     return engine._ledger.turns  # noqa: SLF001 - as above
 
 
+def _votes(engine: Engine) -> VoteTable:
+    return engine._ledger.votes  # noqa: SLF001 - as above
+
+
 def _journal(engine: Engine) -> JournalTable:
     return engine._ledger.journal  # noqa: SLF001 - as above
 
@@ -127,6 +132,8 @@ class Engine:
     """Due times and messages that were taken once; the ledger's own table."""
     turns = cached_property(_turns)
     """Who asked for what, in which chat; the ledger's own table."""
+    votes = cached_property(_votes)
+    """Who agreed to what is proposed; the ledger's own table."""
     journal = cached_property(_journal)
     """What was done and who caused it, as a chain of records; the ledger's own table."""
 

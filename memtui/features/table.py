@@ -16,6 +16,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "memories": ("roots", "ls", "view", "create", "save", "rm", "workspace"),
     "changes": ("changes", "seen", "watch"),
     "proposals": ("review", "accept", "reject"),
+    "approvals": (),
     "search": ("search",),
     "recall": ("recall",),
     "hot_set": ("context",),

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
     from memtui.engine.ledger.turns import TurnTable
+    from memtui.engine.ledger.votes import VoteTable
 
 BACKUPS = 3
 LARGEST_BACKUP = 512 * 1024 * 1024
@@ -92,6 +93,12 @@ def _turns(ledger: Ledger) -> TurnTable:
     return TurnTable(ledger, ledger.journal)
 
 
+def _votes(ledger: Ledger) -> VoteTable:
+    from memtui.engine.ledger.votes import VoteTable
+
+    return VoteTable(ledger, ledger.proposals, ledger.journal)
+
+
 def _journal(ledger: Ledger) -> JournalTable:
     from memtui.engine.ledger.journal import JournalTable
 
@@ -116,6 +123,8 @@ class Ledger(Database):
     """What was done once."""
     turns = cached_property(_turns)
     """Who asked for what."""
+    votes = cached_property(_votes)
+    """Who agreed to what is proposed."""
     journal = cached_property(_journal)
     """What was done and who caused it."""
 

@@ -533,5 +533,20 @@ MIGRATIONS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     CREATE INDEX spend_window ON spend (key, at);
     """,
+    # Who agrees to what is proposed: a vote is for the steps it was given for, and is only ever added.
+    """
+    CREATE TABLE votes (
+        id INTEGER PRIMARY KEY,
+        proposal INTEGER NOT NULL,
+        steps BLOB NOT NULL,
+        voter TEXT NOT NULL,
+        name TEXT NOT NULL,
+        yes INTEGER NOT NULL,
+        at INTEGER NOT NULL
+    );
+    CREATE INDEX votes_proposal ON votes (proposal, steps);
+    CREATE TRIGGER votes_update BEFORE UPDATE ON votes BEGIN SELECT raise(ABORT, 'votes are only added'); END;
+    CREATE TRIGGER votes_delete BEFORE DELETE ON votes BEGIN SELECT raise(ABORT, 'votes are only added'); END;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

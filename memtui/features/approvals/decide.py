@@ -1,0 +1,127 @@
+"""Which rule a proposal falls under, and votes from a chat: who may give one, and what they come to.
+
+A vote from a chat is what a gateway claims. It counts because the user named that voter in `[approvals]`, and nowhere
+else; the person at the keys decides by themselves, as always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.engine.ledger.votes import OPEN, Vote
+from memtui.engine.model import Actor, Remove
+from memtui.errors import RefusedError
+from memtui.features.attribution.said import ChatReply, Word
+from memtui.features.proposals import apply
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.engine import Engine
+    from memtui.engine.proposal import Proposal
+
+HOUR_MS = 3_600_000
+HOURS = 24
+"""For how long a proposal may be voted about, where the rule does not say."""
+
+
+class ApprovalRule(NamedTuple):
+    """One entry of `[approvals]`."""
+
+    name: str
+    what: tuple[str, ...]
+    roots: tuple[str, ...]
+    need: int
+    of: tuple[str, ...]
+    within: int
+    """Milliseconds."""
+
+
+def rules(settings: Settings) -> tuple[ApprovalRule, ...]:
+    """The rules, in the order of the file."""
+    found = []
+    for one in settings.named:
+        if one.table == "approvals":
+            of = tuple(dict.fromkeys(one.texts("of")))
+            need = len(of) // 2 + 1 if one.flag("majority") else max(one.number("need"), 1)
+            within = (one.number("hours") or HOURS) * HOUR_MS
+            found.append(ApprovalRule(one.name, one.texts("what"), one.texts("roots"), need, of, within))
+    return tuple(found)
+
+
+def rule_for(engine: Engine, settings: Settings, one: Proposal) -> ApprovalRule | None:
+    """The first rule that fits a proposal."""
+    roots = [engine.roots.find(step.address.root) for step in one.steps]
+    kinds = {"proposal"}
+    kinds |= {"delete"} if any(isinstance(step, Remove) for step in one.steps) else set()
+    kinds |= {"channel" for root in roots if root.scope == "channel"}
+    kinds |= {"instructions" for root in roots if root.kind == "instructions"}
+    for rule in rules(settings):
+        named = all(any(fnmatchcase(root.id, sign) for sign in rule.roots) for root in roots) or not rule.roots
+        if named and (not rule.what or kinds.intersection(rule.what)):
+            return rule
+    return None
+
+
+def judged(rule: ApprovalRule, votes: Mapping[str, Vote]) -> tuple[str, str]:
+    """What votes come to: `accepted`, `rejected` or nothing yet, and why."""
+    given = [vote for voter, vote in votes.items() if voter in rule.of]
+    yes = sum(vote.yes for vote in given)
+    said = ", ".join(f"{vote.name} {'yes' if vote.yes else 'no'}" for vote in given)
+    if yes >= rule.need:
+        return "accepted", f"{yes} of {rule.need}: {said}"
+    if yes + len(rule.of) - len(given) < rule.need:
+        return "rejected", f"{rule.need} can agree no more: {said}"
+    return "", f"{yes} of {rule.need}{': ' if said else ''}{said}"
+
+
+def approve(word: Word) -> ChatReply:
+    """Agree to a proposal in a chat; without its number, list what waits there."""
+    return _vote(word, yes=True) if word.text else _waiting(word)
+
+
+def deny(word: Word) -> ChatReply:
+    """Refuse a proposal in a chat."""
+    return _vote(word, yes=False) if word.text else _waiting(word)
+
+
+def _voters(word: Word, rule: ApprovalRule) -> list[str]:
+    """As whom somebody in a chat may vote: by their own id at this channel or gateway, else for the whole chat."""
+    own = [f"{place}:{word.person}" for place in (word.chat.channel, word.client)] if word.person else []
+    chat = [f"chat:{word.chat.channel}"] if word.allowed else []
+    return [one for one in (*own, *chat) if one in rule.of]
+
+
+def _vote(word: Word, *, yes: bool) -> ChatReply:
+    engine, number = word.session.engine, word.text.split()[0]
+    one = apply.find(engine, number)
+    rule = rule_for(engine, word.settings, one)
+    voters = _voters(word, rule) if rule is not None else []
+    if rule is None or not voters or one.by in voters:
+        raise RefusedError("Nobody asked you about that proposal.", code="E_ACCESS")
+    late = engine.turns.clock() > one.at + rule.within
+
+    def judge(votes: Mapping[str, Vote]) -> tuple[str, str]:
+        return ("rejected", "Nobody agreed in time.") if late else judged(rule, votes)
+
+    decided = engine.votes.cast(number, Vote(voters[0], word.name, yes), judge)
+    if decided == "accepted":
+        apply.carry_out(engine, [number], actor=Actor(f"http:{word.client}"), merge=False)
+        if engine.proposals.get(number).state == "accepted":
+            engine.proposals.decide([number], "open", by=word.name)
+    found = engine.proposals.get(number)
+    if not decided:
+        return ChatReply(f"Proposal {number}: {judged(rule, engine.votes.of(found))[1]}.")
+    return ChatReply(f"Proposal {number} is {found.state}. {found.note}".strip())
+
+
+def _waiting(word: Word) -> ChatReply:
+    engine = word.session.engine
+    lines = []
+    for one in apply.waiting(engine, OPEN):
+        rule = rule_for(engine, word.settings, one)
+        if rule is not None and _voters(word, rule):
+            stand = judged(rule, engine.votes.of(engine.proposals.get(one.id)))[1]
+            lines.append(f"{one.id} {one.kind} {' '.join(one.targets)}: {stand}")
+    return ChatReply("\n".join(lines) or "Nothing waits for this chat.")

@@ -1,0 +1,7 @@
+"""The entry in the table of features: who agrees to what is proposed."""
+
+from memtui.features.feature import Feature
+
+FEATURE = Feature(
+    chat={"approve": "memtui.features.approvals.decide:approve", "deny": "memtui.features.approvals.decide:deny"},
+)

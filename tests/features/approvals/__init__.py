@@ -1,0 +1,1 @@
+"""Votes about what is proposed."""

@@ -1,0 +1,119 @@
+"""Votes from a chat: by those the settings name, for exactly the steps that were proposed, decided once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import apsw
+import pytest
+
+from memtui.config.read import load_settings, read_environment
+from memtui.engine.model import Actor, Address, Step, Write
+from memtui.engine.proposal import Evidence
+from memtui.features.approvals.decide import HOUR_MS
+from memtui.features.channels.verbs import say_in_chat
+from memtui.features.proposals.apply import revise
+from memtui.features.proposals.value import bounded, proposal
+from memtui.wire.session import Options, Session, open_session
+from tests.cli.conftest import config
+
+__all__ = ["config"]
+
+AT = Address("memtui:global", "a.md")
+MAJORITY = '[approvals.team]\nof = ["team-eng:ann", "team-eng:bob", "team-eng:cy"]\nmajority = true\n'
+
+
+def opened(config: Path, text: str) -> Session:
+    config.write_text(text)
+    return open_session(load_settings(read_environment()), Options(), lock_wait=5.0)
+
+
+def suggested(session: Session, *steps: Step) -> str:
+    if not steps:
+        known = session.engine.memories.create(AT, b"one\n", actor=Actor("cli"))
+        steps = (Write(AT, b"two\n", known.sha256),)
+    shown = [Evidence("turn", "s", quote="q")]
+    made = proposal(session.engine, kind="replace", steps=steps, by="claude", why="because", evidence=shown)
+    return session.engine.proposals.add(bounded(session.engine, [made]))[0].id
+
+
+def say(session: Session, text: str, person: str, channel: str = "team-eng") -> str:
+    fields = {"channel": channel, "chat": "c", "person": person, "name": person.title(), "text": text}
+    return str(say_in_chat(session, session.settings, "bot", fields)["reply"])
+
+
+def text(session: Session) -> bytes:
+    return session.engine.read_bytes(AT)
+
+
+def test_the_last_vote_a_majority_takes_does_it_as_one_step_of_undo(config: Path) -> None:
+    session = opened(config, MAJORITY)
+    number = suggested(session)
+    assert "0 of 2" in say(session, "/approve", "ann")
+    assert "1 of 2: Ann yes" in say(session, f"/approve {number}", "ann")
+    assert "1 of 2: Ann yes" in say(session, f"/approve {number}", "ann")  # once, however often it is said
+    assert "Nobody asked you" in say(session, f"/approve {number}", "eve")
+    assert "Nobody asked you" in say(session, f"/approve {number}", "bob", channel="other")
+    assert text(session) == b"one\n"
+    assert "is applied" in say(session, f"/approve {number}", "bob")
+    assert text(session) == b"two\n"
+    assert "applied" in say(session, f"/deny {number}", "cy")
+    session.engine.undo.undo(actor=Actor("cli"))
+    assert text(session) == b"one\n"
+    assert [one.kind for one in session.engine.journal.records(kind="vote")] == ["vote"] * 3
+    assert session.engine.journal.verify().head
+
+
+def test_who_changes_their_mind_counts_once_and_what_cannot_be_reached_is_rejected(config: Path) -> None:
+    session = opened(config, MAJORITY)
+    number = suggested(session)
+    say(session, f"/approve {number}", "ann")
+    assert "0 of 2" in say(session, f"/deny {number}", "ann")
+    assert "is rejected" in say(session, f"/deny {number}", "bob")
+    assert "rejected by Bob" in say(session, f"/approve {number}", "cy")
+    assert text(session) == b"one\n"
+
+
+def test_a_vote_is_for_the_steps_it_was_given_for_and_a_memory_that_moved_on_is_left(config: Path) -> None:
+    session = opened(config, MAJORITY)
+    number = suggested(session)
+    say(session, f"/approve {number}", "ann")
+    (step,) = session.engine.proposals.get(number).steps
+    assert isinstance(step, Write)
+    revise(session.engine, number, [step._replace(data=b"three\n")])
+    assert "1 of 2: Bob yes" in say(session, f"/approve {number}", "bob")
+    session.engine.save(AT, b"mine\n", expected_sha256=step.expected_sha256, actor=Actor("cli"))
+    assert "is stale" in say(session, f"/approve {number}", "cy")
+    assert text(session) == b"mine\n"
+
+
+def test_one_of_a_chat_is_enough_where_the_rule_says_so_and_rules_fit_in_their_order(config: Path) -> None:
+    rules = (
+        '[approvals.rooms]\nof = ["team-eng:boss"]\nwhat = ["channel"]\n'
+        '[approvals.other]\nof = ["team-eng:boss"]\nroots = ["files:*"]\n'
+        '[approvals.all]\nof = ["chat:team-eng"]\nhours = 2\n'
+    )
+    session = opened(config, rules)
+    number = suggested(session)
+    assert "is applied" in say(session, f"/approve {number}", "anybody")
+    late = suggested(session, Write(AT, b"four\n", session.engine.read(AT).sha256))
+    now = session.engine.turns.clock()
+    session.engine._ledger.clock = lambda: now + 3 * HOUR_MS
+    assert "in time" in say(session, f"/approve {late}", "anybody")
+    assert text(session) == b"two\n"
+    none = opened(config, "")
+    assert "Nobody asked you" in say(none, f"/approve {late}", "anybody")
+    assert "Nothing waits" in say(none, "/approve", "anybody")
+
+
+def test_last_votes_at_once_decide_once(config: Path) -> None:
+    session = opened(config, MAJORITY.replace("majority = true", "need = 1"))
+    number = suggested(session)
+    with ThreadPoolExecutor(3) as pool:
+        said = [*pool.map(lambda one: say(session, f"/approve {number}", one), ("ann", "bob", "cy"))]
+    assert sum("is applied. 1 of 1" in one for one in said) == 1
+    assert text(session) == b"two\n"
+    assert len(session.engine.history.audit(address=AT)) == 2
+    database = apsw.Connection(f"{session.settings.state_dir}/state.db")
+    for statement in ("UPDATE votes SET yes = 0", "DELETE FROM votes"):
+        with pytest.raises(apsw.ConstraintError):
+            database.execute(statement)
