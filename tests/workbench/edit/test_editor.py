@@ -64,7 +64,7 @@ async def test_opening_and_closing_changes_nothing(tmp_path: Path, data: bytes) 
         (b"one\ntwo\n", b"xone\ntwo\n"),
         (b"one\r\ntwo", b"xone\r\ntwo"),
         (b"\xef\xbb\xbfone\rtwo\r", b"\xef\xbb\xbfxone\rtwo\r"),
-        (b"", b"x"),
+        (b"", b"x\n"),
     ],
 )
 async def test_a_save_keeps_line_ends_mark_and_final_newline(tmp_path: Path, data: bytes, after: bytes) -> None:
@@ -246,7 +246,7 @@ async def test_a_new_memory_is_written_by_its_first_save(tmp_path: Path) -> None
         assert not bench.path("new.md").exists()
         await pilot.press("h", "i", "ctrl+s")
         await until(pilot, lambda: bench.path("new.md").exists())
-        assert bench.path("new.md").read_bytes() == b"hi"
+        assert bench.path("new.md").read_bytes() == b"hi\n"
         await until(pilot, lambda: bench.editor.state is FileState.CLEAN)
 
 
