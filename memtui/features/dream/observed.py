@@ -97,7 +97,7 @@ def _corrected(cards: _Cards) -> Iterator[Tidying]:
             continue
         concepts = _concepts(said)
         older = [card for concept in concepts for card in having[concept] if card.at < said.at]
-        about = max(older, key=lambda card: len(_concepts(card) & concepts), default=None)
+        about = max(older, key=lambda card: (len(_concepts(card) & concepts), card.at, card.name), default=None)
         if about is not None and len(_concepts(about) & concepts) >= _SHARED:
             one, other = cards.shown(about), cards.shown(said)
             yield _note("corrected", f"{one.name} is older than a correction: {said.title} Does it hold?", one, other)

@@ -8,7 +8,7 @@ import pytest
 
 from memtui.engine.model import Actor
 from memtui.engine.proposal import Evidence
-from memtui.features.dream.observed import _Cards, _recurring
+from memtui.features.dream.observed import _Cards, _corrected, _recurring
 from memtui.features.observations.model import Card
 from memtui.features.proposals.apply import carry_out, decide
 from tests.cli.conftest import Cli, cli, config
@@ -72,35 +72,44 @@ def test_what_is_withheld_or_switched_off_is_proposed_by_nobody(
     assert cli("dream", "--dry-run", "--json").items == []
 
 
+CARD = Card(
+    0,
+    b"",
+    0,
+    "session",
+    0,
+    "",
+    "",
+    "codex",
+    "0-1",
+    b"",
+    b"",
+    "change",
+    "Why is CI red?",
+    "",
+    (),
+    (),
+    (),
+    "",
+    0,
+    0,
+    0,
+    brought=False,
+)
+
+
 def test_what_is_asked_in_three_sessions_on_three_days_is_a_question() -> None:
-    card = Card(
-        0,
-        b"",
-        0,
-        "session",
-        0,
-        "",
-        "",
-        "codex",
-        "0-1",
-        b"",
-        b"",
-        "change",
-        "Why is CI red?",
-        "",
-        (),
-        (),
-        (),
-        "",
-        0,
-        0,
-        0,
-        brought=False,
-    )
 
     def asked(days: list[int]) -> list[str]:
-        cards = [card._replace(id=day * DAY << 12, path=str(at)) for at, day in enumerate(days)]
+        cards = [CARD._replace(id=day * DAY << 12, path=str(at)) for at, day in enumerate(days)]
         return [one.why for one in _recurring(_Cards((), tuple(cards), lambda one: Evidence("observation", one.word)))]
 
     assert asked([1, 2, 2]) == asked([1, 2]) == []
     assert asked([1, 2, 3]) == ["You asked this in 3 sessions: Why is CI red? Would a memory help?"]
+
+
+def test_of_memories_as_near_to_a_correction_the_newest_is_asked_about() -> None:
+    about = [CARD._replace(id=at << 12, path=f"{at}.md", concepts=(f"a{at}", "b", "c")) for at in range(9)]
+    said = CARD._replace(id=DAY << 12, type="correction", concepts=tuple("bc") + tuple(f"a{at}" for at in range(9)))
+    cards = _Cards(tuple(about), (said,), lambda one: Evidence("observation", one.path))
+    assert [one.evidence[0].name for one in _corrected(cards)] == ["8.md"]
