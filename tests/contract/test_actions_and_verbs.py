@@ -28,6 +28,9 @@ TWINS = {
     "accept": "accept", "carry_out": "accept", "reject": "reject", "put_off": "reject --later",
     "install_hook": "install", "lift_line": "health --fix, health --line",
     "mute_finding": "check --mute", "mute_memory": "check --mute", "mute_kind": "check --mute",
+    "view_observed": "obs", "obs_edit": "obs", "obs_private": "obs --as", "obs_suppressed": "obs --as",
+    "obs_normal": "obs --as", "obs_delete": "obs", "obs_restore": "obs", "obs_redact": "obs", "obs_rebuild": "obs",
+    "obs_promote": "obs, create",
     "view_tasks": "tasks", "task_cancel": "tasks", "task_retry": "tasks",
 }  # fmt: skip
 """Actions that write or show something, and the commands for it."""

@@ -32,7 +32,7 @@ def tops(modules: frozenset[str]) -> frozenset[str]:
 
 def test_modules_without_a_screen_load_none() -> None:
     rooms = ("ui", "workbench", "__main__")
-    views = re.compile(r"memtui\.features\.(host|\w+\.view\w*)")
+    views = re.compile(r"memtui\.features\.(host|\w+\.(inspector\.)?view\w*)")
     modules = (source.module for source in sources("memtui") if source.room not in rooms)
     assert not loads_a_screen(*(module for module in modules if not views.fullmatch(module)))
 

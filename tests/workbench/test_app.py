@@ -14,6 +14,7 @@ from textual import events
 from memtui.engine.ledger.cursors import SessionCursor
 from memtui.engine.ledger.touches import SessionFile, Touch
 from memtui.engine.model import Address, Draft
+from memtui.features.observations.derive import catch_up
 from memtui.safe_text import cell_width
 from memtui.ui.action import COMMON, Action, in_room, keymap_of, shown_key, shown_keys
 from memtui.ui.keys.keyed import KeyedScreen
@@ -60,9 +61,10 @@ class Full(Start):
                 file = SessionFile(f"/s/{number}.jsonl", "claude-code", f"session-{number}", "/s", at_, at_)
                 read = Touch("call", "opened", uid, BLAMED.path, at_ - number, agent=file.agent, session=file.session)
                 engine.touches.keep(file, [read], (), ("a test", SessionCursor(0, 0, 0, b"", b"", 0, "")), whole=True)
+            catch_up(engine, seconds=None)
 
 
-FROM_FILES = frozenset({"health", "cost", "entries", "tasks", "blame", "sessions"})
+FROM_FILES = frozenset({"observed", "health", "cost", "entries", "tasks", "blame", "sessions"})
 """The views that show something only where there are real files."""
 
 

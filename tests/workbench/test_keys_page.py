@@ -10,10 +10,10 @@ from memtui.workbench.actions import ACTIONS
 from memtui.workbench.keys import keys_page, list_panes
 from tests.house.source import ROOT
 
-SAME = {"n": {"new", "entry_new"}, "d t": {"trash", "entry_remove"}}
+SAME = {"n": {"new", "entry_new"}, "d t": {"trash", "entry_remove", "obs_delete"}, "d r": {"redact", "obs_redact"}}
 """Letters with one meaning for two kinds of rows: make a new one, remove this one."""
 
-OLDER = {"r": {"rename", "restore", "task_retry", "reject"}, "x": {"seen", "task_cancel"}}
+OLDER = {"r": {"rename", "restore", "task_retry", "reject", "obs_restore"}, "x": {"seen", "task_cancel"}}
 """Letters with several meanings, never two in one pane; `docs/contributing.md` says what keeps them apart."""
 
 PANE: dict[str, str] = {}

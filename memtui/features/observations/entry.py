@@ -1,6 +1,7 @@
 """The entry in the table of features: observations, small dated cards derived from memories."""
 
 from memtui.features.feature import Feature, Tool
+from memtui.ui.action import View, action
 from memtui.wire.params import AGENT, LIMIT
 from memtui.wire.verb import Param, Verb
 
@@ -14,7 +15,89 @@ _TYPES = (
     *("fix", "error", "change", "plan", "fact", "summary", "note"),
 )
 
+_STATES = (
+    ("private", ", p", "private", "Give it to no agent; asks nothing, u takes it back."),
+    ("suppressed", ", s", "suppressed", "Give it to no agent, and hide it here until . shows it."),
+    ("normal", ", n", "normal", "Let agents have it again."),
+)
+_VIEW_ACTIONS = (
+    action("obs_open", "enter  o", "open", "Open the memory at the entry the card is made of.", "observations"),
+    action("obs_hidden", ".", "hidden", "Show what is suppressed, deleted or redacted, too, or not.", "observations"),
+    action("obs_projects", "f8  ctrl+l", "projects", "Look in every project, or in this one only.", "observations"),
+    *(
+        action(
+            f"obs_by_{name}",
+            f"f {name[0]}",
+            f"by {name}",
+            f"Show only the next {name}; behind the last one all.",
+            "observations",
+        )
+        for name in ("type", "state", "kind")
+    ),
+    action("obs_around", "t", "around", "Show what was noted before and after it, or the list again.", "observations"),
+    action("obs_next", "n", "next place", "Go to the next place that was looked for.", "observations", moves=True),
+    action("obs_previous", "N", "previous place", "Go to the place before it.", "observations", moves=True),
+    action(
+        "obs_edit", "e", "edit", "Write over title, type and a note; its memory stays.", "observations", writes=True
+    ),
+    action(
+        "obs_promote",
+        "P",
+        "to memory",
+        "Make a memory of it: shows what is written first.",
+        "observations",
+        writes=True,
+    ),
+    *(action(f"obs_{name}", keys, label, help_, "observations", writes=True) for name, keys, label, help_ in _STATES),
+    action(
+        "obs_delete",
+        "d t",
+        "delete",
+        "Take it away; its memory stays, and r brings it back.",
+        "observations",
+        writes=True,
+    ),
+    action(
+        "obs_restore",
+        "r",
+        "restore",
+        "Bring a deleted card back, with its state and edits.",
+        "observations",
+        writes=True,
+    ),
+    action(
+        "obs_redact",
+        "d r",
+        "redact",
+        "Clear its text for good: asks for a typed word and a reason.",
+        "observations",
+        writes=True,
+    ),
+    action(
+        "obs_rebuild",
+        "g r",
+        "rebuild",
+        "Make all cards anew beside those there are; again stops it.",
+        "observations",
+        writes=True,
+    ),
+)
+
 FEATURE = Feature(
+    title="Observations",
+    view=View(
+        "observed",
+        "9",
+        "Observed",
+        "Show what memories say as dated cards, and decide who is given them.",
+        "memtui.features.observations.inspector.view:ObservedView",
+        (
+            *(one.id for one in _VIEW_ACTIONS),
+            *("mark", "range", "range_down", "range_up", "mark_all", "filter", "copy_contents", "reload"),
+        ),
+        ("obs_open", "filter", "obs_edit", "obs_promote", "obs_private", "obs_hidden", "obs_around", "mark"),
+    ),
+    actions=_VIEW_ACTIONS,
     works={"observe": "memtui.features.observations.work:observe"},
     begins="memtui.features.observations.work:begin",
     status="memtui.features.observations.verbs:status",

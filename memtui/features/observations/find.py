@@ -70,6 +70,7 @@ def looking(
     private: bool = False,
     seconds: float | None = None,
     sessions: SessionReach | None = None,
+    known: ObserveProgress | None = None,
 ) -> Iterator[CardLook]:
     """CardLook at cards, after what is new was derived as far as there was time.
 
@@ -79,6 +80,7 @@ def looking(
         private: a person asks and wants what is private, too.
         seconds: how long to derive; None: as long as a question may wait.
         sessions: which of them may be read; None: no card of a session is given.
+        known: how far it is, where that was asked a moment ago; then nothing is derived.
 
     Raises:
         StorageError: `E_STORE`, what was decided cannot be read, so nothing is handed out.
@@ -89,7 +91,7 @@ def looking(
             code="E_STORE",
             hint="Run `memtui doctor`.",
         )
-    progress = catch_up(engine, seconds=SOON if seconds is None else seconds, sessions=sessions)
+    progress = known or catch_up(engine, seconds=SOON if seconds is None else seconds, sessions=sessions)
     reader = generations.reader(engine.observations, agent=client is not None)
     own = None if client is None else {"memtui", *(one.id for one in KNOWN if canonical(client) in one.client[:1])}
     roots = {root.id for root in engine.roots.all() if own is None or root.agent in own}
@@ -107,14 +109,15 @@ def looking(
         yield CardLook(reader, progress, wanted)
 
 
-def search(look: CardLook, text: str, *, limit: int = LIMIT, cursor: str = "") -> CardPage:
+def search(look: CardLook, text: str, *, limit: int = LIMIT, cursor: str = "", most: int = MOST) -> CardPage:
     """Find cards.
 
     Args:
         look: what is looked at.
         text: words that should all occur; `"quoted"` ones together, `-excluded` ones not at all.
-        limit: at most so many, up to `MOST`.
+        limit: at most so many, up to `most`.
         cursor: `next` of the page before.
+        most: what a limit is at most.
 
     Raises:
         UsageError: `E_QUERY`, there is nothing to look for, or the cursor is of another search.
@@ -133,7 +136,7 @@ def search(look: CardLook, text: str, *, limit: int = LIMIT, cursor: str = "") -
         scored += [card for card in more if card.id not in known]
     cards = merged(scored)
     start = _start(cursor, look, query, cards)
-    hits = cards[start : start + max(1, min(limit, MOST))]
+    hits = cards[start : start + max(1, min(limit, most))]
     end = start + len(hits)
     following = cursor_of(look, query, end, hits[-1]) if hits and end < len(cards) else ""
     withheld = look.wanted.private or look.wanted.hidden

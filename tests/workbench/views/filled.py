@@ -9,6 +9,7 @@ from memtui.engine import Engine
 from memtui.engine.ledger.cursors import SessionCursor
 from memtui.engine.ledger.touches import SessionFile, Touch
 from memtui.engine.model import Address, Root
+from memtui.features.observations.derive import catch_up
 from memtui.ui.list_view import ListView
 from memtui.workbench.actions import VIEW
 from tests.agents.machine import Machine
@@ -62,6 +63,7 @@ class Filled(World):
                 engine.tasks.finish(task.id, "failed", error=("E_TEXT", "The reply was no JSON."))
             for name in (ODD, "n4.md", "n5.md"):
                 engine.save(at(name), "new\n", expected_sha256=engine.read(at(name)).sha256, actor=CLAUDE)
+            catch_up(engine, seconds=None)
 
     def engine(self, *, read_only: bool = False) -> Engine:
         """An engine as a new process opens it."""

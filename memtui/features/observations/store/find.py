@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import apsw
 
-from memtui.engine.observation import NORMAL, PRIVATE, REDACTED
+from memtui.engine.observation import NORMAL, PRIVATE, REDACTED, STATES
 from memtui.features.observations.model import SESSION, Card, CardSource, at_of, word_of
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import SELECT, card_of, sources_of
@@ -47,6 +47,9 @@ class CardFilter(NamedTuple):
     """Projects of which cards of sessions are looked at, too."""
     whose: tuple[str, ...] | None = None
     """Agents whose sessions these may be; None: of all."""
+    state: str = ""
+    """Only in this state: a word of `STATES`, `deleted` or `brought`; for a person."""
+    kind: str = ""
 
 
 class CardHit(NamedTuple):
@@ -163,11 +166,14 @@ class CardReader:
         rows = [self._database.execute(f"SELECT text_key FROM {table} WHERE source = ?", (source,)) for table in tables]
         return [text_key for some in rows for (text_key,) in some]
 
-    def counts(self, wanted: CardFilter) -> dict[str, int]:
-        """How many cards there are for a person: normal, private, brought, hidden (suppressed or deleted), redacted."""
-        only, values = self._mine(wanted), self._values(wanted)
-        ((normal,),) = self._database.execute(f"SELECT count(*) FROM shared s WHERE {only}", values)
-        found = {"normal": int(normal)}
+    def counts(self, wanted: CardFilter, *, every: bool = True) -> dict[str, int]:
+        """How many cards there are for a person: normal, private, brought, hidden (suppressed or deleted), redacted.
+
+        Without `every` those that are normal are not counted, which takes the longer the more there are.
+        """
+        only, values, found = self._mine(wanted), self._values(wanted), dict[str, int]()
+        if every:
+            ((found["normal"],),) = self._database.execute(f"SELECT count(*) FROM shared s WHERE {only}", values)
         if wanted.private:
             hidden = f"deleted OR state NOT IN ({NORMAL}, {PRIVATE}, {REDACTED})"
             for name, is_so in (
@@ -218,6 +224,12 @@ class CardReader:
         ]
         if wanted.types:
             parts.append(f"s.type IN ({', '.join(repr(one) for one in wanted.types)})")
+        if wanted.kind:
+            parts.append(f"s.kind = {wanted.kind!r}")
+        if wanted.state in STATES:
+            parts.append(f"s.state = {STATES.index(wanted.state)} AND NOT s.deleted AND NOT s.brought")
+        elif wanted.state:
+            parts.append("s.deleted" if wanted.state == "deleted" else "s.brought")
         if wanted.private or wanted.hidden:
             states = f"{NORMAL}, {PRIVATE}"
             parts.append("1" if wanted.hidden else f"s.state IN ({states}) AND NOT s.deleted")

@@ -1,0 +1,1 @@
+"""The inspector: cards on a screen, with what a person decides about them."""

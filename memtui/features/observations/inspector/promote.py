@@ -1,0 +1,65 @@
+"""A memory made of a card: in the shape of the agent whose folder it goes to, as one step of undo.
+
+It is apart because it plans and writes a memory, which nothing else of observations does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from memtui.engine.model import TYPES, Actor, Address, Done, Root
+from memtui.errors import ConflictError, UsageError
+from memtui.features.observations.model import Card
+from memtui.features.transfer.names import slug_of
+from memtui.features.transfer.new_memory import NewPlan as NewPlan
+from memtui.features.transfer.new_memory import Sheet, plan_new
+from memtui.features.typed_address import Target
+from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+
+def place_of(card: Card, roots: Mapping[str, Root]) -> str | None:
+    """Where a memory of a card goes unless somebody says otherwise: an address; None when nothing can be written."""
+    writable = [id_ for id_, root in roots.items() if root.kind == "memories" and not root.read_only]
+    found = next((id_ for id_ in ("memtui:project", "memtui:global", *writable) if id_ in writable), None)
+    return None if found is None else f"{found}/{slug_of(card.title)}.md"
+
+
+def plan(engine: Engine, card: Card, text: str, roots: Mapping[str, Root]) -> NewPlan:
+    """Work out what would be written for an address as it is typed; raises as `plan_new`, and `UsageError`."""
+    first = next(iter(roots))
+    target = Target(Address(first, ""), "", 0, "new").read(text, roots)
+    if target.problem:
+        raise UsageError(target.problem)
+    folder, _, name = target.address.path.rpartition("/")
+    kind = card.type if card.type in TYPES else ""
+    body = f"{card.narrative.strip()}\n" + (f"\n{card.note.strip()}\n" if card.note.strip() else "")
+    sheet = Sheet(name, card.title, kind, f"{body}\nFrom observation {card.word}, {card.address}.\n")
+    return plan_new(engine, roots[target.address.root], folder, sheet)
+
+
+def preview(made: NewPlan, width: int, *, plain: bool) -> Page:
+    """Draw every byte that would be written."""
+    page: list[PageLine] = []
+    for change in made.changes:
+        what = "a line in" if change.before else "is written with"
+        page += words_page(
+            f"{change.address} {what}:" if not change.before else f"{what} {change.address}:", width=width
+        )
+        page += text_page(change.after, width, plain=plain)
+    return tuple(page)
+
+
+def write(engine: Engine, made: NewPlan, *, actor: Actor) -> Done:
+    """Write it, as one step of undo.
+
+    Raises:
+        ConflictError: something of it was changed meanwhile; nothing is written.
+    """
+    done = engine.together.do(made.steps, actor=actor, label=f"make {made.address} of an observation")
+    if not all(one.ok for one in done.outcomes):
+        raise ConflictError(f"{made.address} was changed in that moment.", hint="Try it again.")
+    return done

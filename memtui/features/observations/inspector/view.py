@@ -1,0 +1,572 @@
+"""The cards in the workbench: found while one types, with who is given each, and everything a person decides about one.
+
+A decision is one step of undo and says so; redacting alone cannot be undone, and asks for a word and a reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from memtui.engine.model import Actor, Address, Done
+from memtui.engine.observation import NORMAL, PRIVATE, REDACTED
+from memtui.engine.task import OPEN, QUEUED, Task
+from memtui.errors import MemtuiError
+from memtui.features.host import WRITE, Host
+from memtui.features.observations import decide
+from memtui.features.observations.inspector import promote
+from memtui.features.observations.inspector.line import KINDS, SHOWN, with_next
+from memtui.features.observations.inspector.look import (
+    LookFor,
+    Seen,
+    Whereabouts,
+    follow,
+    line_of,
+    made_words,
+    marks_of,
+    show,
+)
+from memtui.features.observations.model import TYPES, Card
+from memtui.features.observations.sessions.files import SessionReach
+from memtui.features.observations.work import KIND
+from memtui.features.tasks.lanes import refuse_off
+from memtui.features.tasks.workspace import workspace_of
+from memtui.matching import Query
+from memtui.safe_text import visible
+from memtui.ui.action import Action
+from memtui.ui.draw.pages import fold, words_page
+from memtui.ui.draw.spans import Line, Run
+from memtui.ui.draw.times import Look, ago
+from memtui.ui.draw.words import both_ends, count_words, fit
+from memtui.ui.list_view import ListView
+from memtui.ui.rows import ListRows
+from memtui.ui.widgets.prompts import Question
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+    from memtui.engine.observation import ObservationMark
+    from memtui.ui.view_screen import Within
+
+REST = 0.08
+"""Seconds after the last letter before it is looked for."""
+REBUILDING = 0.5
+"""Seconds between two looks at how far a rebuild is."""
+WIDE = 64
+"""Cells from which on a row says where a card comes from."""
+GROUP = "observed"
+WORD = "redact"
+_ONE = ("obs_open", "obs_edit", "obs_promote", "obs_redact", "obs_around", "copy_contents")
+"""Actions about the row under the cursor."""
+_SOME = ("obs_private", "obs_suppressed", "obs_normal", "obs_delete", "obs_restore", "mark", "range")
+EXPLAINED = (
+    "Redacting clears the text of this card for good: in every file of memtui's own, and in backups what was written "
+    "over it. Nobody finds the card any more, and u does not bring it back.\n"
+    "{} stays as it is, and so do its versions: take the words out there, then redact the versions. Out of reach are "
+    "other copies, git, snapshots and exported bundles."
+)
+
+
+class ObservedView(ListView[Card]):
+    """Observations, and what an agent gets of each."""
+
+    ID: ClassVar[str] = "observed"
+    HELP = """Small dated cards made of what your memories say, the newest first. / looks for words in all of them as
+you type; type:decision, state:private, kind:note, agent:codex, path:src and since:2d in the same line filter, and f t,
+f s and f k write the first three. Beside a card stands what it is made of and exactly what an agent gets. , p makes it
+private: no agent is given it; , s hides it from you, too, until . shows it; , n takes both back. e edits title, type
+and a note, P makes a memory of it, d t takes it away and r brings it back; u takes each of these back. d r clears its
+text for good. ? before a card: a decision is on no entry now, so what is new in that file is withheld until you
+decide."""
+    QUIET = 0.3
+
+    def __init__(self, host: Host) -> None:
+        super().__init__(host.shell, ListRows(lambda card: card.name))
+        self.host, self.jobs = host, host.jobs
+        self.wanted = LookFor()
+        self.seen: Seen | None = None
+        self.problem = ""
+        """Why nothing can be shown."""
+        self._again = False
+        """What is behind was asked a moment ago: letters are not waited for with every file."""
+        self._types: frozenset[str] = frozenset()
+        """Types of the cards that were shown before one of them was asked for."""
+        self._typed = False
+        """The rows are of other words: the cursor goes to the best."""
+        does: dict[str, Callable[[], object]] = {
+            "obs_open": self._open,
+            "obs_hidden": lambda: self._ask_for(self.wanted._replace(hidden=not self.wanted.hidden)),
+            "obs_projects": self._toggle_projects,
+            "obs_around": self._around,
+            "obs_next": lambda: self.page.go_to_place(1),
+            "obs_previous": lambda: self.page.go_to_place(-1),
+            "obs_edit": self._edit,
+            "obs_promote": self._promote,
+            "obs_delete": partial(self._decide, decide.delete, "Deleted"),
+            "obs_restore": partial(self._decide, decide.restore, "Restored"),
+            "obs_redact": self._ask_to_redact,
+            "obs_rebuild": self._rebuild,
+            "copy_contents": lambda: self.host.copy(self.card.narrative, "the text of the card"),
+        }
+        for word in ("private", "suppressed", "normal"):
+            does[f"obs_{word}"] = partial(self._decide, partial(_set_state, word), f"Now {word}")
+        for name, values in (("type", TYPES), ("state", SHOWN), ("kind", KINDS)):
+            does[f"obs_by_{name}"] = partial(self._cycle, name, values)
+        self._does |= does
+
+    @property
+    def card(self) -> Card:
+        """The card under the cursor; actions that need one are off without."""
+        return self.rows.shown[self.list.cursor]
+
+    # Looking
+
+    def entered(self, within: Within | None) -> None:
+        """Go on where it was left, with what is new."""
+        del within
+        self.prompt, self._again = None, False
+        self.load()
+
+    def read_rows(self, *, awaited: bool) -> None:
+        """Ask for the cards."""
+        if not self.host.settings.value("observe.enabled"):
+            self.take(())
+            return
+        wanted, known = self.wanted, self.seen.progress if self._again and self.seen else None
+        where = self.standing
+
+        def job(engine: Engine, stop: Callable[[], bool], tell: Callable[[Seen], None]) -> Seen:
+            return follow(engine, wanted, where, known, stop, tell)
+
+        self.jobs.stream(
+            job, self._take, what="read the observations", group=GROUP, otherwise=self._failed, awaited=awaited
+        )
+
+    def _take(self, seen: Seen) -> None:
+        self.seen, self.problem, self._again = seen, "", False
+        self.take(seen.cards)
+        if self._typed:
+            self._typed = False
+            self.list.go(0)
+        if self.prompt is not None and self.prompt.question.label == "/":
+            self.prompt.note = self._found()
+            self.update("#view-footer")
+        if seen.rebuild is not None and self.shell.current == self.ID:
+            self.due = self.set_timer(REBUILDING, self.load)
+
+    def _failed(self, error: MemtuiError) -> None:
+        self.problem = f"{error.message} {error.hint}".strip()
+        self.take(())
+
+    @property
+    def standing(self) -> Whereabouts:
+        """Where the person stands now."""
+        roots, around = frozenset(self.host.projects.own_roots or self.host.roots), self.host.surroundings
+        if around is None:
+            return Whereabouts(roots, "", None)
+        return Whereabouts(roots, workspace_of(around).id, SessionReach(self.host.settings, around))
+
+    def _ask_for(self, wanted: LookFor, *, again: bool = True) -> None:
+        self.wanted, self._again = wanted, again
+        self.update("#listed-title")
+        self.load()
+
+    def _filter(self) -> None:
+        """Look for what is typed, once no other letter follows."""
+
+        def typed(line: str) -> None:
+            self.wanted = self.wanted._replace(line=line, around=None)
+            self._again = self._typed = True
+            if self.due is not None:
+                self.due.stop()
+            self.due = self.set_timer(REST, self.load)
+            self.update("#listed-title")
+
+        def cancelled() -> None:
+            self.close_prompt()
+            self._ask_for(self.wanted._replace(line=""))
+
+        question = Question(
+            *("/", self.wanted.line, lambda _: self.close_prompt(), cancelled), changed=typed, over=True
+        )
+        self.ask(question)
+
+    def _cycle(self, name: str, values: tuple[str, ...]) -> None:
+        if name == "type":
+            if "type:" not in self.wanted.line:
+                self._types = frozenset(card.type for card in self.rows.all)
+            values = tuple(one for one in values if one in self._types)
+        self._ask_for(self.wanted._replace(line=with_next(self.wanted.line, name, values), around=None))
+
+    def _toggle_projects(self) -> None:
+        everywhere = not self.wanted.everywhere
+        if not everywhere:
+            self._ask_for(self.wanted._replace(everywhere=False))
+            return
+        more = self.host.projects.more_roots
+        self.say("Looking for every project.")
+
+        def found(_: None) -> None:
+            self.show_hint(None)
+            self._ask_for(self.wanted._replace(everywhere=True), again=False)
+
+        self.jobs.run(lambda engine: engine.roots.add(more()), found, what="find other projects")
+
+    def _around(self) -> None:
+        """Show what happened around a card, or the list again."""
+        self._ask_for(self.wanted._replace(around=None if self.wanted.around is not None else self.card))
+
+    def step_back(self) -> bool:
+        """From the text, then from what is around a card, then without words, then without marks."""
+        if self.in_page or self.has_class("-reading") or (self.wanted.around is None and not self.wanted.line):
+            return super().step_back()
+        line = self.wanted.line if self.wanted.around is not None else ""
+        self._ask_for(self.wanted._replace(around=None, line=line))
+        return True
+
+    # What is drawn
+
+    def draw(self, item: Card, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        plain, wide = self.ascii, width >= WIDE
+        state = "d" if item.deleted else " psr"[item.state] if item.state else "b" if item.brought else " "
+        signs = state + ("?" if item.adrift else "*" if item.patch else " ")
+        lead: list[Run] = [
+            ("*" if item.name in self.rows.marks else " ", "mark"),
+            (signs + " ", "warning" if item.withheld else "agent"),
+            (fit(item.type, 10, plain=plain) + " ", "agent"),
+            (f"{ago(item.at, self.host.now()) if item.id else '':>4}  ", "dim"),
+        ]
+        tail: list[Run] = []
+        if wide:
+            room = min(30, width // 4)
+            where = both_ends(visible(item.path.rpartition("/")[2]), room, plain=plain)
+            tail = [(f"  {where:<{room}}"[: room + 2], "description"), (f" {item.tokens or '':>5}", "dim")]
+        room = max(width - sum(len(text) for text, _ in (*lead, *tail)), 8)
+        title = "(redacted)" if item.state == REDACTED else visible(item.title)
+        style = "dim" if item.deleted or item.state > PRIVATE else "warning" if not item.id else "name"
+        return [*lead, (fit(title, room, plain=plain), style), *tail]
+
+    def list_words(self) -> tuple[str, Line]:
+        """How many there are, what of them is shown, and what a person has to know."""
+        seen, notes = self.seen, [*self._found()]
+        if self.wanted.line:
+            notes.append((f" | /{visible(self.wanted.line)}", "agent"))
+        if self.wanted.everywhere:
+            notes.append((" | every project", "agent"))
+        if self.rows.marks:
+            notes.append((f" | {len(self.rows.marks)} marked", "mark"))
+        if seen is not None:
+            hidden = seen.counts.get("hidden", 0) + seen.counts.get("redacted", 0)
+            words = " | hidden shown" if self.wanted.hidden else f" | {hidden:,} hidden" * bool(hidden)
+            notes += [(words, "title")] * bool(words)
+            lost = seen.counts.get("adrift", 0) + seen.lost
+            notes += [(f" | {lost:,} unsure ?", "warning")] * bool(lost)
+            if seen.rebuild is not None:
+                far = seen.rebuild.progress or ("waits" if seen.rebuild.state == QUEUED else "begins")
+                notes.append((f" | rebuild: {far}", "agent"))
+            elif seen.progress.pending:
+                notes.append((f" | {seen.progress.pending:,} behind", "warning"))
+        return "Around a card" if self.wanted.around is not None else "Observed", notes
+
+    def _found(self) -> Line:
+        seen = self.seen
+        if seen is None:
+            return []
+        if seen.asked.problem:
+            return [(seen.asked.problem, "warning")]
+        many = "newest " * seen.many
+        return [(f"{many}{len(self.rows.all):,}{' found' * bool(self.wanted.line)}", "title")]
+
+    def empty_lines(self) -> Sequence[Sequence[Run]]:
+        """What is shown when there are no rows: why, and what to do."""
+        if not self.host.settings.value("observe.enabled"):
+            return [
+                [("  Observing is switched off: no cards are made, and none are given.", "strong")],
+                [("  observe.enabled = true", "key"), (" in your settings switches it on.", "name")],
+            ]
+        if self.problem:
+            return [[("  " + part, "problem")] for part in fold(visible(self.problem), max(self.list.room - 3, 10))]
+        if not self.loaded or self.seen is None:
+            return [[("  reading...", "dim")]]
+        if self.wanted.line:
+            return [
+                [("  No card matches that; ", "name"), ("esc", "key"), (" shows all", "name")],
+                [("  . shows those that are hidden, f8 looks in every project.", "description")],
+            ]
+        if self.jobs.read_only:
+            return [[("  There are no cards, and memtui runs read-only: started without, it makes them.", "strong")]]
+        if self.seen.progress.pending:
+            return [[(f"  {self.seen.progress.pending:,} memories are being read...", "dim")]]
+        return [
+            [("  There are no cards yet.", "strong")],
+            [("  They are made of your memories by themselves: write one in ", "name"), ("1", "key"), (",", "name")],
+            [("  or keep a note: ", "name"), ("memtui observe the pool dies at night", "key")],
+            [
+                ("  Agents' sessions make some, too: ", "name"),
+                ("memtui sessions on --keep cards", "key"),
+                (" asks", "name"),
+            ],
+        ]
+
+    def read_text(self, item: Card) -> None:
+        """Show what a card is."""
+        if self.prompt is not None and self.prompt.question.label != "/":
+            return  # the text says what is asked
+        width, look = self.page.text_width, Look(self.host.now(), self.ascii, self.shell.named)
+        query = self.seen.query if self.seen is not None else Query(())
+        self.jobs.run(
+            lambda engine: show(engine, item, query, look, width),
+            lambda found: self.show_text(item, *found),
+            what="draw an observation",
+            latest="observed-page",
+        )
+
+    def page_words(self) -> tuple[str, Line]:
+        """Which card."""
+        return ("Card" if self.item is None else f"{self.item.type} {self.item.word[:8]}"), self.page.places()
+
+    # Keys
+
+    def off(self, action: Action) -> str:
+        """Why an action is off now."""
+        item = self.item
+        if action.id in (*_ONE, *_SOME) and item is None:
+            return "There is no card here."
+        if action.id in ("obs_next", "obs_previous") and not self.page.starts:
+            return "There is no place that was looked for."
+        if item is None:
+            return ""
+        if action.id in _SOME and any(one.state == REDACTED for one in self._targets()):
+            return "A redacted card stays as it is: its text is gone for good."
+        if action.id in ("obs_edit", "obs_promote", "obs_redact", "copy_contents", "obs_around"):
+            if item.state == REDACTED:
+                return "It is redacted: its text is gone for good."
+            if not item.id:
+                return "This is a decision without a card: decide with , n or , p."
+        if action.id == "obs_open" and not item.root:
+            return "It is made of a session, and of no memory."
+        if action.id == "obs_restore" and not all(one.deleted for one in self._targets()):
+            return "It is not deleted."
+        if action.id == "obs_delete" and any(one.deleted for one in self._targets()):
+            return "It is deleted already; r brings it back."
+        if action.id == "obs_promote":
+            if item.deleted or item.state > PRIVATE:
+                return "It is kept from everybody: , n or r first."
+            return "Nobody reviewed the version it came with: g a in the tree first." if item.brought else ""
+        if action.id == "copy_contents" and item.withheld:
+            return "It is withheld: o opens its memory, to copy there."
+        return ""
+
+    def _targets(self) -> tuple[Card, ...]:
+        return self.rows.targets(self.list.cursor)
+
+    def _open(self) -> None:
+        """Open the memory at the entry."""
+        card, words = self.card, self.seen.asked.words if self.seen is not None else ""
+        self.jobs.run(
+            lambda engine: (engine.roots.names().get(card.root, ""), line_of(engine, card)),
+            lambda found: self.host.places.open_found(Address(found[0], card.path), (found[1], 1), words),
+            what="find where it stands",
+        )
+
+    # Deciding
+
+    def _decide(self, act: Callable[..., None], said: str) -> None:
+        """Decide about what is marked, else about the card under the cursor, as one step of undo."""
+        cards, actor, where = self._targets(), self.jobs.actor, self.standing
+        name = made_words(cards[0]) if len(cards) == 1 else count_words(len(cards), "card")
+
+        def done(_: None) -> None:
+            self.rows.marks.clear()
+            self.rows.range = None
+            self.host.say(f"{said}: {name}. u takes it back.", "good")
+            self._ask_for(self.wanted)
+
+        self.jobs.run(
+            lambda engine: act(engine, marks_of(engine, cards, where), actor=actor),
+            done,
+            what=f"decide about {name}",
+            lane=WRITE,
+        )
+
+    def _edit(self) -> None:
+        """Ask for title, type and note, one after the other; what was written over once is offered again."""
+        card, patch = self.card, dict[str, object]()
+
+        def ask(name: str, value: str, hint: str, then: Callable[[], None]) -> None:
+            def done(text: str) -> None:
+                if name == "type" and text.strip() not in TYPES:
+                    self._refuse(f"one of {', '.join(TYPES)}")
+                    return
+                if text.strip() != value:
+                    patch[name] = text.strip()
+                self.close_prompt()
+                then()
+
+            self.ask(Question(name, value, done, self._nothing, hint=lambda _: [(hint, "dim")]))
+
+        def note() -> None:
+            ask("note", card.note.replace("\n", " "), "found with the text; enter keeps all three", save)
+
+        def kind() -> None:
+            ask("type", card.type, "enter goes on to a note", note)
+
+        def save() -> None:
+            if not patch:
+                self.say("Nothing was changed.")
+                return
+            actor, where = self.jobs.actor, self.standing
+            self.jobs.run(
+                lambda engine: decide.edit(engine, marks_of(engine, (card,), where)[0], patch, actor=actor),
+                lambda _: self._edited(),
+                what="edit an observation",
+                lane=WRITE,
+            )
+
+        ask("title", card.title, "empty: what the rules made; enter goes on to its type", kind)
+
+    def _edited(self) -> None:
+        self.host.say("Edited: its memory is as it was. u takes it back.", "good")
+        self._ask_for(self.wanted)
+
+    def _nothing(self) -> None:
+        self.close_prompt()
+        self.say("Nothing was changed.")
+        self._shown = None
+        self.read_row()
+
+    def _ask_to_redact(self) -> None:
+        """Explain what it means, then ask for the word and for a reason."""
+        card = self.card
+        address = visible(card.address)
+        width = self.page.text_width
+
+        def reason(why: str) -> None:
+            if not why.strip():
+                self._refuse("a redaction needs a reason")
+                return
+            self.close_prompt()
+            actor, where = self.jobs.actor, self.standing
+            self.jobs.run(
+                lambda engine: decide.redact(
+                    engine, marks_of(engine, (card,), where)[0], actor=actor, reason=why.strip()
+                ),
+                redacted,
+                what="redact an observation",
+                lane=WRITE,
+            )
+
+        def redacted(whole: bool) -> None:
+            left = "Redacted for good." if whole else "Redacted; the last bytes go at the next look."
+            self.host.say(f"{left} Its memory still has the words: o opens it.", "good" if whole else "warning")
+            self._ask_for(self.wanted)
+
+        def word(text: str) -> None:
+            if text.strip() == WORD:
+                self.ask(
+                    Question("reason", "", reason, self._nothing, hint=lambda _: [("why; enter clears it", "dim")])
+                )
+            else:
+                self._refuse(f"type {WORD}, or esc")
+
+        hint: Line = [("clears the text of this card for good", "warning")]
+        self.ask(Question(f"type {WORD}", "", word, self._nothing, hint=lambda _: hint))
+        self.give(words_page(*EXPLAINED.format(address).splitlines(), style="warning", width=width))
+
+    # A memory of it
+
+    def _promote(self) -> None:
+        """Show what would be written, ask where, and write it; of a private card only after a yes."""
+        card, roots = self.card, self.host.roots
+        start = promote.place_of(card, roots)
+        if start is None:
+            self.say("There is no folder of memtui's own or of an agent's to write it in.", "warning")
+            return
+
+        seen: set[Address] = set()
+
+        def shown(made: promote.NewPlan) -> None:
+            seen.add(made.address)
+            self.give(promote.preview(made, self.page.text_width, plain=self.ascii))
+            if self.prompt is not None:
+                self.prompt.note = [("enter writes what is shown", "dim")]
+                self.update("#view-footer")
+
+        def plan(text: str, then: Callable[[promote.NewPlan], None]) -> None:
+            self.jobs.run(
+                lambda engine: promote.plan(engine, card, text, roots),
+                then,
+                what="plan it",
+                otherwise=lambda error: self._refuse(error.message),
+            )
+
+        def entered(text: str) -> None:
+            plan(text, lambda made: write(made) if made.address in seen else shown(made))
+
+        def write(made: promote.NewPlan) -> None:
+            self.close_prompt()
+            actor = self.jobs.actor
+            self.jobs.run(
+                lambda engine: promote.write(engine, made, actor=actor), done, what=f"create {made.address}", lane=WRITE
+            )
+
+        def done(result: Done) -> None:
+            self.host.say(f"Created {result.outcomes[0].address}. u takes it back.", "good")
+            self.host.operations.touched(result.addresses)
+            self._ask_for(self.wanted, again=False)
+
+        def ask() -> None:
+            self.ask(
+                Question(
+                    "new memory", start, entered, self._nothing, hint=lambda _: [("enter shows what is written", "dim")]
+                )
+            )
+            plan(start, shown)
+
+        if card.state == NORMAL:
+            ask()
+        else:
+            self._ask_yes(f"it is private: agents that load {start.partition('/')[0]} would be given it", ask)
+
+    def _ask_yes(self, why: str, then: Callable[[], None]) -> None:
+        """Ask for a typed yes."""
+
+        def yes(text: str) -> None:
+            if text.strip() == "yes":
+                then()
+            else:
+                self._refuse("type yes, or esc")
+
+        self.ask(Question("type yes", "", yes, self._nothing, hint=lambda _: [(why, "warning")]))
+
+    def _refuse(self, why: str) -> None:
+        if self.prompt is not None:
+            self.prompt.refuse(why)
+            self.update("#view-footer")
+
+    # Rebuilding
+
+    def _rebuild(self) -> None:
+        """Make all cards anew as a task, or end the one that does."""
+        lane, settings, actor = self.standing.lane, self.host.settings, self.jobs.actor
+
+        def job(engine: Engine) -> Task:
+            now = [one for one in engine.tasks.all(lane, OPEN) if one.kind == KIND and one.request.get("rebuild")]
+            if now:
+                return engine.tasks.cancel(now[0].id)
+            refuse_off(settings, KIND)
+            return engine.tasks.enqueue(KIND, lane, actor.name, {"rebuild": True}, trigger="manual")
+
+        def done(task: Task) -> None:
+            if task.stopping or task.state not in OPEN:
+                self.host.say("The rebuild ends; the cards that were there stay. g r goes on with it.")
+            else:
+                self.host.say("All cards are made anew; those there are answer meanwhile. g r again stops it.", "good")
+            self._ask_for(self.wanted)
+
+        self.jobs.run(job, done, what="rebuild the observations", lane=WRITE)
+
+
+def _set_state(word: str, engine: Engine, marks: Sequence[ObservationMark], *, actor: Actor) -> None:
+    decide.set_state(engine, marks, word, actor=actor)

@@ -1,0 +1,234 @@
+"""The cards on the screen: found while one types, decided about by keys, each decision one step of undo."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from memtui.engine import Engine
+from memtui.engine.approval import Approver
+from memtui.engine.model import Policy, Root
+from memtui.features.observations import decide, find
+from memtui.features.observations.find import looking
+from memtui.features.observations.inspector.view import ObservedView
+from tests.workbench.views.real import ME, Real, World, at, real, write
+
+QUOKKA = "# Quokka\n\nThe quokka needs `src/pool.py`.\n\nAnd sleep.\n"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    made = World(tmp_path, Policy(entries=(("many.txt", "goose"),)))
+    (made.folder / "quokka.md").write_text(QUOKKA)
+    (made.folder / "retry.md").write_text("---\ntype: decision\n---\n# Retry\n\nNever retry a POST.\n")
+    (made.folder / "many.txt").write_text("Use okapi for tables.\n\nUse tabs.\n")
+    return made
+
+
+@asynccontextmanager
+async def opened(world: World, **facts: object) -> AsyncIterator[tuple[Real, ObservedView]]:
+    async with real(world, **facts) as screen:  # type: ignore[arg-type]
+        await screen.press("9")
+        view = screen.app.screen
+        assert isinstance(view, ObservedView)
+        await screen.until(lambda: view.loaded and view.row_count() == 4 and bool(view.page.page))
+        yield screen, view
+
+
+async def look_for(screen: Real, view: ObservedView, words: str, count: int = 1) -> None:
+    await screen.press("slash")
+    await screen.type(words)
+    await screen.press("enter")
+    await screen.until(lambda: view.wanted.line == words and view.due is None and view.row_count() == count)
+    await screen.until(lambda: view.item is None or view.item.word[:8] in screen.text)
+
+
+def told(world: World, words: str) -> list[str]:
+    """What an agent finds."""
+    with world.engine() as engine, looking(engine, client="codex", seconds=60) as look:
+        everywhere = look._replace(wanted=look.wanted._replace(roots=(1,)))
+        return [card.title for card in find.search(everywhere, words).cards]
+
+
+async def test_it_is_found_as_it_is_typed_and_beside_it_stands_what_an_agent_gets(world: World) -> None:
+    async with opened(world) as (screen, view):
+        await screen.press("slash")
+        await screen.type("quok")
+        await screen.until_text("1 found")
+        await screen.until_text("What an agent gets:")
+        await screen.until_text("from notes/quokka.md")
+        await screen.press("escape")
+        await screen.until(lambda: view.row_count() == 4)
+        await look_for(screen, view, "type:decision")
+        assert view.card.title == "Retry"
+        with world.engine() as other:
+            write(other, ["# New\n\nA new decision\n"], at("new.md"))
+        await screen.press("escape")
+        await screen.until(lambda: view.row_count() == 5)
+        assert view.card.title == "Retry"
+
+
+async def test_private_is_private_at_once_and_u_takes_it_back(world: World) -> None:
+    async with opened(world) as (screen, view):
+        await screen.press("asterisk", "comma", "p")
+        await screen.until_text("Now private: 4 cards. u takes it back.")
+        await screen.until(lambda: {card.state for card in view.rows.all} == {1})
+        await screen.until_text("What you alone see:")
+        assert told(world, "quokka") == told(world, "okapi") == []
+        await screen.press("u")
+        await screen.until(lambda: {card.state for card in view.rows.all} == {0})
+        assert told(world, "quokka") == ["Quokka"]
+        await look_for(screen, view, "quokka")
+        await screen.press("comma", "s")
+        await screen.until(lambda: view.row_count() == 0)
+        await screen.press("full_stop")
+        await screen.until(lambda: view.row_count() == 1)
+        await screen.until_text("suppressed: no agent")
+        await screen.press("P")
+        await screen.until_text("It is kept from everybody")
+
+
+async def test_it_is_deleted_softly_and_comes_back_with_its_edits(world: World) -> None:
+    async with opened(world) as (screen, view):
+        await look_for(screen, view, "quokka")
+        await screen.press("e")
+        await screen.press("ctrl+u")
+        await screen.type("Zebra")
+        await screen.press("enter", "ctrl+u")
+        await screen.type("nonsense")
+        await screen.press("enter")
+        await screen.until_text("one of correction")
+        await screen.press("ctrl+u")
+        await screen.type("fix")
+        await screen.press("enter")
+        await screen.type("walrus")
+        await screen.press("enter")
+        await screen.until_text("fix  ")
+        assert told(world, "walrus") == ["Zebra"]
+        await screen.press("d", "t")
+        await screen.until(lambda: view.row_count() == 0)
+        assert told(world, "walrus") == []
+        await screen.press("full_stop")
+        await screen.until(lambda: view.row_count() == 1 and view.card.deleted)
+        await screen.press("r")
+        await screen.until(lambda: not view.card.deleted)
+        assert told(world, "walrus") == ["Zebra"]
+        assert (world.folder / "quokka.md").read_text() == QUOKKA
+
+
+async def test_a_memory_is_made_of_it_after_its_bytes_were_seen(world: World) -> None:
+    async with opened(world) as (screen, view):
+        await look_for(screen, view, "quokka")
+        await screen.press("comma", "p")
+        await screen.until_text("Now private")
+        await screen.press("P")
+        await screen.until_text("it is private: agents that load notes would be given it")
+        await screen.type("yes")
+        await screen.press("enter")
+        await screen.until_text("quokka.md is there already")
+        await screen.press("ctrl+u")
+        await screen.type("notes/new.md")
+        await screen.press("enter")
+        await screen.until_text("notes/new.md is written with:")
+        assert not (world.folder / "new.md").exists()
+        await screen.press("enter")
+        await screen.until_text("Created notes/new.md.")
+        made = (world.folder / "new.md").read_text()
+        assert "The quokka needs" in made
+        assert f"From observation {view.card.word}, notes/quokka.md." in made
+        await screen.press("u")
+        await screen.until(lambda: not (world.folder / "new.md").exists())
+
+
+async def test_only_a_word_and_a_reason_redact(world: World) -> None:
+    async with opened(world) as (screen, view):
+        await look_for(screen, view, "quokka")
+        await screen.press("d", "r")
+        await screen.until_text("Redacting clears the text")
+        await screen.type("yes")
+        await screen.press("enter")
+        await screen.until_text("type redact, or esc")
+        await screen.press("ctrl+u")
+        await screen.type("redact")
+        await screen.press("enter", "enter")
+        await screen.until_text("a redaction needs a reason")
+        await screen.type("a slip")
+        await screen.press("enter")
+        await screen.until_text("Redacted")
+        await screen.press("escape", "full_stop")
+        await screen.until(lambda: any(card.state == 3 for card in view.rows.all))
+        await look_for(screen, view, "state:redacted")
+        await screen.until_text("(redacted)")
+        await screen.press("e")
+        await screen.until_text("It is redacted: its text is gone for good.")
+        assert told(world, "quokka") == []
+
+
+async def test_a_decision_that_is_on_nothing_is_the_first_row_until_somebody_decides(world: World) -> None:
+    async with opened(world) as (screen, view):
+        await look_for(screen, view, "okapi")
+        await screen.press("comma", "p")
+        await screen.until_text("Now private")
+        await screen.press("escape")
+        (world.folder / "many.txt").write_text("The narwhal.\n\nUse tabs.\n")
+        await screen.until(lambda: view.row_count() == 5 and not view.rows.all[0].id)
+        await screen.press("g", "g")
+        await screen.until_text("Everything new in that file is withheld")
+        await screen.until_text("unsure ?")
+        assert told(world, "narwhal") == []
+        await screen.press("comma", "n")
+        await screen.until(lambda: view.row_count() == 4)
+        assert told(world, "narwhal") == ["The narwhal."]
+
+
+async def test_a_rebuild_is_a_task_that_a_second_press_ends(world: World) -> None:
+    async with opened(world) as (screen, _):
+        await screen.press("g", "r")
+        await screen.until_text("All cards are made anew")
+        await screen.until_text("rebuild: waits")
+        await screen.press("g", "r")
+        await screen.until_text("The rebuild ends")
+        assert [task.state for task in screen.real.tasks.all()] == ["cancelled"]
+
+
+async def test_it_says_why_nothing_is_there(world: World, tmp_path: Path) -> None:
+    async with real(World(tmp_path / "empty")) as screen:
+        await screen.look("9", "There are no cards yet.")
+    with world.engine() as engine:
+        engine.watch.reconcile()
+    async with real(world, read_only=True) as screen:
+        await screen.look("9", "memtui runs read-only")
+
+
+class Onlooked(World):
+    """A world in which an agent may have started the workbench."""
+
+    agent = ""
+
+    def engine(self, *, read_only: bool = False) -> Engine:
+        """An engine as a new process opens it."""
+        roots, state = [Root("notes", str(self.folder))], str(self.base / "state")
+        said = Approver("cli", "", self.agent)
+        return Engine.open(roots, state_dir=state, clock=self.clock, read_only=read_only, approver=lambda: said)
+
+
+async def test_an_agent_that_runs_the_screen_sees_what_agents_see_and_decides_nothing(tmp_path: Path) -> None:
+    world = Onlooked(tmp_path)
+    for name in ("quokka", "zebra"):
+        (world.folder / f"{name}.md").write_text(f"# {name}\n")
+    with world.engine() as engine, looking(engine, private=True, seconds=60) as look:
+        (found,) = find.search(look, "quokka").cards
+        decide.set_state(engine, [decide.mark_of(engine, look, found.word)], "private", actor=ME)
+    world.agent = "Claude Code runs it."
+    async with real(world) as screen:
+        await screen.look("9", "What an agent gets:")
+        await screen.press("full_stop")
+        await screen.until_text("hidden shown")
+        await screen.press("comma", "n")
+        await screen.until_text("Only a person may")
+        view = screen.app.screen
+        assert isinstance(view, ObservedView)
+        assert [card.title for card in view.rows.all] == ["zebra"]
