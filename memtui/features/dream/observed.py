@@ -21,6 +21,7 @@ from memtui.features.dream.suggest import A_KIND
 from memtui.features.observations.answers import day
 from memtui.features.observations.find import looking
 from memtui.features.observations.model import Card
+from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.recall.find import recall
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import Working
@@ -62,7 +63,7 @@ def observed(working: Working) -> Iterator[Tidying]:
 
 
 def _read(working: Working) -> _Cards:
-    with looking(working.engine) as look:
+    with looking(working.engine, sessions=SessionReach(working.settings, working.surroundings)) as look:
         cards = look.reader.newest(look.wanted, NEWEST) if look.reader is not None else []
         shas = {place: source.sha.hex() for place, source in look.reader.sources().items()} if look.reader else {}
     names = working.engine.roots.names()
