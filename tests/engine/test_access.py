@@ -146,6 +146,7 @@ OTHER = frozenset(
         "search.settle",
         "trash.entries",
         "undo.beyond",
+        "undo.decides",
         "undo.next",
         "undo.passed_over",
         "undo.unexpected",

@@ -134,7 +134,7 @@ def _resume(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
     for one in chosen:
         if one.waits:
             question = f"{one.name} runs {what_words(one)} at {one.spec} ({one.zone}), set by {one.creator}."
-            call.approve("agree to a schedule", question, "press x on it in view 0 of memtui")
+            call.approve("agree to a schedule", question, "ask the user to")
         call.engine.schedules.pause(one.id, "")
     return _told(call, chosen, "runs again")
 

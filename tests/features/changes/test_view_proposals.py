@@ -442,5 +442,5 @@ async def test_the_keys_that_matter_have_room_in_80_columns() -> None:
         await screen.press("a")
         await screen.until_text("1 to decide, 1 accepted")
         await screen.press("k", "j")
-        for words in ("a accept", "r reject", "s later", "n next", "N prev", "ctrl+s apply"):
+        for words in ("a accept", "r reject", "s later", "n next row", "ctrl+s apply"):
             await screen.until_text(words)
