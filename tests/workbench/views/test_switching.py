@@ -78,8 +78,6 @@ async def edit_and_leave(screen: Shown, view: str) -> None:
     await screen.press("e" if view != "search" else "enter")
     await screen.until(lambda: screen.browser.editing and screen.app.screen is screen.browser)
     await screen.until(lambda: screen.settled)
-    if view == "search":
-        await screen.press("escape")  # the marks of what was found
     await screen.press("escape")
     await screen.until(lambda: screen.browser.views.current == view)
     assert not screen.browser.editing
