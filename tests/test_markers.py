@@ -77,7 +77,7 @@ def test_what_is_left_is_what_was_not_cut(parts: list[str]) -> None:
 PLAIN = st.text(st.characters(exclude_characters=OPENERS), max_size=40)
 
 
-@given(PLAIN, PLAIN, PLAIN)
+@given(PLAIN, PLAIN.filter(lambda text: not text.endswith("\\")), PLAIN)  # an escaped tag is none
 def test_nothing_marked_is_left(before: str, inside: str, after: str) -> None:
     text = f"{before} <private>{inside}</private> {after}"
     assert cut(text) == Cut(f"{before} [private] {after}", ((len(before) + 1, len(text) - len(after) - 1),))

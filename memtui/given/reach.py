@@ -46,21 +46,23 @@ def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeLis
     return tuple(found)
 
 
-def _there(rows: tuple[Memory, ...], hidden: Callable[[Address], bool]) -> tuple[Memory, ...]:
+def _there(rows: tuple[Memory, ...], hidden: Callable[[Address, str | None], bool]) -> tuple[Memory, ...]:
     kept = [row for row in rows if not row.missing and (row.pinned or not row.address.path.startswith(ARCHIVE))]
-    return tuple([row for row in kept if not hidden(row.address)])
+    return tuple([row for row in kept if not hidden(row.address, row.sha256)])
 
 
-def withheld(engine: Engine) -> Callable[[Address], bool]:
+def withheld(engine: Engine) -> Callable[[Address, str | None], bool]:
     """Tell which memories no agent is given unasked, because a person withholds an observation of theirs.
 
-    All of such a file is left out: agents cut files into entries in ways of their own.
+    All of such a file is left out: agents cut files into entries in ways of their own. So is one that holds what such a
+    file ever held, by the SHA-256 given second: it may have been renamed or copied outside memtui.
     Whoever views a memory by its name still reads it: that is what `[access]` is for.
     """
     places = engine.observations.withheld()
     names = engine.roots.names() if places else {}
     hidden = {Address(names[uid], path) for uid, path in places if uid in names}
-    return hidden.__contains__
+    copies = engine.observations.withheld_texts() if places else frozenset()
+    return lambda address, sha256: address in hidden or sha256 in copies
 
 
 def reviewed(row: Memory) -> bool:

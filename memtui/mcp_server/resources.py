@@ -121,9 +121,9 @@ def held(engine: Engine, uri: str) -> str | None:
 def _reviewed(engine: Engine, address: Address) -> bytes:
     """Read a memory, unless a host that attaches resources by itself would give an agent what nobody reviewed."""
     try:
-        if reach.withheld(engine)(address):
-            raise NotFoundError(f"There is no memory {address}.")
         found = engine.read(address)
+        if reach.withheld(engine)(address, found.sha256):
+            raise NotFoundError(f"There is no memory {address}.")
     except MemtuiError as error:
         # In the words of the memory tool: the engine's name roots and verbs, which no client has.
         place = VirtualPath(engine.roots.virtual_path(address) or "", None)

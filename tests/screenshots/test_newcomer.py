@@ -43,7 +43,7 @@ def test_what_the_guide_tells_is_so(around: Surroundings, tmp_path: Path) -> Non
     with Engine.open(discover(around), state_dir=str(tmp_path / "state")) as engine:
         assert [agent.id for agent in start_cost.agents(engine, around)][:3] == ["claude-code", "codex", "serena"]
         assert kinds(engine) == ["cut", "dangling", "unnamed", "duplicate", *["below"] * 9]
-        assert cut_off(engine, around) == (922, 208)
+        assert cut_off(engine, around) == (922, 199)
         reports = Looker().look(engine, (engine.roots.find(ROOT),))
         apply(engine, prepare(engine, choose(reports, TOGETHER)), actor=ME)
         assert kinds(engine) == ["cut", *["below"] * 8]

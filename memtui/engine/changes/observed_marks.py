@@ -3,12 +3,16 @@
 It is apart so that only what decides about observations loads it. Nothing of a card's text is in the audit.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
+from contextlib import suppress
 
 from memtui.engine.changes.rules import EnginePart
-from memtui.engine.model import Actor
+from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk.handles import WholeFile
+from memtui.engine.model import Actor, Address
 from memtui.engine.observation import OBSERVED, ObservationMark
 from memtui.engine.save.jobs import made_again, transaction
+from memtui.errors import MemtuiError
 
 
 class ObservedMarks(EnginePart):
@@ -16,7 +20,7 @@ class ObservedMarks(EnginePart):
 
     @made_again
     def put(
-        self, marks: Iterable[ObservationMark], *, actor: Actor, label: str, reason: str = ""
+        self, marks: Sequence[ObservationMark], *, actor: Actor, label: str, reason: str = ""
     ) -> tuple[ObservationMark, ...]:
         """Write down decisions, all of them or none, as one undo step.
 
@@ -33,7 +37,13 @@ class ObservedMarks(EnginePart):
         self._rules.approver.require("decide about observations")
         self._rules.refuse_read_only()
         done = []
+        places = {(mark.root, mark.path) for mark in marks if mark.root and mark.withholds}
+        found = {place: self._there(*place) for place in places}
         with self._ledger.transaction():
+            for (uid, path), whole in found.items():
+                if whole is not None:  # a copy of it under another name is known by its text
+                    at = whole.status.st_mtime_ns // 1_000_000
+                    self._ledger.versions.keep_found(uid, path, whole.data, whole.sha, at=at)
             txn = transaction(self._ledger, OBSERVED, actor, label)
             for mark in marks:
                 # One about a session has no root: it is taken back where it was decided.
@@ -41,6 +51,15 @@ class ObservedMarks(EnginePart):
                 step = self._recorded(txn.id, *place, actor)
                 done.append(self._ledger.observations.put(mark, actor=actor.name, reason=reason, step=step))
         return tuple(done)
+
+    def _there(self, uid: int, path: str) -> WholeFile | None:
+        """The memory of a card as it is now; None: it went, or cannot be read."""
+        with suppress(MemtuiError, KeyError):  # a root that is not open here
+            address = Address(self._roots.names()[uid], path)
+            found = handles.read(self._roots.reading(self._roots.find(address.root)), paths.split(path), address)
+            fsio.close(found.handle)
+            return found
+        return None
 
     def take_back(self, txn: int, uid: int, path: str, step: int, actor: Actor) -> None:
         """Take back what one audit record stands for, as a part of a transaction; see `ObservationTable.take_back`."""

@@ -84,6 +84,15 @@ class ObservationTable:
         return frozenset((root, os.fsdecode(path)) for root, path in self._database.rows(sql, kinds="ib"))
 
     @checked
+    def withheld_texts(self) -> frozenset[str]:
+        """The SHA-256 of every known version of those memories, so that a copy under another name is withheld too."""
+        sql = (
+            "SELECT DISTINCT b.sha FROM observation_marks o JOIN memories m ON m.root = o.root AND m.path = o.path "
+            "JOIN versions v ON v.memory = m.id JOIN blobs b ON b.id = v.blob WHERE o.state OR o.deleted_at NOT NULL"
+        )
+        return frozenset(sha.hex() for (sha,) in self._database.rows(sql, kinds="b"))
+
+    @checked
     def newest(self) -> int:
         """The number of the newest decision; 0: there is none."""
         found = self._database.row("SELECT coalesce(max(seq), 0) FROM observation_log", kinds="i")

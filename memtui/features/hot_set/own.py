@@ -133,7 +133,7 @@ def _shelves(engine: Engine, agent: KnownAgent, roots: Iterable[Root]) -> Iterat
         return
     listing = engine.rows.list(wanted)
     hidden = withheld(engine)
-    there = [row for row in listing.items if not row.missing and not hidden(row.address)]
+    there = [row for row in listing.items if not row.missing and not hidden(row.address, row.sha256)]
     for status in listing.roots:
         rows = (row for row in there if row.address.root == status.root.id)
         yield ScopeListing(status.root.path, status, tuple(rows))

@@ -81,7 +81,7 @@ def _may_be_given(engine: Engine, rows: Sequence[Memory], agent: str | None) -> 
         for root in engine.roots.all()
         if root.kind == "memories" and (agent is None or root.agent in own)
     }
-    hidden = withheld(engine) if agent is not None else lambda _: False
+    hidden = withheld(engine) if agent is not None else lambda *_: False
     return {
         place
         for place, row in enumerate(rows)
@@ -90,7 +90,7 @@ def _may_be_given(engine: Engine, rows: Sequence[Memory], agent: str | None) -> 
         and (policy := policies.get(row.address.root)) is not None
         and not (policy.index_file and policy.is_index(row.address.path))
         and (not row.problems or readable(row))
-        and not hidden(row.address)
+        and not hidden(row.address, row.sha256)
     }
 
 

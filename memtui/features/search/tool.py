@@ -61,7 +61,7 @@ def search(engine: Engine, fields: Mapping[str, object]) -> str:
     found = [
         hit
         for hit in engine.search.once(query, scope=scope, limit=100_000, given=True)[0]
-        if _openable(hit.memory.address, roots) and not hidden(hit.memory.address)
+        if _openable(hit.memory.address, roots) and not hidden(hit.memory.address, hit.memory.sha256)
     ]
     hits = [hit for hit in found if reach.reviewed(hit.memory)]
     if not hits:

@@ -171,7 +171,8 @@ def shown(
     wanted = (
         row
         for row in rows
-        if not hidden(row.address) and not any(fnmatchcase(str(row.address), pattern) for pattern in private)
+        if not hidden(row.address, row.sha256)
+        and not any(fnmatchcase(str(row.address), pattern) for pattern in private)
     )
     return tuple(
         _shown(root, row, data)

@@ -1,5 +1,6 @@
 """What a person decided is so at every door and through every rebuild; what is redacted is in no file any more."""
 
+import shutil
 from contextlib import closing
 
 import apsw
@@ -92,16 +93,22 @@ def test_the_connection_of_an_agent_refuses_what_is_withheld(engine: Engine, ask
             list(look.reader._database.execute(asked))
 
 
-def test_no_door_gives_the_memory_of_a_withheld_card_unasked(engine: Engine) -> None:
-    def doors(client: str = "mcp:claude-code") -> str:
-        given = recall(engine, "retry a POST", agent=client).items
-        return f"{search.search(engine, {'query': 'retry'})} {build(engine).text} {[one.row.address for one in given]}"
+def doors(engine: Engine) -> str:
+    """What agents are given unasked about repeated requests."""
+    given = recall(engine, "retry a POST", agent="mcp:claude-code").items
+    return f"{search.search(engine, {'query': 'retry'})} {build(engine).text} {[one.row.address for one in given]}"
 
-    assert doors().count("retry.md") >= 3
+
+def test_no_door_gives_the_memory_of_a_withheld_card_unasked(engine: Engine, world: Watched) -> None:
+    assert doors(engine).count("retry.md") >= 3
     decided(engine, "retry", "private")
-    assert "retry" not in doors().replace("'retry'", "")
+    assert "retry" not in doors(engine).replace("'retry'", "")
     decided(engine, "retry", "normal")
-    assert doors().count("retry.md") >= 3
+    assert doors(engine).count("retry.md") >= 3
+    decided(engine, "retry", "private")
+    (world.base / "own" / "retry.md").rename(world.base / "own" / "retrying.md")
+    shutil.copy(world.base / "own" / "retrying.md", world.base / "own" / "retry-copy.md")
+    assert "retry" not in doors(engine).replace("'retry'", "")
 
 
 def test_a_person_sees_what_is_private_and_asks_for_what_is_hidden(engine: Engine) -> None:
