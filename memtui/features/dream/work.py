@@ -52,7 +52,7 @@ def dream(working: Working) -> Planned:
     made = [one._replace(run=answer.run.id) for one in (*looked.made, *bounded(working.engine, more))]
     applied = standing(working, made)
     waiting = tuple(one for one in made if one not in applied)
-    counts = {**looked.counts, "proposed": len(waiting), "applied": len(applied)}
+    counts = {**looked.counts, **answer.run.counts, "proposed": len(waiting), "applied": len(applied)}
     left = looked.counts["left"]
     summary = f"{len(waiting)} proposed, {len(applied)} applied by a standing rule, {left} left for the next."
     return Planned(
@@ -132,26 +132,39 @@ def standing(working: Working, made: Sequence[Proposal]) -> list[Proposal]:
 # --- what a worker adds
 
 
-def asks(working: Working, made: Sequence[Proposal]) -> WorkerPrompt | None:
-    """Make the prompt for a worker: the memories of the root in which rules found most; None where they found nothing.
+def asks(working: Working, made: Sequence[Proposal]) -> list[WorkerPrompt]:
+    """Make the prompts for a worker: of each root in which rules found something, the one where they found most first.
 
-    The memories that rules found something about come first, then those next to them in use.
+    The memories that rules found something about come first, those of one finding together, and fill as many prompts
+    as they need; those next to them in use are only shown where there is room.
     """
     engine = working.engine
-    names = [shown.name for one in made for shown in one.evidence if shown.kind == "memory"]
+    names: dict[str, int] = {}
+    for one in made:
+        for each in one.evidence:
+            if each.kind == "memory":
+                names.setdefault(each.name, len(names))
     roots = {root.id: root for root in working.roots}
     rows = [row for row in engine.rows.list(list(roots)).items if row.sha256 and not row.missing]
     about = Counter(row.address.root for row in rows if str(row.address) in names)
-    if not about:
-        return None
-    root = about.most_common(1)[0][0]
-    mine = sorted(
-        (row for row in rows if row.address.root == root),
-        key=lambda row: (str(row.address) not in names, -row.heat, -row.modified_at),
-    )
-    memories = shown(engine, (roots[root],), mine[:MEMORIES], working.settings.lifecycle_private)
-    here = tuple(one.why for one in made if any(shown.name.startswith(f"{root}/") for shown in one.evidence))
-    return prompt(KIND, WorkSlice(notes=here), memories) if memories else None
+    prompts: list[WorkerPrompt] = []
+    for root, found in about.most_common():
+        mine = sorted(
+            (row for row in rows if row.address.root == root),
+            key=lambda row: (names.get(str(row.address), len(names)), -row.heat, -row.modified_at),
+        )
+        memories = shown(engine, (roots[root],), mine[: max(found, MEMORIES)], working.settings.lifecycle_private)
+        here = WorkSlice(
+            notes=tuple(one.why for one in made if any(e.name.startswith(f"{root}/") for e in one.evidence))
+        )
+        while memories and str(memories[0].address) in names:
+            made_of = prompt(KIND, here, memories)
+            seen = [one.text for one in made_of.aliases.values()]
+            if seen:
+                prompts.append(made_of)
+            whole = (n for n, text in enumerate(seen) if n and text is None and memories[n].text is not None)
+            memories = memories[next(whole, len(seen) or len(memories)) :]
+    return prompts
 
 
 def by_worker(engine: Engine, answer: WorkerAnswer) -> Iterator[Proposal]:

@@ -180,8 +180,7 @@ def extract(working: Working) -> Planned:
     working.progress(f"{news.typed} turns")
     by_rules(news)
     answer = ask(working, lambda: asks(news), KIND)
-    if answer.reply is not None:
-        news.skipped["not_said"] += answer.reply.dropped
+    news.skipped["not_said"] += sum(reply.dropped for _, reply in answer.replies)
     _by_worker(news, answer)
     made = [one._replace(run=answer.run.id) for one in bounded(working.engine, news.made)]
     counts = {"turns": news.typed, "proposed": len(made), "skipped": dict(+news.skipped)}
@@ -284,15 +283,15 @@ def by_rules(news: News) -> None:
             news.add(RememberRequest(said.text), f"rule:{said.rule}", evidence, said.confidence)
 
 
-def asks(news: News) -> WorkerPrompt | None:
-    """Make the prompt for a worker; None where nobody said anything."""
+def asks(news: News) -> list[WorkerPrompt]:
+    """Make the prompt for a worker; none where nobody said anything."""
     where, told = news.where, _told(news)
     words = "\n".join(turn.text for turn in told if turn.by == "user")
     if not words:
-        return None
+        return []
     rows = [one.row for one in recall(where.engine, words[-_WORDS:], limit=MEMORIES).items]
     memories = shown(where.engine, where.roots, rows, where.settings.lifecycle_private)
-    return prompt(KIND, WorkSlice(turns=tuple(Turn(turn.by, turn.text) for turn in told)), memories)
+    return [prompt(KIND, WorkSlice(turns=tuple(Turn(turn.by, turn.text) for turn in told)), memories)]
 
 
 def _told(news: News) -> list[HeardTurn]:
@@ -324,7 +323,7 @@ def _by_worker(news: News, answer: WorkerAnswer) -> None:
 
 def _quotes(answer: WorkerAnswer, told: Sequence[HeardTurn], quotes: Sequence[Quote]) -> Iterator[Evidence]:
     """The evidence of a worker's operation: turns that it names by their aliases, and quotes word for word."""
-    turns = answer.prompt.limits.turns if answer.prompt is not None else None
+    turns = answer.replies[0][0].limits.turns
     for one in quotes:
         text = (turns or {}).get(one.turn)
         if text is not None and " ".join(one.quote.split()) in " ".join(text.split()):

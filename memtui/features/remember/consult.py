@@ -55,13 +55,13 @@ def consult(working: Working, roots: Sequence[Root], wanted: RememberRequest, fo
     near = () if wanted.clean else [one.row for one in recall(engine, wanted.text, limit=NEAREST).items]
     seen = shown(engine, here, near, working.settings.lifecycle_private)
     question = prompt("remember", WorkSlice(request=wanted.text), seen)
-    asked = ask(working, lambda: question, "remember")
-    counts = {"shown": len(question.aliases), "operations": len(asked.reply.operations) if asked.reply else 0}
+    asked = ask(working, lambda: (question,), "remember")
+    counts = {"shown": len(question.aliases), "operations": len(asked.operations)}
     run = asked.run._replace(counts=counts)
     if asked.error is not None and asked.error.code == "E_NAME":
         engine.tasks.add_run(run)
         raise asked.error
-    if asked.reply is None:
+    if not asked.replies:
         why = asked.error.message if asked.error is not None else ""
         return Advice(run, found, f"Rules alone decided, because the worker {worker} failed: {why}")
     if not asked.operations:

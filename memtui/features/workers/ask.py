@@ -8,7 +8,7 @@ they ran the user's hooks, which started those tools again (thedotmack/claude-me
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
@@ -17,7 +17,7 @@ from memtui.config.read import read_environment
 from memtui.engine.disk.locks import RootLock
 from memtui.engine.task import Run
 from memtui.errors import BusyError, MemtuiError, RefusedError
-from memtui.features.workers.command import PROGRAMS, WorkerPlace, answer, own, probe
+from memtui.features.workers.command import PROGRAMS, SECONDS, WorkerPlace, answer, own, probe
 from memtui.features.workers.reply import Reply, ReplyOperation, read_reply
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ A_DAY = 24
 """Runs of a worker in a workspace."""
 AT_ONCE = 4
 """Workers on the machine."""
+ALTOGETHER_S = 280
+"""From the beginning of a task to the end of its last worker: less than a task may take, which would lose all of it."""
 _DAY_MS = 86_400_000
 
 
@@ -38,66 +40,94 @@ class WorkerAnswer(NamedTuple):
     """What came of asking."""
 
     run: Run
-    """To be kept, also when nobody was asked; its counts are for the kind to fill in."""
-    prompt: WorkerPrompt | None = None
-    """What was asked first; None when nobody was."""
-    reply: Reply | None = None
+    """To be kept, also when nobody was asked; the kind adds to its counts, which have `asked` where it was often."""
+    replies: tuple[tuple[WorkerPrompt, Reply], ...] = ()
+    """What was asked, and what came back."""
     error: MemtuiError | None = None
-    """Why there is no reply; None too when nobody was to be asked."""
+    """Why there is no reply to the next prompt; None too when nobody was to be asked."""
+    left: int = 0
+    """Prompts that nobody was asked any more, because enough was suggested or time was short."""
 
     @property
     def notes(self) -> list[str]:
-        """Why there is no reply, for people."""
-        return [] if self.error is None else [f"The worker added nothing: {self.error.message}"]
+        """What is not replied to and why, for people."""
+        more = " more" if self.replies else ""
+        said = [] if self.error is None else [f"The worker added nothing{more}: {self.error.message}"]
+        parts = len(self.replies) + self.left
+        return said + ([f"The worker was asked {len(self.replies)} of {parts} parts."] if self.left else [])
 
     @property
     def operations(self) -> list[tuple[ReplyOperation, list[ShownMemory]]]:
         """What the worker suggests, each with the memories it names."""
-        if self.prompt is None or self.reply is None:
-            return []
-        aliases = self.prompt.aliases
-        return [(one, [aliases[alias] for alias in one.targets]) for one in self.reply.operations]
+        return [
+            (one, [prompt.aliases[alias] for alias in one.targets])
+            for prompt, reply in self.replies
+            for one in reply.operations
+        ]
 
 
-def ask(working: Working, asks: Callable[[], WorkerPrompt | None], kind: str) -> WorkerAnswer:
-    """Ask the worker of the settings, if there is one, once more where its reply breaks a rule.
+def ask(working: Working, asks: Callable[[], Sequence[WorkerPrompt]], kind: str) -> WorkerAnswer:
+    """Ask the worker of the settings, if there is one, each prompt, once more where its reply breaks a rule.
 
-    `asks` makes what to ask; None when rules leave nothing to ask.
+    `asks` makes what to ask, and none where rules leave nothing to ask. The limit on operations is of all prompts
+    together; the first prompt without a reply is the last.
     """
     engine, task, worker = working.engine, working.task, working.settings.lifecycle_worker
     run = Run(
         *(str(uuid4()), task.id, kind, working.workspace.id, task.trigger, NONE, "", "", "completed", {}),
         *(working.now, engine.tasks.clock()),
     )
-    first = prompt = asks() if worker != NONE else None
-    if prompt is None:
+    prompts = asks() if worker != NONE else ()
+    if not prompts:
         return WorkerAnswer(run)
     place = WorkerPlace(working.settings.state_dir, read_environment(), working.cancelled)
-    sent = heard = ""
-    reply = error = None
+    sent: list[str] = []
+    heard: list[str] = []
+    replies: list[tuple[WorkerPrompt, Reply]] = []
+    left, error = 0, None
     try:
         if working.settings.worker:
             raise RefusedError("A worker started this memtui.", code="E_WORKER", hint="Start it yourself.")
-        refuse_more(engine, working.workspace.id, working.now)
         with one_of_few(place.state_dir, working.workspace.id):
-            for last in (False, True):
-                working.progress(f"{worker} is asked")
-                sent = prompt.sent
-                said = _answer(working.settings, prompt.system, prompt.text, place)
-                heard += said
-                try:
-                    reply = read_reply(said, prompt.limits)
+            for number, first in enumerate(prompts):
+                most = first.limits.most - sum(len(reply.operations) for _, reply in replies)
+                if number and (most < 1 or _seconds_left(working) < SECONDS):
+                    left = len(prompts) - number
                     break
-                except RefusedError as fault:
-                    if last:
-                        raise
-                    again = f"{prompt.text}\n\nYour answer was refused: {fault.message} Answer again."
-                    prompt = prompt._replace(text=again)
+                refuse_more(engine, working.workspace.id, working.now, number)
+                prompt = first._replace(limits=first.limits._replace(most=most))
+                of = f", part {number + 1} of {len(prompts)}" if len(prompts) > 1 else ""
+                working.progress(f"{worker} is asked{of}")
+                sent.append(prompt.sent)
+                replies.append((prompt, _replied(working, prompt, place, sent, heard)))
     except MemtuiError as refused:
         error = refused
     outcome = error.code if error is not None else "completed"
-    run = run._replace(worker=worker, sent=sent, reply=heard, outcome=outcome, ended=engine.tasks.clock())
-    return WorkerAnswer(run, first, reply, error)
+    run = run._replace(worker=worker, sent="\n\n".join(sent), reply="".join(heard), outcome=outcome)
+    run = run._replace(counts={"asked": len(sent)} if len(sent) > 1 else {})
+    return WorkerAnswer(run._replace(ended=engine.tasks.clock()), tuple(replies), error, left)
+
+
+def _replied(working: Working, prompt: WorkerPrompt, place: WorkerPlace, sent: list[str], heard: list[str]) -> Reply:
+    """Ask one prompt, and once more where the reply breaks a rule; the last of `sent` is as it was sent last.
+
+    Raises:
+        MemtuiError: the worker cannot be asked, or the second reply breaks a rule too.
+    """
+    heard.append(_answer(working, prompt, place))
+    try:
+        return read_reply(heard[-1], prompt.limits)
+    except RefusedError as fault:
+        again = f"{prompt.text}\n\nYour answer was refused: {fault.message} Answer again."
+    prompt = prompt._replace(text=again)
+    sent[-1] = prompt.sent
+    heard.append(_answer(working, prompt, place))
+    return read_reply(heard[-1], prompt.limits)
+
+
+def _seconds_left(working: Working) -> float:
+    """How long workers may still take for a task."""
+    return ALTOGETHER_S - (working.engine.tasks.clock() - working.now) / 1_000
 
 
 def who_works(settings: Settings) -> str:
@@ -114,7 +144,9 @@ def who_works(settings: Settings) -> str:
     return f"{worker} {found.version} ({found.path}){lacks}"
 
 
-def _answer(settings: Settings, system: str, text: str, place: WorkerPlace) -> str:
+def _answer(working: Working, prompt: WorkerPrompt, place: WorkerPlace) -> str:
+    settings, system, text = working.settings, prompt.system, prompt.text
+    place = place._replace(seconds=min(place.seconds, max(1.0, _seconds_left(working))))
     worker, model = settings.lifecycle_worker, settings.lifecycle_model
     if worker == "model":
         from memtui.features.workers.model import ask_model
@@ -127,14 +159,15 @@ def _answer(settings: Settings, system: str, text: str, place: WorkerPlace) -> s
     return answer(program._replace(words=words), system, text, place)
 
 
-def refuse_more(engine: Engine, workspace: str, now: int) -> None:
-    """Refuse to ask a worker where one was asked `A_DAY` times within a day.
+def refuse_more(engine: Engine, workspace: str, now: int, more: int = 0) -> None:
+    """Refuse to ask a worker where one was asked `A_DAY` times within a day, `more` of them by what is no run yet.
 
     Raises:
         RefusedError: `E_WORKER`.
     """
     asked = [run for run in engine.tasks.runs(workspace, limit=1_000) if run.sent and run.at > now - _DAY_MS]
-    if len(asked) >= A_DAY:
+    times = sum(many if isinstance(many := run.counts.get("asked"), int) else 1 for run in asked)
+    if times + more >= A_DAY:
         raise RefusedError(
             f"A worker was asked {A_DAY} times here within a day.", code="E_WORKER", hint="Rules still do their part."
         )

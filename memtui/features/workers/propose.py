@@ -30,8 +30,8 @@ class Looked(NamedTuple):
     made: Sequence[Proposal]
     """What they propose, not stored."""
     counts: Mapping[str, object]
-    asks: Callable[[], WorkerPrompt | None]
-    """Makes what a worker is asked; None when there is nothing to ask."""
+    asks: Callable[[], Sequence[WorkerPrompt]]
+    """Makes what a worker is asked; none when there is nothing to ask."""
 
 
 def run(call: Call, kind: str, request: Mapping[str, object], look: Callable[[Working], Looked]) -> int:
@@ -44,9 +44,9 @@ def run(call: Call, kind: str, request: Mapping[str, object], look: Callable[[Wo
             return _answer(
                 call, looked.made, dict(looked.counts), ["Nothing was kept: this is what rules would propose."]
             )
-        question = looked.asks()
-        call.out.raw(f"{question.sent}\n".encode() if question else b"")
-        results.beside(call.out, "" if question else "There is nothing to ask a worker.")
+        questions = looked.asks()
+        call.out.raw("\n".join(f"{one.sent}\n" for one in questions).encode())
+        results.beside(call.out, "" if questions else "There is nothing to ask a worker.")
         return outcomes.DONE
     lane = workspace_of(call.session.surroundings)
     task = call.engine.tasks.enqueue(kind, lane.id, call.actor.name, request, trigger="manual")

@@ -11,7 +11,7 @@ from memtui.engine.model import Actor
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import COMPLETED, FAILED, Task
 from memtui.features.dream.gates import HOUR_MS, KIND, gate
-from memtui.features.dream.work import A_RUN, ACTOR
+from memtui.features.dream.work import A_RUN, ACTOR, look
 from memtui.features.proposals.apply import decide
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import working_in
@@ -111,6 +111,39 @@ def test_a_worker_adds_to_what_rules_found_and_its_reply_is_kept(notes: Path, co
         (run,) = engine.tasks.runs(task=task.id)
     assert (run.worker, run.reply.strip()) == ("command", reply)
     assert "Tabs, everywhere." in run.sent
+
+
+def test_a_worker_is_asked_about_every_folder_in_parts_and_only_eight_things_count(
+    notes: Path, config: Path, tmp_path: Path
+) -> None:
+    here = session()
+    with here.engine as engine:
+        mine = Path(engine.roots.find("memtui:project").path)
+    mine.mkdir(parents=True)
+    for number in range(9):
+        (notes / f"{number}.md").write_text(f"---\nname: n{number}\n---\nGlobal {number}: {'x' * 15_000}\n")
+    (mine / "p.md").write_text("---\nname: p\n---\nFerries leave at nine.\n")
+    script = tmp_path / "worker.py"
+    script.write_text(
+        "import json, sys\ntext = sys.stdin.read()\n"
+        "given, _ = json.JSONDecoder().raw_decode(text[text.index('{\\n'):])\n"
+        "shown = [one for one in given['memories'] if 'text' in one][: 2 if 'at most 2' in text else 9]\n"
+        "operation = {'op': 'describe', 'description': 'A day.'}\n"
+        "print(json.dumps({'operations': [dict(operation, targets=[one['id']]) for one in shown]}))\n"
+    )
+    config.write_text(f'[lifecycle]\nworker = "command"\ncommand = ["python3", "{script}"]\n')
+    here = session()
+    with here.engine:
+        prompts = look(working_in(here, here.settings)).asks()
+        assert [len([one for one in each.aliases.values() if one.text]) for each in prompts] == [6, 3, 1]
+    task, made = dream()
+    assert task.result is not None
+    assert (task.result["asked"], task.result["notes"]) == (2, ["The worker was asked 2 of 3 parts."])
+    assert sum(one.by == "command" for one in made) == 8
+    with session().engine as engine:
+        (run,) = engine.tasks.runs(task=task.id)
+    assert run.sent.startswith(f"{prompts[0].sent}\n\n{prompts[1].sent}")
+    assert "Answer again." in run.sent
 
 
 def test_a_dream_waits_while_the_agent_tidies_up_itself(notes: Path, home: Path) -> None:

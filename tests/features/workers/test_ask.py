@@ -55,14 +55,14 @@ def test_with_no_worker_nothing_is_started_and_nothing_leaves(
 
     monkeypatch.setattr(socket, "socket", trap)
     monkeypatch.setattr(subprocess, "Popen", trap)
-    found = ask(working, lambda: PROMPT, "remember")
-    assert (found.reply, found.error) == (None, None)
+    found = ask(working, lambda: [PROMPT], "remember")
+    assert (found.replies, found.error) == ((), None)
     assert (found.run.worker, found.run.sent, found.run.outcome) == ("none", "", "completed")
 
 
 def test_what_is_sent_and_heard_is_kept_to_the_byte(working: Working, tmp_path: Path) -> None:
-    found = ask(answering(working, tmp_path, GOOD), lambda: PROMPT, "remember")
-    assert found.reply == ("Nothing.", (), 0)
+    found = ask(answering(working, tmp_path, GOOD), lambda: [PROMPT], "remember")
+    assert [reply for _, reply in found.replies] == [("Nothing.", (), 0)]
     given = (tmp_path / "given0").read_text()
     assert given == found.run.sent == PROMPT.sent
     assert (found.run.reply, found.run.worker, found.run.outcome) == (GOOD, "command", "completed")
@@ -71,8 +71,8 @@ def test_what_is_sent_and_heard_is_kept_to_the_byte(working: Working, tmp_path: 
 
 
 def test_a_reply_that_breaks_a_rule_is_asked_for_once_more(working: Working, tmp_path: Path) -> None:
-    found = ask(answering(working, tmp_path, "I would add it.", GOOD), lambda: PROMPT, "remember")
-    assert found.reply is not None
+    found = ask(answering(working, tmp_path, "I would add it.", GOOD), lambda: [PROMPT], "remember")
+    assert found.replies
     assert "There is no object of JSON in it. Answer again." in (tmp_path / "given1").read_text()
     assert found.run.sent.endswith("Answer again.")
     assert found.run.reply == f"I would add it.{GOOD}"
@@ -83,8 +83,8 @@ def test_a_reply_that_breaks_a_rule_is_asked_for_once_more(working: Working, tmp
     [("{", "E_REPLY"), ('{"operations": [{"op": "add", "name": "../x", "text": "y"}]}', "E_NAME")],
 )
 def test_a_second_bad_reply_leaves_the_rules_alone(answer: str, code: str, working: Working, tmp_path: Path) -> None:
-    found = ask(answering(working, tmp_path, answer), lambda: PROMPT, "remember")
-    assert found.reply is None
+    found = ask(answering(working, tmp_path, answer), lambda: [PROMPT], "remember")
+    assert not found.replies
     assert found.error is not None
     assert (found.error.code, found.run.outcome, found.run.reply) == (code, code, answer * 2)
 
@@ -92,7 +92,9 @@ def test_a_second_bad_reply_leaves_the_rules_alone(answer: str, code: str, worki
 def test_a_worker_inside_a_worker_is_not_asked(working: Working, tmp_path: Path) -> None:
     inside = answering(working, tmp_path, GOOD)
     settings = load_settings({**read_environment(), MARK: "1"})
-    found = ask(inside._replace(settings=inside.settings._replace(worker=settings.worker)), lambda: PROMPT, "remember")
+    found = ask(
+        inside._replace(settings=inside.settings._replace(worker=settings.worker)), lambda: [PROMPT], "remember"
+    )
     assert found.run.outcome == "E_WORKER"
     assert not (tmp_path / "given0").exists()
 
@@ -100,13 +102,13 @@ def test_a_worker_inside_a_worker_is_not_asked(working: Working, tmp_path: Path)
 def test_a_worker_is_asked_so_often_a_day(working: Working, tmp_path: Path) -> None:
     asked = answering(working, tmp_path, GOOD)
     for number in range(A_DAY):
-        working.engine.tasks.add_run(ask(asked, lambda: PROMPT, "remember").run._replace(id=f"r{number}", sent="x"))
+        working.engine.tasks.add_run(ask(asked, lambda: [PROMPT], "remember").run._replace(id=f"r{number}", sent="x"))
         (tmp_path / "given0").unlink()
-    found = ask(asked, lambda: PROMPT, "remember")
-    assert (found.reply, found.run.outcome) == (None, "E_WORKER")
+    found = ask(asked, lambda: [PROMPT], "remember")
+    assert (found.replies, found.run.outcome) == ((), "E_WORKER")
     assert not (tmp_path / "given0").exists()
     later = asked._replace(now=asked.now + 86_400_001)
-    assert ask(later, lambda: PROMPT, "remember").reply is not None
+    assert ask(later, lambda: [PROMPT], "remember").replies
 
 
 def test_few_workers_run_at_once_and_one_in_a_workspace(tmp_path: Path) -> None:
