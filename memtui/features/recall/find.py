@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from memtui.agents.table import KNOWN, canonical
 from memtui.engine import Engine
+from memtui.engine.find.holders import Holders, WordHolders
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import BROUGHT, Memory, Wanted
 from memtui.errors import MemtuiError
@@ -15,6 +16,8 @@ from memtui.given.reach import readable, withheld
 LIMIT = 5
 SWITCHES = ("lifecycle.enabled", "lifecycle.recall")
 """Settings without which nothing is recalled."""
+_LACKING = 4
+"""Words of a request that are looked for in other forms."""
 SCORERS = BM25, SEED = "bm25", "seed"
 
 
@@ -52,7 +55,7 @@ def recall(
     words = score.asked(request)
     if limit <= 0 or not request.strip() or (not words and scorer == BM25):
         return Recalled(())
-    held = engine.search.holders(words, Wanted(""))
+    held = _held(engine, words)
     among = _may_be_given(engine, held.rows, agent)
     waiting = {place for place in among if held.rows[place].trust == BROUGHT}
     given = among - waiting
@@ -70,6 +73,22 @@ def recall(
         "strategy": "heuristic" if found else "none",
     }
     return Recalled(tuple(found[:limit]), fit, counts)
+
+
+def _held(engine: Engine, words: Sequence[str]) -> Holders:
+    """Say which memories have the words; what none has counts as its other forms, of the first few such words."""
+    held = engine.search.holders(words, Wanted(""))
+    lacking = [place for place, some in enumerate(held.words) if not any(some) and score.forms(words[place])][:_LACKING]
+    others = {place: score.forms(words[place]) for place in lacking}
+    more = engine.search.holders([form for some in others.values() for form in some], Wanted("")) if others else held
+    if more.rows != held.rows:
+        return held  # somebody wrote meanwhile: places mean other memories
+    found, known = iter(more.words), list(held.words)
+    for place, some in others.items():
+        known[place] = WordHolders(
+            *(set[int]().union(*part) for part in zip(*(next(found) for _ in some), strict=True))
+        )
+    return held._replace(words=tuple(known))
 
 
 def _may_be_given(engine: Engine, rows: Sequence[Memory], agent: str | None) -> set[int]:

@@ -32,6 +32,9 @@ _EDGE = 32
 """Words at each end of a long request that count."""
 _LETTERS = 32_768
 """Letters at each end that are looked at for them."""
+_ENDINGS = ("ing", "ed", "es", "s", "e", "")
+_SHORTEST = 4
+"""Letters of a word that has other forms."""
 _CASES = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")
 _WORDS = (
     "a about again also am an and any are as at be because been before but by can could did do does doing for from get"
@@ -81,6 +84,17 @@ def asked(request: str) -> tuple[str, ...]:
     found = words(fold(request if parts == request else f"{parts} {request}")).words
     kept = [word for word in found if word not in _STOP and (len(word) > 1 or not word.isascii() or word.isdigit())]
     return tuple(kept if len(kept) <= 2 * _EDGE else kept[:_EDGE] + kept[-_EDGE:])
+
+
+def forms(word: str) -> tuple[str, ...]:
+    """Give the forms that an English word may have besides: `deploy` for `deploys`, and what is no word at all.
+
+    They are for words that no memory has: where one has the word itself, other forms cost more than they find.
+    """
+    if not (word.isascii() and word.isalpha()) or len(word) < _SHORTEST:
+        return ()
+    stem = word if word.endswith("ss") else next(word.removesuffix(end) for end in _ENDINGS if word.endswith(end))
+    return tuple(stem + end for end in _ENDINGS if stem + end != word) if len(stem) >= _SHORTEST - 1 else ()
 
 
 def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: int) -> list[Scored]:

@@ -12,7 +12,8 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from threading import Thread
+from typing import IO, NamedTuple
 
 BYTES = 1_048_576
 """That a program may print."""
@@ -54,24 +55,32 @@ def run(child: Child, given: bytes) -> tuple[int, bytes, bytes]:
         )
     except (OSError, ValueError) as error:
         raise child.refuse(f"{child.name} cannot be started: {error}.", "Look whether it runs by itself.") from None
+    # By a thread, because `communicate` forgets what a pipe had no room for within its timeout.
+    Thread(target=_feed, args=(process.stdin, given), daemon=True).start()
+    process.stdin = None
     with process:
         try:
-            return _talk(process, given, child)
+            return _talk(process, child)
         finally:
             _end(process)
 
 
-def _talk(process: subprocess.Popen[bytes], given: bytes, child: Child) -> tuple[int, bytes, bytes]:
-    """Feed a process and read it until it ends; what it started may still be there."""
+def _feed(pipe: IO[bytes], given: bytes) -> None:
+    """Write all that a process is given; it may end before it read that."""
+    with suppress(BrokenPipeError), pipe:
+        pipe.write(given)
+
+
+def _talk(process: subprocess.Popen[bytes], child: Child) -> tuple[int, bytes, bytes]:
+    """Read a process until it ends; what it started may still be there."""
     until = time.monotonic() + child.seconds
-    rest: bytes | None = given
     ended = closed = False
     while True:
         try:
-            out, told = process.communicate(rest, timeout=_STEP)
+            out, told = process.communicate(timeout=_STEP)
             closed = True
         except subprocess.TimeoutExpired as waited:
-            out, told, rest = waited.output or b"", waited.stderr or b"", None
+            out, told = waited.output or b"", waited.stderr or b""
         if len(out) + len(told) > BYTES:
             raise child.refuse(f"{child.name} printed more than {BYTES:,} bytes, and was ended.", "Run it again.")
         if closed or ended:

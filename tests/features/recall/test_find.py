@@ -52,6 +52,16 @@ def test_the_best_comes_first_and_says_why(world: World, engine: Engine) -> None
     assert names(recall(engine, "retry", scorer=SEED))[0] == "queue.md"
 
 
+def test_a_word_that_no_memory_has_counts_as_its_other_forms(world: World, engine: Engine) -> None:
+    world.write("global", "a.md", "Deploys go through staging, because the ferry has no rollback.\n")
+    world.write("global", "b.md", "Caching is off on Mondays.\n")
+    assert names(recall(engine, "How do we deploy?")) == ["a.md"]
+    assert names(recall(engine, "the cached pages")) == ["b.md"]
+    assert names(recall(engine, "the process of classes")) == []
+    world.write("global", "c.md", "Who may deploy.\n")
+    assert names(recall(engine, "deploy")) == ["c.md"], "a memory has the word itself"
+
+
 def test_what_is_not_asked_for_has_to_fit(world: World, engine: Engine) -> None:
     filled(world)
     assert names(recall(engine, "drain the retry queue", asked=False))[0] == "queue.md"

@@ -182,6 +182,13 @@ def test_a_worker_that_is_not_there_is_named(command: list[str], place: WorkerPl
         answer(own(command), "s", "t", place)
 
 
+def test_a_long_prompt_reaches_a_worker_that_is_slow_to_read(put: Put, place: WorkerPlace) -> None:
+    body = "import sys, time\ntime.sleep(0.3)\nprint(len(sys.stdin.read()))"  # it reads after the first look at it
+    text = "x" * 300_000  # more than a pipe holds
+    said = answer(own((str(put("slow", body)),)), "s", text, place._replace(seconds=10))
+    assert int(said) > len(text)
+
+
 def test_prose_and_the_envelope_of_an_agent_are_given_as_they_are(put: Put, place: WorkerPlace) -> None:
     assert answer(own([str(put("a", "cat; printf 'bad: \\377'"))]), "s", "t", place) == "s\n\ntbad: \ufffd"
     envelope = json.dumps({"type": "result", "result": REPLY})
