@@ -290,7 +290,7 @@ def test_nothing_in_the_workbench_deletes_for_good() -> None:
     assert not verbs & {"purge", "empty_trash", "forget", "erase"}
     writing = {id_ for id_ in VIEW["trash"].actions if BY_ID[id_].writes}
     assert writing == {"restore"}
-    assert {action.id for action in ACTIONS if "for good" in action.help} == {"redact"}
+    assert {action.id for action in ACTIONS if "for good" in action.help} == {"redact", "obs_redact"}
 
 
 async def test_the_line_of_the_index_comes_back_and_the_number_deleted_at_once_stays(tmp_path: Path) -> None:
