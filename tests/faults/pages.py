@@ -64,7 +64,10 @@ def pages_of_tables(world: World) -> dict[str, int]:
     """The root page of every table and index."""
     connection = apsw.Connection(str(world.state / "state.db"))
     try:
-        return {name: page - 1 for name, page in connection.execute("SELECT name, rootpage FROM sqlite_schema WHERE rootpage")}
+        return {
+            name: page - 1
+            for name, page in connection.execute("SELECT name, rootpage FROM sqlite_schema WHERE rootpage")
+        }
     finally:
         connection.close()
 
