@@ -96,12 +96,22 @@ def describe(data: bytes) -> Description:
     end = _closing(data, start)[0] if start else 0
     fields = _plain_fields(data[start:end]) if 0 < end - start <= LIMIT else None
     if not fields:
-        front = split(data)
+        front = read_as_shown(data)
         fields, problem = front.fields, front.problem
-        if front.status == BROKEN:
-            fields = _as_agents_write(data[front.start : front.end])
     description, name = (_line(fields.get("description")), _line(fields.get("name"))) if fields else ("", "")
     return tuple.__new__(Description, (description, name, problem))
+
+
+def read_as_shown(data: bytes) -> FrontMatter:
+    """Read the front matter of a file to show it: a block that is no YAML is read line by line, and is no body.
+
+    The status stays `broken`; never raises.
+    """
+    front = split(data)
+    if front.status != BROKEN:
+        return front
+    fields = _as_agents_write(data[front.start : front.end])
+    return front._replace(fields=fields, body=_closing(data, front.start)[1])
 
 
 def _as_agents_write(block: bytes) -> dict[str, Value]:
@@ -112,7 +122,7 @@ def _as_agents_write(block: bytes) -> dict[str, Value]:
     fields: dict[str, Value] = {}
     for line in block.decode("utf-8", "replace").split("\n"):
         key, colon, value = line.rstrip("\r").partition(": ")
-        if colon and key in ("name", "description"):
+        if colon and key in ("name", "title", "description", "type"):
             fields.setdefault(key, value.strip())
     return fields
 

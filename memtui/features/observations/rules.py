@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memtui import markers, mask
-from memtui.engine.frontmatter.read import split
+from memtui.engine.frontmatter.read import read_as_shown
 from memtui.features.entries.formats import lines as lines_of
 from memtui.features.entries.model import Entry
 from memtui.features.entries.parse import parse
@@ -110,7 +110,7 @@ def _noted(card: Derived) -> Derived:
     concepts = tuple(dict.fromkeys((*_TAG.findall(tags), *(one for one in card.concepts if one not in head))))
     return card._replace(
         type=type_of(kind),
-        title=_shown("", lines, ""),
+        title=_shown("", lines),
         narrative=body.strip(),
         facts=_facts(lines),
         concepts=concepts[:CONCEPTS],
@@ -127,7 +127,7 @@ def _sections(data: bytes) -> Iterator[_Piece]:
     """A memory as one piece, or where it is long the part before its first heading and one for each heading."""
     starts = [0]
     if len(data) > SECTION:
-        body = split(data).body
+        body = read_as_shown(data).body
         starts += [
             at for at, end, fenced in lines_of(data, body) if not fenced and _HEADING.match(data, at, end) and at
         ]
@@ -140,7 +140,7 @@ def _sections(data: bytes) -> Iterator[_Piece]:
 
 def _front(data: bytes) -> tuple[tuple[str, str], str, tuple[str, ...]]:
     """Name and description, type and tags of the front matter, each masked and cut."""
-    head = split(data)
+    head = read_as_shown(data)
     name = head.fields.get("title") or head.fields.get("name") or ""
     about, tags = head.fields.get("description") or "", head.fields.get("tags") or ()
     some = tags if isinstance(tags, Sequence) and not isinstance(tags, str) else str(tags).split(",")
@@ -177,13 +177,14 @@ def _card(
     body = text
     if not piece.first:
         encoded = text.encode("utf-8", "replace")
-        body = encoded[split(encoded).body :].decode("utf-8", "replace")
+        body = encoded[read_as_shown(encoded).body :].decode("utf-8", "replace")
     body = body.strip().removeprefix("\ufeff")
     lines = [line for line in body.splitlines() if line.strip()]
     masked, cut = counts
-    title = _shown(named, lines, about)
-    if about and about not in title:
-        body = f"{about}\n\n{body}"
+    title = _shown(named if piece.first else about or named, lines)
+    for said in (about, "" if piece.first else named):
+        if fold(said) not in fold(f"{title}\n{body}"):
+            body = f"{said}\n\n{body}"
     return Derived(
         piece.first,
         fold(raw),
@@ -212,13 +213,13 @@ def composed(
     """Make a card of a text without secrets and private spans; `same` is what another card of it has, too."""
     lines = [line for line in body.splitlines() if line.strip()]
     facts, concepts = _facts(lines), _concepts(body, lines, ())
-    shown = _shown(title, lines, "")
+    shown = _shown(title, lines)
     return Derived("", fold(same), span, kind, shown, body, facts, concepts, files or _files(body), *counts)
 
 
-def _shown(named: str, lines: Sequence[str], about: str) -> str:
-    """A title: as it is called, else its first line, without the signs of Markdown."""
-    found = named.strip() or about.strip() or next(filter(None, (_HEAD.sub("", line).strip() for line in lines)), "")
+def _shown(given: str, lines: Sequence[str]) -> str:
+    """A title: what is given for one, else its first line, without the signs of Markdown."""
+    found = given.strip() or next(filter(None, (_HEAD.sub("", line).strip() for line in lines)), "")
     return _short(_HEAD.sub("", found).strip("*_` \t"), TITLE) or "(empty)"
 
 

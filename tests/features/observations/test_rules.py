@@ -28,11 +28,25 @@ Three tries in all, see `src/api/retry.py` and tests/test_retry.py. Not http://x
 - retryPost, pool_size
 """
     (one,) = derive(text.encode(), None).items
-    assert (one.title, one.type, one.first, one.span) == ("Retry", "preference", "", (0, len(text.encode())))
+    assert (one.title, one.type, one.first) == ("How often we retry", "preference", "")
+    assert one.span == (0, len(text.encode()))
     assert one.facts == ("**Why:** four layers sent 81 calls", "retryPost, pool_size")
     assert set(one.concepts) >= {"http", "budget", "calls", "retryPost", "pool_size"}
     assert one.files == ("src/api/retry.py", "tests/test_retry.py")
-    assert one.narrative.startswith("How often we retry\n\nThree tries")
+    assert one.narrative.startswith("Three tries")
+    (never,) = derive(text.replace("Retry", "never").encode(), None).items
+    assert (never.title, never.narrative.partition("\n")[0]) == ("How often we retry", "never")  # still found by it
+    (unsaid,) = derive(b"---\nname: pool\n---\nIt dies at night.\n", None).items
+    assert unsaid.title == "pool"
+
+
+def test_front_matter_that_is_no_yaml_is_read_as_the_tree_reads_it() -> None:
+    text = f"---\nname: deploys\ndescription: Deploys: only from main {KEY}\ntype: feedback\n---\nUse the pipeline.\n"
+    (one,) = derive(text.encode(), None).items
+    assert (one.title[:23], one.type, one.masked) == ("Deploys: only from main", "preference", 1)
+    assert (one.narrative, one.facts) == ("Use the pipeline.", ("Use the pipeline.",))
+    long = derive(f"{text.replace(KEY, '')}intro\n# Part\n{'word ' * 1_300}\n".encode(), None).items
+    assert [card.title for card in long] == ["Deploys: only from main", "Part"]
 
 
 def test_entries_and_long_memories_are_divided() -> None:
