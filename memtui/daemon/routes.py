@@ -263,22 +263,22 @@ def _recall(kind: str, asking: Asking) -> object:
     place = next((feature.answers[kind] for feature in entries().values() if kind in feature.answers), None)
     if place is None:
         raise RequestError(409, "managed_memory_unavailable", f"This version of memtui cannot do {kind}.")
-    return load(place)(asking.served.engine(access), asking.settings(), client, fields)
+    return load(place)(asking.served.at(access).engine, asking.settings(), client, fields)
 
 
 def _gateway(place: str, asking: Asking) -> object:
-    """Do what only a gateway may ask: the settings name it, and the channel it speaks for."""
+    """Do what only a gateway may ask: the settings name it, and the channel it speaks for, and no agent runs it."""
     settings = asking.settings()
     rules = {one.name: one.texts("channels") for one in settings.named if one.table == "gateways"}
     client = bodies.client_of(asking.request, (*settings.daemon_clients, *rules) if settings.daemon_clients else ())
-    if client is None or client not in rules:
+    if client is None or client not in rules or asking.request.scope["state"]["peer"].agent:
         raise RequestError(403, "E_ACCESS", "Only a gateway that [gateways] of config.toml names may say that.")
-    door_access(settings, f"http:{client}")
+    access = door_access(settings, f"http:{client}", room="*")
     channel = asking.body.get("channel")
     if channel is not None and channel not in rules[client] and "*" not in rules[client]:
         raise RequestError(403, "E_ACCESS", "The settings do not let this gateway speak for that channel.")
     try:
-        return load(place)(asking.served.session, settings, client, asking.body)
+        return load(place)(asking.served.at(access), settings, client, asking.body)
     except MemtuiError as error:
         status = _GATEWAY.get(EXIT.get(error.code, REFUSED), 503)
         raise RequestError(status, error.code, words(error).partition(": ")[2]) from None

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from memtui.config.settings import Settings
 from memtui.daemon.bodies import RequestError
 from memtui.daemon.events import Feed
-from memtui.engine import Engine
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.disk import faults
 from memtui.engine.policy import ROOM
@@ -63,15 +62,15 @@ class Served:
             for notice in session.engine.events.notices():
                 self._narrate(f"memtui: {notice}")
 
-    def engine(self, access: Access) -> Engine:
-        """Give an engine for a client that may do this."""
+    def at(self, access: Access) -> Session:
+        """Give a session for a client that may do this."""
         rooms = any(root.kind == ROOM for root in self.session.engine.roots.all())
-        if access == READ_WRITE._replace(room=access.room) and not rooms:
-            return self.session.engine
+        if access == READ_WRITE or (access == READ_WRITE._replace(room=access.room) and not rooms):
+            return self.session
         with self._guard:
             if access not in self._others:
                 self._others[access] = self._open(access)
-            return self._others[access].engine
+            return self._others[access]
 
     def check(self, kind: str, fields: Mapping[str, object], settings: Settings, access: Access) -> None:
         """Refuse a request that could not be carried out, before it is queued.

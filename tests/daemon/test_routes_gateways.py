@@ -1,10 +1,20 @@
 """Gateways over HTTP: only those that the settings name say who asked and where, and only for their channels."""
 
+import shlex
+import subprocess
+import sys
 from collections.abc import Mapping
 
+import httpx2
+import pytest
+
+from memtui.engine.model import Address, Write
+from memtui.engine.proposal import Evidence
+from memtui.features.proposals.value import proposal
 from tests.daemon.running import Machine
 
 BOT = {"X-Memtui-Client-Id": "bot", "Content-Type": "application/json"}
+AT = Address("memtui:global", "a.md")
 TEAM = {"channel": "team-eng", "chat": "c1"}
 
 
@@ -45,3 +55,45 @@ def test_who_configures_nothing_has_no_gateway(machine: Machine) -> None:
     with machine.serve() as running:
         answer = running.http.post("/channels/open", json={**TEAM, "session": "s"}, headers=BOT)
         assert answer.status_code == 403
+
+
+def test_what_an_agent_runs_is_no_gateway(machine: Machine) -> None:
+    machine.configure('[gateways.bot]\nchannels = ["team-eng"]\n')
+    asked = {**TEAM, "text": "Tea"}
+    script = (
+        "import httpx2, sys\n"
+        "to = httpx2.Client(base_url='http://localhost', transport=httpx2.HTTPTransport(uds=sys.argv[1]))\n"
+        f"print(to.post('/channels/remember', json={asked!r}, headers={BOT!r}).status_code)\n"
+    )
+    with machine.serve() as running:
+        agent = machine.base / "claude"
+        words = shlex.join([sys.executable, "-c", script, running.where["socket"]])
+        agent.write_text(f"#!/bin/sh\n{words}\necho\n")
+        agent.chmod(0o755)
+        assert subprocess.run([agent], capture_output=True, text=True, check=True).stdout.split() == ["403"]
+        assert running.http.post("/channels/remember", json=asked, headers=BOT).status_code == 200
+
+
+@pytest.mark.parametrize(("name", "saved"), [("bot", False), ("'*'", False), ("other", True)])
+def test_a_gateway_does_no_more_than_its_access(machine: Machine, name: str, saved: bool) -> None:
+    rule = '[approvals.team]\nof = ["team-eng:ann"]\n[gateways.bot]\nchannels = ["team-eng"]\n'
+    machine.configure(f'{rule}[access]\n{name} = "ro"\n')
+    with machine.engine() as (engine, _):
+        made = proposal(engine, kind="add", steps=[Write(AT, b"two\n", None)], by="claude", why="so",
+                        evidence=[Evidence("turn", "s")])  # fmt: skip
+        (number,) = (one.id for one in engine.proposals.add([made]))
+    with machine.serve() as running:
+
+        def post(place: str, text: str) -> httpx2.Response:
+            return running.http.post(place, json={**TEAM, "person": "ann", "text": text}, headers=BOT)
+
+        said = [
+            post("/channels/say", text).json()["reply"] for text in ("/remember Milk", f"/approve {number}", "/who")
+        ]
+        assert ("Remembered." in said[0], "is applied" in said[1]) == (saved, saved)
+        assert "Session" in said[2]
+        answer = running.http.post("/channels/remember", json={**TEAM, "text": "Tea"}, headers=BOT)
+        assert answer.status_code == (200 if saved else 403)
+    with machine.engine() as (engine, _):
+        assert (engine.proposals.get(number).state == "applied") is saved
+        assert (engine.proposals.get(number).state == "open") is not saved

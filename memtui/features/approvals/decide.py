@@ -19,6 +19,7 @@ from memtui.features.proposals import apply
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.engine import Engine
+    from memtui.engine.model import Root
     from memtui.engine.proposal import Proposal
 
 HOUR_MS = 3_600_000
@@ -52,7 +53,7 @@ def rules(settings: Settings) -> tuple[ApprovalRule, ...]:
 
 def rule_for(engine: Engine, settings: Settings, one: Proposal) -> ApprovalRule | None:
     """The first rule that fits a proposal."""
-    roots = [engine.roots.find(step.address.root) for step in one.steps]
+    roots = _roots(engine, one)
     kinds = {"proposal"}
     kinds |= {"delete"} if any(isinstance(step, Remove) for step in one.steps) else set()
     kinds |= {"channel" for root in roots if root.scope == "channel"}
@@ -62,6 +63,11 @@ def rule_for(engine: Engine, settings: Settings, one: Proposal) -> ApprovalRule 
         if named and (not rule.what or kinds.intersection(rule.what)):
             return rule
     return None
+
+
+def _roots(engine: Engine, one: Proposal) -> list[Root]:
+    named = [at.root for step in one.steps for at in (step.address, getattr(step, "new", step.address))]
+    return [engine.roots.find(name) for name in dict.fromkeys(named)]
 
 
 def judged(rule: ApprovalRule, votes: Mapping[str, Vote]) -> tuple[str, str]:
@@ -100,6 +106,8 @@ def _vote(word: Word, *, yes: bool) -> ChatReply:
     voters = _voters(word, rule) if rule is not None else []
     if rule is None or not voters or one.by in voters:
         raise RefusedError("Nobody asked you about that proposal.", code="E_ACCESS")
+    for root in _roots(engine, one):
+        engine.access.require(root)
     late = engine.turns.clock() > one.at + rule.within
 
     def judge(votes: Mapping[str, Vote]) -> tuple[str, str]:
