@@ -7,7 +7,8 @@ look-alike letters and with characters nobody sees. It takes time in proportion 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 from unicodedata import category, normalize
 
@@ -46,6 +47,11 @@ _LETTERS = str.maketrans("рԁіѵаеоптмуρινατεομ0１1", "pdivaeo
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
 _TICKS = re.compile(r"`+")
 _BLANK = re.compile(r"\n[ \t]*\n")
+_INSIDE = re.compile(r"<[^<>]*>")
+_WORD = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])[A-Za-z0-9]{4,}(?![A-Za-z0-9])")
+"""A word that is likely a number or a password."""
+_PHRASE = 6
+"""Characters of a private line from which on it is also cut where it is said again."""
 _QUOTED = re.compile(r"^ {0,3}>.*+", re.MULTILINE)
 
 
@@ -73,6 +79,39 @@ def cut(text: str) -> Cut:
         pieces += [text[end:start], PRIVATE]
         end = stop
     return Cut("".join((*pieces, text[end:])), merged)
+
+
+def phrases(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
+    """The lines in spans that were cut from a text, which are not to be kept where they are said again.
+
+    Lines of less than 6 characters are left out unless a word of 4 and more in them has a digit.
+    """
+    lines = (line.strip() for start, end in spans for line in _INSIDE.sub("\n", text[start:end]).splitlines())
+    return [line for line in lines if len(line) >= _PHRASE or _WORD.search(line)]
+
+
+def cut_again(text: str, private: Sequence[str]) -> tuple[str, int]:
+    """Take out of a text what `phrases` gave, in any case and wrapped in any way; also says how often it was there.
+
+    Words of 4 characters and more with a digit in it are taken out by themselves, too, as whole words.
+    """
+    if not private:
+        return text, 0
+    lines, words = _repeats(tuple(private))
+    text, count = lines.subn(PRIVATE, text) if lines is not None else (text, 0)
+    found = sum(match[0].casefold() in words for match in _WORD.finditer(text))
+    if found:
+        text = _WORD.sub(lambda match: PRIVATE if match[0].casefold() in words else match[0], text)
+    return text, count + found
+
+
+@lru_cache(8)
+def _repeats(private: tuple[str, ...]) -> tuple[re.Pattern[str] | None, frozenset[str]]:
+    """What finds lines again, the longest first, and the words with a digit in them."""
+    lines = sorted((line for line in private if len(line) >= _PHRASE), key=len, reverse=True)
+    found = "|".join(r"\s+".join(map(re.escape, line.split())) for line in lines)
+    words = frozenset(word.casefold() for line in private for word in _WORD.findall(line))
+    return re.compile(found, re.IGNORECASE) if found else None, words
 
 
 def _tags(text: str) -> Iterator[_Tag]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.markers import OPENERS, PRIVATE, Cut, cut
+from memtui.markers import OPENERS, PRIVATE, Cut, cut, cut_again, phrases
 from tests.growth import growth
 
 
@@ -88,3 +88,23 @@ def test_nothing_marked_is_left(before: str, inside: str, after: str) -> None:
 )
 def test_time_grows_with_the_text_and_no_faster(unit: str) -> None:
     assert growth(lambda size: cut("<private>" + unit * (size // len(unit))), 16 * 1024, 128 * 1024) < 24
+
+
+@pytest.mark.parametrize(
+    ("private", "again", "left"),
+    [
+        ("the quokka burrow", "I dug The Quokka\n\tburrow.", "I dug [private]."),
+        (
+            "pin 4711",
+            "4711, x_4711, 端口4711号 and 47110, a4711",
+            "[private], x_[private], 端口[private]号 and 47110, a4711",
+        ),
+        ("use ab1c twice", "AB1C is it", "[private] is it"),
+        ("Anna", "Anna came", "Anna came"),
+        ("x1", "x1 came", "x1 came"),
+        ("数据库连接池", "用数据库连接池吧", "用[private]吧"),
+    ],
+)
+def test_what_was_private_is_cut_where_it_is_said_again(private: str, again: str, left: str) -> None:
+    text = f"a <private>{private}</private>"
+    assert cut_again(again, phrases(text, cut(text).spans))[0] == left

@@ -111,7 +111,12 @@ def collect(where: Working, *, session: str = "", since: int = 0) -> Heard:
             continue
         kept = agent_of(agent).transcripts
         mine = kept is not None and kept.is_of is not None and kept.is_of(path, where.workspace.path)
-        found = [*_turns(where, allowed, part.events, where.workspace.path if mine else "", skipped)]
+        # What was private before the place where this look begins is not to be kept where it is said again.
+        early = follow(path, READERS[agent], most=cursor.offset).events if cursor is not None and part.events else ()
+        private: list[str] = []
+        for event in filter(_typed, early):
+            _kept(event.text, private)
+        found = [*_turns(where, allowed, part.events, where.workspace.path if mine else "", skipped, private)]
         turns += found
         if part.lines and not found and not any(map(_typed, part.events)):
             skipped["no_user_text"] += 1
@@ -119,7 +124,12 @@ def collect(where: Working, *, session: str = "", since: int = 0) -> Heard:
 
 
 def _turns(
-    where: Working, allowed: Consent, events: Sequence[SessionEvent], home: str, skipped: Counter[str]
+    where: Working,
+    allowed: Consent,
+    events: Sequence[SessionEvent],
+    home: str,
+    skipped: Counter[str],
+    private: list[str],
 ) -> Iterator[HeardTurn]:
     """The turns that may be used, each with what the agent said before it."""
     before: SessionEvent | None = None
@@ -129,7 +139,7 @@ def _turns(
         if not _typed(event):
             continue
         text = neutral.without_given(event.text)
-        marked = markers.cut(text)
+        kept = _kept(text, private)
         cwd = event.cwd or home
         why = ""
         if cwd.startswith(os.path.join(where.settings.state_dir, FOLDER) + os.sep):
@@ -138,7 +148,7 @@ def _turns(
             why = "other_project"
         elif not text.strip():
             why = "no_user_text"
-        elif not marked.text.replace(markers.PRIVATE, "").strip():
+        elif not kept.replace(markers.PRIVATE, "").strip():
             why = "private"
         elif _remembered(where.roots, (events[at] for at in range(number + 1, len(events)))):
             why = "memory_tool"
@@ -146,9 +156,16 @@ def _turns(
             skipped[why] += 1
         else:
             if before is not None:
-                yield HeardTurn(before, mask(markers.cut(before.text).text).text, "agent")
-            yield HeardTurn(event, mask(marked.text).text, "user", before is not None)
+                yield HeardTurn(before, _kept(before.text, private), "agent")
+            yield HeardTurn(event, kept, "user", before is not None)
         before = None
+
+
+def _kept(text: str, private: list[str]) -> str:
+    """A text without secrets and what is private, or was before in its session; what is new of that is added."""
+    found = markers.cut(text)
+    private += [one for one in markers.phrases(text, found.spans) if one not in private]
+    return markers.cut_again(mask(found.text).text, private)[0]
 
 
 def _typed(event: SessionEvent) -> bool:

@@ -11,13 +11,13 @@ from base64 import b32decode
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from memtui import mask
+from memtui import markers
 from memtui.engine import Engine
 from memtui.engine.ledger.observations import remove_files
 from memtui.engine.model import Actor
 from memtui.engine.observation import REDACTED, STATES, SUPPRESSED, ObservationMark
 from memtui.errors import NotFoundError, RefusedError, UsageError
-from memtui.features.observations import find
+from memtui.features.observations import find, rules
 from memtui.features.observations.derive import apply_decisions
 from memtui.features.observations.find import CardLook
 from memtui.features.observations.model import TYPES, Card
@@ -111,9 +111,11 @@ def _checked(patch: Mapping[str, object]) -> dict[str, str]:
             wrong = f"{name} has {len(value):,} characters, and {LIMITS[name]:,} are the most"
         elif name == "type" and value and value not in TYPES:
             wrong = f"{value!r} is no type; one of {', '.join(TYPES)}"
+        elif markers.cut(value).no_memory:
+            wrong = f"{name} says that nothing of it is to be kept"
         if wrong or not isinstance(value, str):
             raise UsageError(f"The observation cannot be edited like this: {wrong}.", code="E_PATCH")
-        checked[name] = mask.mask(value).text.strip()
+        checked[name] = rules.clean(value).strip()
     return checked
 
 

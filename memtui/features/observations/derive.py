@@ -25,6 +25,7 @@ from memtui.features.observations.names import Decided
 from memtui.features.observations.sessions.files import SessionFiles, SessionReach, prune
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.cards import CardWriter
+from memtui.safe_text import visible
 
 SOON = 0.15
 """Seconds that a question waits for what is behind."""
@@ -302,6 +303,7 @@ class _Run:
 
     def _prepared(self, one: _Todo) -> tuple[CardSource, str, str, list[tuple[Card, int]]] | None:
         row, place = one.row, (one.uid, one.row.address.path)
+        shown = visible(str(row.address))
         assert row.sha256 is not None
         source = CardSource(*place, bytes.fromhex(row.sha256), row.trust == BROUGHT)
         self._failed.pop(place, None)
@@ -313,9 +315,9 @@ class _Run:
             found = rules.derive(data, format_of(one.root, row.address.path))
             cards = self._cards(one, source, found.items, data)
             if found.more:
-                source = source._replace(failed=f"{row.address} has {found.more} more entries than are observed.")
+                source = source._replace(failed=f"{shown} has {found.more} more entries than are observed.")
         except MemtuiError as error:
-            source = source._replace(failed=f"{row.address}: {error.message}")
+            source = source._replace(failed=f"{shown}: {error.message}")
         if source.failed:
             self._failed[place] = source.failed
         return source, _KINDS[one.root.kind], one.root.project or "", cards
@@ -323,7 +325,7 @@ class _Run:
     def _cards(self, one: _Todo, source: CardSource, derived: Sequence[Derived], data: bytes) -> list[tuple[Card, int]]:
         keys = names.keys_of(self.decided.secret, [(each.first, each.text) for each in derived])
         places = names.place(self.decided, source.root, source.path, keys)
-        address, agent = str(one.row.address), one.root.agent
+        address, agent = visible(rules.clean(str(one.row.address))), one.root.agent
         times = _since(self._engine, one.row, [data[slice(*each.span)] for each in derived])
         made = []
         latest = self._engine.tasks.clock() + _DAY
@@ -338,7 +340,7 @@ class _Run:
                     _KINDS[one.root.kind],
                     source.root,
                     source.path,
-                    rules.clean(address),
+                    address,
                     agent,
                     span,
                     anchor,

@@ -376,6 +376,8 @@ _DOES = {
     "search": _search,
     "timeline": _timeline,
     "show": _show,
+    "grep": _grep,
+    "describe": _grep,
     "status": _status,
     "rebuild": _rebuild,
     "check": _check,

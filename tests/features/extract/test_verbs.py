@@ -56,6 +56,16 @@ def test_what_a_worker_would_be_sent_is_shown_to_the_byte(cli: Cli, tell: Tell, 
     assert "nothing to ask" in cli("extract", "--since", "2100-01-01", "--show-prompt").err
 
 
+def test_what_was_private_is_not_sent_where_it_is_said_again(cli: Cli, tell: Tell, allowed: Path) -> None:
+    said = [("user", "The <private>quokka burrow</private> has <private>pin 4711</private>"), ("agent", "ok")]
+    tell("claude-code", "s1", *said)
+    cli(*ALL)
+    tell("claude-code", "s1", *said, RULE, ("agent", "The Quokka  burrow"), ("user", "4711 is what I said."))
+    shown = cli(*ALL, "--show-prompt")
+    assert "[private] is what I said." in shown.out
+    assert not any(word in shown.out.casefold() for word in ("quokka", "4711"))
+
+
 def test_a_cancelled_worker_ends_at_once_and_that_is_said(
     cli: Cli, tell: Tell, config: Path, tmp_path: Path, home: Path
 ) -> None:

@@ -28,6 +28,18 @@ def test_what_is_written_is_found_and_what_goes_is_not(engine: Engine, world: Wa
     assert titles(engine, "quokka") == ["Use quokka for tables."]
 
 
+def test_a_name_that_is_no_utf8_is_kept_as_it_is_shown(engine: Engine, world: Watched) -> None:
+    before = len(cards(engine))
+    for name, text in ((b"bad\xff.md", "A zebra came.\n"), (b"worse\xfe.md", "A wolf came.\n")):
+        world.write(f"own/{os.fsdecode(name)}", text)
+    engine.watch.reconcile()
+    assert len(cards(engine)) == before + 2
+    assert decided(engine, "zebra", "private").address == "memtui:project/bad\\xff.md"
+    assert titles(engine, "zebra", client="claude-code") == []
+    rebuild(engine)
+    assert (len(cards(engine)), titles(engine, "wolf")) == (before + 2, ["A wolf came."])
+
+
 def test_a_rebuild_gives_the_same_cards(engine: Engine, world: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
     for query, what in (("quokka", "private"), ("billing", "suppressed"), ("tabs", "rm")):
         decided(engine, query, what)

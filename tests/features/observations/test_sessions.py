@@ -182,6 +182,34 @@ def test_nothing_private_and_no_echo(read: Read) -> None:
         assert len(find.search(look, "private").cards) == 2
 
 
+def test_a_turn_with_something_private_is_private_and_what_it_named_is_in_no_card(read: Read) -> None:
+    read.write(
+        [
+            user("The <private>pin is 4711</private> and <private>quokka burrow</private>: make it"),
+            edit(f"{read.cwd}/quokka_burrow.py"),
+            edit(f"{read.cwd}/port_4711.py"),
+            edit(f"{read.cwd}/a.py"),
+            agent("Decision: no rule for all"),
+            run("make all", "E no rule"),
+            user("And what was it?"),
+            edit(f"{read.cwd}/b.py"),
+            agent("The number is 4711, of the Quokka\n  burrow; 47110 is none."),
+            user("Now something else"),
+            edit(f"{read.cwd}/c.py"),
+        ]
+    )
+    cards = read.cards()
+    assert sorted((card.type, STATES[card.state], card.files) for card in cards) == [
+        ("change", "normal", ("c.py",)),
+        ("change", "private", ("a.py",)),
+        ("change", "private", ("b.py",)),
+        ("decision", "private", ()),
+        ("error", "private", ()),
+    ]
+    again = next(card for card in cards if card.files == ("b.py",))
+    assert again.narrative.endswith("The number is [private], of the [private]; 47110 is none.")
+
+
 def test_what_cannot_be_read_is_said_and_the_old_goes(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
     good = read.write(work(read.cwd))
     bad = read.write(work(read.cwd), name="s2", begin="other")

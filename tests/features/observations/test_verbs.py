@@ -105,6 +105,18 @@ def test_notes_are_kept_with_their_time_and_found(kept: Cli) -> None:
     assert kept("obs", "search", "pool", "--json").items == []
 
 
+def test_a_session_is_looked_at_and_a_note_keeps_nothing_private(kept: Cli, person: Callable[[str], None]) -> None:
+    for words in (("grep", "pool"), ("describe", "abc-1")):
+        assert kept("obs", *words, "--json").error["code"] == "E_DISABLED"
+    name = str(kept("obs", "search", "zanzibar", "--json").items[0]["name"])
+    person("yes\n")
+    assert kept("obs", "edit", name, "--note", "walrus <private>hush</private>").status == 0
+    (found,) = kept("obs", "show", name, "--json").items
+    assert found["note"] == "walrus [private]"
+    person("yes\n")
+    assert kept("obs", "edit", name, "--note", "<no-memory>", "--json").error["code"] == "E_PATCH"
+
+
 def test_nobody_decides_without_a_terminal(kept: Cli) -> None:
     name = str(kept("obs", "search", "zanzibar", "--json").items[0]["name"])
     for words in (("mark", name, "--as", "private"), ("rm", name), ("search", "x", "--all")):

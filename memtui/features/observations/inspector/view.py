@@ -484,10 +484,11 @@ decide."""
             self.say("There is no folder of memtui's own or of an agent's to write it in.", "warning")
             return
 
-        seen: set[Address] = set()
+        seen: promote.NewPlan | None = None
 
         def shown(made: promote.NewPlan) -> None:
-            seen.add(made.address)
+            nonlocal seen
+            seen = made
             self.give(promote.preview(made, self.page.text_width, plain=self.ascii))
             if self.prompt is not None:
                 self.prompt.note = [("enter writes what is shown", "dim")]
@@ -502,7 +503,7 @@ decide."""
             )
 
         def entered(text: str) -> None:
-            plan(text, lambda made: write(made) if made.address in seen else shown(made))
+            plan(text, lambda made: write(made) if made == seen else shown(made))
 
         def write(made: promote.NewPlan) -> None:
             self.close_prompt()

@@ -20,6 +20,7 @@ from memtui.features.observations.answers import adapted
 from memtui.features.observations.model import SESSION, Card, SessionRead
 from memtui.features.observations.names import Decided
 from memtui.features.observations.sessions.turns import SessionTurn, TurnCard, TurnRules, turns
+from memtui.safe_text import visible
 from memtui.transcripts.follow import GONE, Slice, back, follow
 from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, keeps_cards
 
@@ -206,7 +207,7 @@ class SessionFiles:
     def _note_failure(self, one: _File, covers: tuple[str, ...], part: Slice) -> None:
         if part.skipped == GONE:
             return
-        self.failed[one.path] = said = f"{one.path}: it cannot be read ({part.skipped})."
+        self.failed[one.path] = said = f"{visible(one.path)}: it cannot be read ({part.skipped})."
         known = self._known.get(one.path)
         read = known or SessionRead(one.agent, covers, settled=True)
         with self._writer.batch():

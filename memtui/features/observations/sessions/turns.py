@@ -41,8 +41,7 @@ _OURS = re.compile(
     r"(?i)mcp__?memtui|memtui[._]|memory_(?:search|recall|timeline|details|propose)|context_(?:grep|desc)"
 )
 _OUR_COMMAND = re.compile(r"(?:^|[;&|(]\s*)(?:\S{0,200}/)?memtui\b|-m memtui\b")
-_PHRASE = 6
-"""Characters of a private span's line from which on it is also cut where the agent repeats it."""
+_BETWEEN = re.compile(r"[/_.-]+")
 
 
 class SessionTurn(NamedTuple):
@@ -99,15 +98,10 @@ class CleanText:
         """What may be kept of a whole text."""
         text = neutral.without_given(text)
         found = markers.cut(text)
-        for start, end in found.spans:
-            lines = (line.strip() for line in re.sub(r"<[^<>]*>", "\n", text[start:end]).splitlines())
-            self.private += [line for line in lines if len(line) >= _PHRASE and line not in self.private]
+        self.private += [one for one in markers.phrases(text, found.spans) if one not in self.private]
         hidden = mask.mask(found.text)
-        self.masked, self.cut = self.masked + len(hidden.secrets), self.cut + len(found.spans)
-        kept = hidden.text
-        for phrase in self.private:
-            kept, again = re.subn(re.escape(phrase), markers.PRIVATE, kept, flags=re.IGNORECASE)
-            self.cut += again
+        kept, again = markers.cut_again(hidden.text, self.private)
+        self.masked, self.cut = self.masked + len(hidden.secrets), self.cut + len(found.spans) + again
         return kept
 
 
@@ -136,11 +130,19 @@ class TurnRules:
             self.unkept = self.unkept or first
             return []
         events = [one for one in turn.events if not one.sidechain and not is_ours(one)]
-        return [] if self.unkept else [*self._made(turn.asked, events, after, interrupted=interrupted, first=first)]
+        if self.unkept:
+            return []
+        clean = CleanText(self.private)
+        said = clean.of(turn.asked.text) if turn.asked is not None else ""
+        self.private = clean.private  # of this turn, too, before anything the agent said in it is taken
+        made = [*self._made(turn.asked, said, events, after, interrupted=interrupted, first=first)]
+        cut = max((clean.cut, *(one.derived.cut for one in made)))  # what is private in a turn makes all of it private
+        return [one._replace(derived=one.derived._replace(cut=one.derived.cut or cut)) for one in made]
 
     def _made(
         self,
         asked: SessionEvent | None,
+        said: str,
         events: Sequence[SessionEvent],
         after: SessionTurn | None,
         *,
@@ -152,9 +154,6 @@ class TurnRules:
                 yield self._card(event, "summary", "summary", "", [event.text], title="Summary of the session so far")
         if asked is None:
             return
-        clean = CleanText(self.private)
-        said = clean.of(asked.text)
-        self.private = clean.private  # of this turn, too, before anything the agent said in it is taken
         calls = [one for one in events if one.role == TOOL]
         wanted = asks_to_remember(said)
         corrected = corrects(said) or (interrupted and len(said) <= LONGEST)
@@ -211,7 +210,11 @@ class TurnRules:
         inside = call.cwd.rstrip("/") + "/"
         for one in touched(call, self._home):
             if one.kind in kinds and call.cwd and one.path.startswith(inside):
-                yield rules.clean(os.path.relpath(one.path, call.cwd))
+                path, clean = os.path.relpath(one.path, call.cwd), CleanText(self.private)
+                spaced = clean.of(_BETWEEN.sub(" ", path))  # a phrase is written with them in a name
+                path = clean.of(path)
+                if spaced and not clean.cut:
+                    yield path
 
     def _card(
         self,

@@ -16,7 +16,7 @@ from memtui import mask
 from memtui.engine.observation import REDACTED
 from memtui.features.observations.model import SESSION, Card, CardSource, SessionRead
 from memtui.features.observations.store import schema
-from memtui.features.observations.store.index_text import index_text
+from memtui.features.observations.store.index_text import index_text, utf8
 
 _COLUMNS = (
     "id, name, source, kind, root, path, address, agent, span, anchor, text_key, type, title, narrative, facts,"
@@ -115,7 +115,7 @@ class CardWriter:
         in_project = self._project(project)
         self.database.execute(
             "INSERT INTO sources (kind, root, path, sha, brought, failed, project) VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (kind, source.root, os.fsencode(source.path), *source[2:], in_project),
+            (kind, source.root, os.fsencode(source.path), *source[2:4], utf8(source.failed), in_project),
         )
         number, base = self.database.last_insert_rowid(), in_project << schema.PROJECT
         made = 0
@@ -140,7 +140,7 @@ class CardWriter:
         An event that several files have keeps one card, in the file that began first; what an earlier card of the
         session says already has no second one. Call in a `batch`.
         """
-        row = (os.fsencode(path), read.packed(), failed)
+        row = (os.fsencode(path), read.packed(), utf8(failed))
         self.database.execute(
             "INSERT INTO sources (kind, root, path, sha, brought, failed, project, read)"
             f" VALUES ('{SESSION}', 0, ?1, x'', 0, ?3, 0, ?2)"
@@ -201,6 +201,7 @@ class CardWriter:
             self.database.execute("DELETE FROM sources WHERE id = ?", (number,))
 
     def _project(self, key: str) -> int:
+        key = utf8(key)
         if not key:
             return 0
         if key not in self._projects and len(self._projects) < schema.PROJECTS - 1:
@@ -226,14 +227,16 @@ class CardWriter:
             card = card._replace(type="note", title="", narrative="", facts=(), concepts=(), files=())
             card = card._replace(note="", patch="", was="", tokens=0)
         table = "withheld" if card.withheld else "shared"
-        lists = {key: json.dumps(getattr(card, key), ensure_ascii=False) for key in ("facts", "concepts", "files")}
+        some = {key: [*map(utf8, getattr(card, key))] for key in ("facts", "concepts", "files")}
+        lists = {key: json.dumps(each, ensure_ascii=False) for key, each in some.items()}
         row = card._asdict() | lists | {"path": os.fsencode(card.path)}
-        self.database.execute(f"INSERT INTO {table} ({_COLUMNS}) VALUES ({_MARKS})", tuple(row.values()))
+        values = tuple(utf8(value) if isinstance(value, str) else value for value in row.values())
+        self.database.execute(f"INSERT INTO {table} ({_COLUMNS}) VALUES ({_MARKS})", values)
         if card.state != REDACTED:
             texts = searched_texts(card)
             self.database.execute(
                 f"INSERT INTO {table}_fts (rowid, title, concepts, files, note, narrative) VALUES (?, ?, ?, ?, ?, ?)",
-                (card.id, *map(index_text, texts)),
+                (card.id, *map(index_text, map(utf8, texts))),
             )
 
     def _remove(self, table: str, number: int) -> None:

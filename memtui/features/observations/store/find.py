@@ -17,6 +17,7 @@ from memtui.engine.observation import NORMAL, PRIVATE, REDACTED, STATES
 from memtui.features.observations.model import SESSION, Card, CardSource, at_of, word_of
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import SELECT, card_of, sources_of
+from memtui.features.observations.store.index_text import utf8
 
 NEWEST = 200
 """Cards that one probe gives at most."""
@@ -205,7 +206,7 @@ class CardReader:
     def _of_sessions(self, wanted: CardFilter) -> list[int]:
         """The numbers of the projects whose sessions are looked at."""
         sql = "SELECT id FROM projects WHERE key IN (SELECT value FROM json_each(?))"
-        return [number for (number,) in self._database.execute(sql, (json.dumps(wanted.projects),))]
+        return [number for (number,) in self._database.execute(sql, (json.dumps([*map(utf8, wanted.projects)]),))]
 
     def _mine(self, wanted: CardFilter) -> str:
         """The condition for a row `s` of the roots and sessions that are looked at; its values are `_values`."""

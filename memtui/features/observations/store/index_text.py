@@ -7,12 +7,19 @@ import re
 
 from memtui.engine.find import index
 from memtui.matching import Query, fold
+from memtui.safe_text import visible
 
 PREFIX = 4
 """Letters from which on a word of a query is also the beginning of a longer one."""
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _MIXED = re.compile(r"\b(?=\w*[a-z\d][A-Z])\w{2,80}\b")
 _RUN = re.compile(rf"[{index.UNSPACED}]+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+def utf8(text: str) -> str:
+    """A text as a file of cards can keep it: lone surrogates, of names that are no UTF-8, as they are shown."""
+    return text if text.isascii() else _SURROGATE.sub(lambda found: visible(found[0]), text)
 
 
 def index_text(text: str) -> str:

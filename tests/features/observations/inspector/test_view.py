@@ -133,6 +133,11 @@ async def test_a_memory_is_made_of_it_after_its_bytes_were_seen(world: World) ->
         await screen.type("notes/new.md")
         await screen.press("enter")
         await screen.until_text("notes/new.md is written with:")
+        for other in ("notes/other.md", "notes/new.md"):
+            await screen.press("ctrl+u")
+            await screen.type(other)
+            await screen.press("enter")
+            await screen.until_text(f"{other} is written with:")
         assert not (world.folder / "new.md").exists()
         await screen.press("enter")
         await screen.until_text("Created notes/new.md.")
