@@ -38,6 +38,15 @@ def read_environment() -> dict[str, str]:
     return dict(os.environ)
 
 
+def local_zone() -> str:
+    """Name the machine's time zone: by `TZ`, then by its file of local time; UTC where neither names one."""
+    from memtui.config.named_check import is_zone
+
+    variable = read_environment().get("TZ", "").removeprefix(":")
+    found = variable or os.path.realpath("/etc/localtime").rpartition("/zoneinfo/")[2]
+    return found if found and is_zone(found) else "UTC"
+
+
 def load_settings(
     environ: Mapping[str, str], *, home: str | None = None, options: Mapping[str, Value] | None = None
 ) -> Settings:

@@ -10,6 +10,7 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, NamedTuple
 from zoneinfo import ZoneInfo
 
+from memtui.config.read import local_zone
 from memtui.engine.ledger.spend import Spent
 from memtui.errors import RefusedError
 from memtui.features.delivery.outbox import queue
@@ -65,7 +66,7 @@ def _entry(settings: Settings, key: str) -> NamedEntry:
 
 def window(entry: NamedEntry, now: int) -> tuple[int, int]:
     """The window around a time: from a local midnight to the next, or of a month; milliseconds."""
-    zone = ZoneInfo(entry.text("zone") or "UTC")
+    zone = ZoneInfo(entry.text("zone") or local_zone())
     day = datetime.fromtimestamp(now / 1_000, zone).date()
     first = day.replace(day=1) if entry.text("window") == "month" else day
     last = (first + timedelta(days=32)).replace(day=1) if entry.text("window") == "month" else first + timedelta(days=1)

@@ -38,14 +38,18 @@ def post(posting: Posting, *, whole: float = WHOLE_S) -> PostAnswer:
         NotSentError: nothing left. NoAnswerError: it left, and no whole answer came in time. Both say why, up to the
             host of the address.
     """
-    parts = urlsplit(posting.url)
-    host = parts.hostname or ""
+    try:
+        parts = urlsplit(posting.url)
+        host, port = parts.hostname or "", parts.port
+        host.encode("idna")
+    except ValueError:
+        raise NotSentError("its address is none") from None
     if parts.scheme != "https" and host not in LOOPBACK:
         raise NotSentError(f"{host} is not spoken to without https")
     connection = (
-        http.client.HTTPSConnection(host, parts.port, timeout=CONNECT_S, context=ssl.create_default_context())
+        http.client.HTTPSConnection(host, port, timeout=CONNECT_S, context=ssl.create_default_context())
         if parts.scheme == "https"
-        else http.client.HTTPConnection(host, parts.port, timeout=CONNECT_S)
+        else http.client.HTTPConnection(host, port, timeout=CONNECT_S)
     )
     end = threading.Timer(whole, _cut, (connection,))
     end.daemon = True
@@ -59,6 +63,8 @@ def post(posting: Posting, *, whole: float = WHOLE_S) -> PostAnswer:
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         try:
             return _talk(connection, path, posting, time.monotonic() + whole)
+        except http.client.InvalidURL:
+            raise NotSentError(f"{host}: its address is none") from None
         except (OSError, http.client.HTTPException, ValueError) as error:
             raise NoAnswerError(f"{host}: {_why(error)}") from None
     finally:
@@ -73,11 +79,11 @@ def _talk(connection: http.client.HTTPConnection, path: str, posting: Posting, e
     while piece := answer.read1(ANSWER):
         body += piece
         if len(body) > ANSWER:
-            raise ValueError(f"the answer is over {ANSWER:,} bytes")
+            raise NoAnswerError(f"{connection.host}: the answer is over {ANSWER:,} bytes")
         if time.monotonic() > end:
-            raise ValueError("the answer took too long")
+            raise NoAnswerError(f"{connection.host}: the answer took too long")
     if answer.length:
-        raise ValueError("the answer was cut")
+        raise NoAnswerError(f"{connection.host}: the answer was cut")
     return PostAnswer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, body)
 
 
@@ -93,4 +99,5 @@ def _why(error: Exception) -> str:
         return "its certificate is not trusted"
     if isinstance(error, TimeoutError):
         return "it took too long"
-    return (error.strerror if isinstance(error, OSError) else str(error)) or type(error).__name__
+    # what other errors say may quote the address or a header, and so a secret
+    return (error.strerror if isinstance(error, OSError) else "") or type(error).__name__

@@ -49,7 +49,7 @@ def _judge(answer: PostAnswer) -> SendVerdict:
     said = _fields(answer)
     code = str(said.get("errcode", said.get("code", said.get("StatusCode", ""))))
     text = f"{code or f'HTTP {answer.status}'}: {said.get('errmsg') or said.get('message') or said.get('msg') or ''}"
-    why = text.strip(": ")[:200]
+    why = text.strip(": ")
     if code in _THROTTLED or code.lower().startswith("throttling"):
         return SendVerdict("again", why)
     if code.lower() in [bad.lower() for bad in _TOKEN_BAD]:
@@ -157,7 +157,7 @@ def webhook_signature(secret: str, number: str, seconds: str, body: bytes) -> st
 
     A secret that begins with `whsec_` is base64; any other is taken as it is.
     """
-    key = base64.b64decode(secret[6:]) if secret.startswith("whsec_") else secret.encode()
+    key = base64.b64decode(secret[6:], validate=True) if secret.startswith("whsec_") else secret.encode()
     signed = hmac.new(key, f"{number}.{seconds}.".encode() + body, hashlib.sha256).digest()
     return "v1," + base64.b64encode(signed).decode("ascii")
 

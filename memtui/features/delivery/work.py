@@ -11,8 +11,9 @@ from datetime import datetime, time, timedelta
 from typing import TYPE_CHECKING, NoReturn
 from zoneinfo import ZoneInfo
 
+from memtui.config.read import local_zone
 from memtui.errors import RefusedError
-from memtui.features.delivery.credentials import place_of
+from memtui.features.delivery.credentials import hidden, place_of
 from memtui.features.delivery.message import DeliveryPlace, MessagePart, PostAnswer, Posting, SendVerdict
 from memtui.features.delivery.outbox import refuse
 from memtui.features.delivery.send import NoAnswerError, NotSentError, post
@@ -59,6 +60,7 @@ def deliver(working: Working) -> Planned:
         claims.mark(key, UNKNOWN)
         _unknown(words, "memtui ended while it was sent")
     verdict = _try(working, place, part)
+    verdict = verdict._replace(why=hidden(verdict.why, place, _tokens.get(_token_key(place), ("",))[0])[:300])
     if verdict.what == "sent":
         claims.mark(key, SENT)
         return Planned(result={"summary": f"{words} was sent."})
@@ -157,7 +159,7 @@ def quiet_ms(working: Working, entry: NamedEntry) -> int:
     channel = working.settings.entries("channels").get(entry.text("channel"))
     if channel is None or not channel.text("quiet"):
         return 0
-    now = datetime.fromtimestamp(working.now / 1_000, ZoneInfo(channel.text("zone") or "UTC"))
+    now = datetime.fromtimestamp(working.now / 1_000, ZoneInfo(channel.text("zone") or local_zone()))
     begin, end = (time.fromisoformat(text) for text in channel.text("quiet").split("-"))
     for day in (now.date() - timedelta(days=1), now.date()):
         first = datetime.combine(day, begin, now.tzinfo)

@@ -10,13 +10,14 @@ import re
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from memtui.config.read import read_environment
+from memtui.config.read import local_zone
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.errors import RefusedError, UsageError
 from memtui.features.attribution.said import ChatReply
 from memtui.features.schedules import times
-from memtui.features.schedules.plan import JOB, ScheduleWish, add, how_words
+from memtui.features.schedules.plan import JOB, OF_CHATS, ScheduleWish, add, how_words
 from memtui.features.tasks.workspace import workspace_of
+from memtui.mask import mask
 from memtui.wire.times import rfc3339
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def answer(word: Word) -> ChatReply:
 
 
 def _prefix(word: Word) -> str:
-    return f"chat-{sha256(chr(0).join(word.chat[:3]).encode()).hexdigest()[:10]}-"
+    return f"{OF_CHATS}{sha256(chr(0).join(word.chat[:3]).encode()).hexdigest()[:10]}-"
 
 
 def _mine(word: Word) -> list[PlannedRun]:
@@ -75,9 +76,9 @@ def _add(word: Word) -> ChatReply:
     spec, said, engine = found[1] or found[2], " ".join(found[3].split()), word.session.engine
     places = [one for one in word.settings.entries("delivery").values() if one.text("channel") == word.chat.channel]
     target = next((one.name for one in places if one.text("to") == word.chat.chat), "")
-    count = max((int(one.name.rpartition("-")[2]) for one in _mine(word)), default=0) + 1
-    zone = channel.text("zone") or times.local_zone(read_environment().get("TZ", ""))
-    wish = ScheduleWish(f"{_prefix(word)}{count}", spec, (JOB, job, said), zone, target, said[:60])
+    count = max((int(n) for one in _mine(word) if (n := one.name.rpartition("-")[2]).isdecimal()), default=0) + 1
+    zone = channel.text("zone") or local_zone()
+    wish = ScheduleWish(f"{_prefix(word)}{count}", spec, (JOB, job, said), zone, target, mask(said).text[:60])
     made = add(
         engine,
         word.settings,

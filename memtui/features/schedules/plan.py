@@ -7,6 +7,7 @@ reaches a job on standard input and is never carried out. It is apart because a 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -18,8 +19,11 @@ from memtui.errors import RefusedError, UsageError
 from memtui.features.delivery.outbox import refuse
 from memtui.features.feature import Feature, load
 from memtui.features.schedules import times
+from memtui.mask import mask
 
 JOB = "job"
+OF_CHATS = "chat-"
+"""What names of schedules that a chat made begin with."""
 TEXT = 4_000
 """Characters of what a job is told."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
@@ -103,9 +107,8 @@ def _runnable(settings: Settings, words: Sequence[str]) -> tuple[str, ...]:
 
 
 def what_words(one: PlannedRun) -> str:
-    """Say what a schedule runs: `digest -> team`, `job standup`."""
-    words = one.words[:2] if one.words[0] == JOB else one.words
-    return " ".join(words) + (f" -> {one.target}" if one.target else "")
+    """Say what a schedule runs, with all its words: `digest -> team`, `job standup 'What did you do?'`."""
+    return shlex.join(mask(word).text for word in one.words if word) + (f" -> {one.target}" if one.target else "")
 
 
 def how_words(one: PlannedRun) -> str:
@@ -127,6 +130,28 @@ def refuse_waiting(one: PlannedRun) -> None:
             code="E_PERSON",
             hint=f"Do it in a terminal of your own: memtui schedule resume {one.name}.",
         )
+
+
+def refuse_reserved(name: str) -> None:
+    """Refuse a name that only a chat's schedules have.
+
+    Raises:
+        UsageError: `E_SCHEDULE`.
+    """
+    if name.startswith(OF_CHATS):
+        raise _wrong(f"Names that begin with {OF_CHATS} are those of chats.", "Take another name.")
+
+
+def split(text: str) -> list[str]:
+    """Read words as a shell does.
+
+    Raises:
+        UsageError: `E_SCHEDULE`: a quotation is not closed.
+    """
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise _wrong(f"What it is to run cannot be read: {error}.", "Close each quotation.") from None
 
 
 def _wrong(message: str, hint: str) -> UsageError:

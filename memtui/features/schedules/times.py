@@ -6,7 +6,6 @@ the next minute there is, and one that comes twice is due once. A star in minute
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from itertools import islice, takewhile
@@ -23,7 +22,6 @@ COUNTED = 1_000
 """Times that went by are counted up to so many."""
 _BACK = (timedelta(hours=2), timedelta(days=2), timedelta(days=40))
 """How far to look back for the newest time, before looking through all."""
-_LOCALTIME = "/etc/localtime"
 
 
 class Due(NamedTuple):
@@ -47,7 +45,10 @@ def check(spec: str, zone: str, now: int) -> str:
         raise _wrong(f"{zone!r} is no time zone.", "Write one such as Europe/Berlin.") from None
     first, _, rest = spec.strip().partition(" ")
     if first == ONCE:
-        return f"{ONCE} {_once(rest.strip(), zone)}"
+        once = f"{ONCE} {_once(rest.strip(), zone)}"
+        if next(comes(once, zone, now), None) is None:
+            raise _wrong(f"{rest.strip()!r} went by already.", "Write a time that comes.")
+        return once
     fields = WORDS.get(spec.strip(), spec).split()
     if len(fields) != 5:
         raise _wrong(
@@ -103,11 +104,3 @@ def due(spec: str, zone: str, after: int, now: int) -> Due | None:
         if newest:
             return Due(newest[0], COUNTED)
     raise AssertionError("the last look begins at `after`")
-
-
-def local_zone(variable: str) -> str:
-    """Name the machine's time zone: by `TZ`, then by its file of local time; UTC where neither says."""
-    if variable:
-        return variable.removeprefix(":")
-    found = os.path.realpath(_LOCALTIME).rpartition("/zoneinfo/")[2]
-    return found if found and not found.startswith("/") else "UTC"

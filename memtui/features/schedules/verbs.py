@@ -4,19 +4,30 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from hashlib import sha256
 
-from memtui.config.read import read_environment
+from memtui.config.read import local_zone
 from memtui.engine.ledger.schedules import PlannedRun
-from memtui.engine.model import Finding
+from memtui.engine.model import Finding, is_person
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.actors import who_cell
 from memtui.features.schedules import due, times
-from memtui.features.schedules.plan import ScheduleWish, add, how_words, refuse_waiting, what_words
+from memtui.features.schedules.plan import (
+    ScheduleWish,
+    add,
+    how_words,
+    refuse_reserved,
+    refuse_waiting,
+    split,
+    what_words,
+)
 from memtui.features.tasks.lanes import work_off
+from memtui.features.tasks.settings import ROOT
 from memtui.features.tasks.shown import state_word, task_json
 from memtui.features.tasks.shown import what_words as came_words
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.workspace import workspace_of
+from memtui.mask import mask
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -57,12 +68,13 @@ def _add(call: Call, words: list[str]) -> int:
             hint='memtui schedule add weekly "0 9 * * 1" dream',
         )
     name, spec, *what = words
+    refuse_reserved(name)
     here = workspace_of(call.session.surroundings)
     wish = ScheduleWish(
         name,
         spec,
-        shlex.split(what[0]) if len(what) == 1 else what,
-        call.args.text("zone") or times.local_zone(read_environment().get("TZ", "")),
+        split(what[0]) if len(what) == 1 else what,
+        call.args.text("zone") or local_zone(),
         call.args.text("to") or "",
         call.args.text("label") or "",
     )
@@ -79,7 +91,13 @@ def _list(call: Call) -> int:
         return outcomes.DONE
     if not found and call.out.terminal:
         call.out.say("There are no schedules.")
-    columns = (Column("NAME"), Column("RUNS", flexible=True), Column("TIME"), Column("NEXT"), Column("LAST"))
+    columns = (
+        Column("NAME"),
+        Column("RUNS", flexible=True, wraps=True),
+        Column("TIME"),
+        Column("NEXT"),
+        Column("LAST"),
+    )
     now, here = call.engine.schedules.clock(), workspace_of(call.session.surroundings).id
     rows = [
         (
@@ -105,6 +123,8 @@ def _run_due(call: Call) -> int:
 
 def _run(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
     refuse_waiting(chosen[0])
+    if chosen[0].paused or chosen[0].creator != call.actor.name:
+        _agent_asks(call, "run", chosen[0])
     now = call.engine.schedules.clock()
     task = due.take(call.engine, chosen[0], now, trigger="manual")
     if task is None:
@@ -119,6 +139,8 @@ def _run(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
 
 
 def _remove(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
+    if chosen[0].creator != call.actor.name:
+        _agent_asks(call, "remove", chosen[0])
     call.engine.schedules.remove(chosen[0].id)
     call.out.fact({"name": chosen[0].name, "removed": True}, f"{chosen[0].name} is removed")
     return outcomes.DONE
@@ -133,10 +155,28 @@ def _pause(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
 def _resume(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
     for one in chosen:
         if one.waits:
-            question = f"{one.name} runs {what_words(one)} at {one.spec} ({one.zone}), set by {one.creator}."
-            call.approve("agree to a schedule", question, "ask the user to")
-        call.engine.schedules.pause(one.id, "")
+            call.approve("agree to a schedule", _question(one), "ask the user to")
+        else:
+            _agent_asks(call, "resume", one)
+        with call.engine.claims.together():
+            if one.waits:
+                sha = sha256("\0".join((one.label, *one.words)).encode("utf-8", "replace")).hexdigest()
+                said = f"schedule {one.name} of {one.creator} agreed to: {one.spec} {one.zone}, words {sha}"
+                call.engine.history.record_setting(ROOT, said)
+            call.engine.schedules.pause(one.id, "")
     return _told(call, chosen, "runs again")
+
+
+def _agent_asks(call: Call, what: str, one: PlannedRun) -> None:
+    """Have a person agree where it is no person who asks."""
+    if not is_person(call.actor.name):
+        call.approve(f"{what} this schedule", f"{what.capitalize()}? {_question(one)}", "ask the user to")
+
+
+def _question(one: PlannedRun) -> str:
+    """All that a person agrees to; what others chose is in quotes, so that it cannot be taken for our words."""
+    label, who = shlex.quote(mask(one.label).text), shlex.quote(one.creator)
+    return f"{one.name} runs {what_words(one)} at {one.spec} ({one.zone}), labelled {label}, set by {who}."
 
 
 def _told(call: Call, chosen: tuple[PlannedRun, ...], what: str) -> int:

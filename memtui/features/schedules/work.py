@@ -38,7 +38,7 @@ MOST_FAILED = 5
 SECONDS = 285
 """That a run may take: less than the lane gives a task, so that a run that is too slow is told as one that failed."""
 OUTPUT = 65_536
-"""Bytes of what a run prints that are kept."""
+"""Characters of what a run prints that are kept."""
 _FOUND = 8
 """The status of a command that found something to look at, which is no failure."""
 
@@ -115,7 +115,7 @@ def _perform(working: Working, one: PlannedRun) -> tuple[Planned, str]:
         return Planned(result={"summary": f"{one.name}: {'digest' if text else 'nothing changed'}"}), text
     text = _job(working, one) if verb == JOB else _verb(working, one)
     said = next((line for line in text.splitlines() if line.strip()), "")
-    return Planned(result={"summary": mask(f"{one.name}: {said[:120] or 'it said nothing'}").text}), text
+    return Planned(result={"summary": f"{one.name}: {said[:120] or 'it said nothing'}"}), text
 
 
 def _digest(working: Working, one: PlannedRun) -> str:
@@ -135,8 +135,8 @@ def _job(working: Working, one: PlannedRun) -> str:
     if not os.path.isabs(cwd) or not os.path.isdir(cwd):
         raise _error(f"There is no folder {cwd}, in which the job {job.name} runs.", "Nothing was run; make it.")
     who = one.creator.removeprefix("chat:") if one.creator.startswith("chat:") else who_words(one.creator)
-    who = plain_name(who, "unknown")
-    head = f'[Scheduled task "{one.label}" set by {who}]\n'.encode("utf-8", "replace")
+    who, label = plain_name(who, "unknown"), plain_name(one.label.replace('"', "'"), one.name)
+    head = f'[Scheduled task "{label}" set by {who}]\n'.encode("utf-8", "replace")
     child = Child(
         f"The job {job.name}",
         job.texts("argv"),
@@ -168,10 +168,10 @@ def _verb(working: Working, one: PlannedRun) -> str:
 def _output(child: Child, given: bytes) -> str:
     code, out, told = run(child, given)
     if code not in (0, _FOUND):
-        last = told.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        raise _error(f"{child.name} ended with {code}: {mask(last[-300:]).text}", "Look whether it runs by itself.")
-    cut = "\n(cut)" if len(out) > OUTPUT else ""
-    return out[:OUTPUT].decode("utf-8", "replace") + cut
+        last = mask(told.decode("utf-8", "replace")).text.strip().rpartition("\n")[2]
+        raise _error(f"{child.name} ended with {code}: {last[-300:]}", "Look whether it runs by itself.")
+    text = mask(out.decode("utf-8", "replace")).text  # the whole, because half of a secret is not known as one
+    return text[:OUTPUT] + ("\n(cut)" if len(text) > OUTPUT else "")
 
 
 def _error(message: str, hint: str) -> RefusedError:

@@ -30,6 +30,8 @@ class Vendors(ThreadingHTTPServer):
         """What a slow answer waits for."""
         self.seen: set[str] = set()
         """Ids by which a repeated message is known."""
+        self.echo = False
+        """Whether a complaint repeats the secret."""
         self.credentials: list[str] = []
         """Everything secret that a request to another path brought."""
 
@@ -91,7 +93,9 @@ class _Handler(BaseHTTPRequestHandler):
         if path.endswith(("/accessToken", "/internal")):
             secret = said.get("appSecret", said.get("app_secret"))
             if secret != SECRET:
-                return (400, {"code": "invalidClientIdOrSecret"}) if "oauth2" in path else (200, {"code": 10014})
+                told = {"message": "x" * 180 + f" {secret} is wrong"} if self.server.echo else {}
+                bad = {"code": "invalidClientIdOrSecret", **told}
+                return (400, bad) if "oauth2" in path else (200, {"code": 10014, **told})
             self.server.fetched += 1
             token = f"token{self.server.fetched}"
             self.server.tokens.add(token)

@@ -289,6 +289,35 @@ def test_a_pause_that_is_asked_for_has_a_bound(text: str, seconds: int) -> None:
     assert wait_of(text) == seconds
 
 
+@pytest.mark.parametrize("url", ["http://127.0.0.1:97x97/SECRET", "http://[127.0.0.1/SECRET", "https://a..b/SECRET"])
+def test_what_is_no_address_or_secret_is_said_and_not_shown(
+    cli: Cli, config: Path, monkeypatch: pytest.MonkeyPatch, url: str
+) -> None:
+    config.write_text('[delivery.hook]\nkind = "webhook"\nsecret = "env:WHSEC"\nurl = "env:URL"\n')
+    for address, secret in ((url, WHSEC), ("https://example.org/SECRET", "whsec_abc"), (f"{url} x", WHSEC)):
+        monkeypatch.setenv("URL", address)
+        monkeypatch.setenv("WHSEC", secret)
+        (row,) = cli("delivery", "--json").items
+        assert (row["usable"], "SECRET" in row["why"], secret in row["why"]) == (False, False, False)
+        tried = cli("delivery", "test", "hook")
+        assert ("cannot be one" in tried.out, "SECRET" in tried.out + tried.err) == (True, False)
+    with pytest.raises(send.NotSentError) as error:
+        send.post(Posting(url, {}, b"{}"))
+    assert "SECRET" not in str(error.value)
+
+
+def test_a_secret_that_a_receiver_echoes_is_not_shown(
+    session: Session, server: Vendors, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SECRET", "plain-words-of-the-app")
+    server.echo = True
+    for name in ("ding", "lark"):
+        put(session, name, "x")
+    tasks = run(session, clock)
+    assert all("no token" in said(task) and "[masked: secret]" in said(task) for task in tasks)
+    assert not any("plain-words" in said(task) for task in tasks)
+
+
 def test_what_is_no_https_or_not_trusted_is_not_sent_to(
     server: Vendors,
 ) -> None:
