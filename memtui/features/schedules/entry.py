@@ -41,7 +41,7 @@ FEATURE = Feature(
             "says how many others did not. What fails is tried again after 1, 5 and 15 minutes; after five times in a "
             "row that failed it is paused. `job NAME` runs the program of `[jobs.NAME]` in your settings, and gives it "
             "the text on standard input. What an agent or a chat makes waits until you resume it at a terminal, which "
-            "shows all it is told and is recorded. An agent resumes nothing, and neither runs nor removes what is yours.",
+            "shows all it is told and is recorded. An agent resumes nothing, nor does it run or remove what is yours.",
             "a list of schedules: name, time, zone, runs, to, label, by, workspace, made, next, paused, failures, last "
             "(due, state), missed; add: one of them; run: a task; run --due: one object: ended; rm: one object",
             does="memtui.features.schedules.verbs:schedule",
