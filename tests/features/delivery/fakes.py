@@ -93,8 +93,8 @@ class _Handler(BaseHTTPRequestHandler):
         if path.endswith(("/accessToken", "/internal")):
             secret = said.get("appSecret", said.get("app_secret"))
             if secret != SECRET:
-                told = {"message": "x" * 180 + f" {secret} is wrong"} if self.server.echo else {}
-                bad = {"code": "invalidClientIdOrSecret", **told}
+                told: dict[str, object] = {"message": "x" * 180 + f" {secret} is wrong"} if self.server.echo else {}
+                bad: dict[str, object] = {"code": "invalidClientIdOrSecret", **told}
                 return (400, bad) if "oauth2" in path else (200, {"code": 10014, **told})
             self.server.fetched += 1
             token = f"token{self.server.fetched}"

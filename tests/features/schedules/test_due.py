@@ -336,7 +336,7 @@ def test_an_agent_resumes_nothing_and_touches_no_schedule_of_a_person(
     monkeypatch.delenv("CLAUDECODE")
     assert [cli("schedule", "resume", "its").status, cli("schedule", "rm", "mine").status] == [0, 0]
     (record,) = [one for one in cli("log", "--json").items if one["operation"] == "setting"]
-    assert ("schedule its of agent:claude-code agreed to" in record["note"], record["actor"]) == (True, "cli")
+    assert ("schedule its of agent:claude-code agreed to" in str(record["note"]), record["actor"]) == (True, "cli")
     assert cli("schedule", "run", "its").status == 0
     assert cli("schedule", "add", "open", "@daily", "check '").status == 2
     assert cli("schedule", "add", "chat-0-x", "@daily", "dream").status == 2
