@@ -238,7 +238,7 @@ def state_words(card: Card) -> list[str]:
     elif card.brought:
         said.append("came with a checkout and is not reviewed: it is for you alone.")
     else:
-        said.append(f"normal: agents that are given its memory find it, for {card.tokens:,} tokens.")
+        said.append(f"normal: an agent that may have its memory finds it, and pays {card.tokens:,} tokens to read it.")
     if card.withheld and card.agent in {one.id for one in KNOWN} - {"memtui"}:
         said.append(
             f"{title_of(card.agent)} loads this file by itself: take it out of the file (o) to keep it from there."

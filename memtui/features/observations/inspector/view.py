@@ -52,13 +52,17 @@ REST = 0.08
 """Seconds after the last letter before it is looked for."""
 REBUILDING = 0.5
 """Seconds between two looks at how far a rebuild is."""
-WIDE = 64
-"""Cells from which on a row says where a card comes from."""
+FILED, WIDE = 48, 64
+"""Cells from which on a row says which file a card is of, and what it costs."""
 GROUP = "observed"
 WORD = "redact"
 _ONE = ("obs_open", "obs_edit", "obs_promote", "obs_redact", "obs_around", "copy_contents")
 """Actions about the row under the cursor."""
 _SOME = ("obs_private", "obs_suppressed", "obs_normal", "obs_delete", "obs_restore", "mark", "range")
+EDITING = (
+    "Title, type and note, one after the other; esc changes nothing. An empty title is again the one made by rules, "
+    "and a note is found with the text. The memory stays as it is.\nThe title now: {}"
+)
 EXPLAINED = (
     "Redacting clears the text of this card for good: in every file of memtui's own, and in backups what was written "
     "over it. Nobody finds the card any more, and u does not bring it back.\n"
@@ -76,8 +80,9 @@ you type; type:decision, state:private, kind:note, agent:codex, path:src and sin
 f s and f k write the first three. Beside a card stands what it is made of and exactly what an agent gets. , p makes it
 private: no agent is given it; , s hides it from you, too, until . shows it; , n takes both back. e edits title, type
 and a note, P makes a memory of it, d t takes it away and r brings it back; u takes each of these back. d r clears its
-text for good. ? before a card: a decision is on no entry now, so what is new in that file is withheld until you
-decide."""
+text for good. Before a card stands what is decided about it: p private, s suppressed, r redacted, d deleted, b came
+with a checkout and waits for a review, e edited; ? a decision is on no entry now, so what is new in that file is
+withheld until you decide."""
     QUIET = 0.3
 
     def __init__(self, host: Host) -> None:
@@ -228,9 +233,9 @@ decide."""
 
     def draw(self, item: Card, width: int) -> Sequence[Run]:
         """How a row looks."""
-        plain, wide = self.ascii, width >= WIDE
+        plain = self.ascii
         state = "d" if item.deleted else " psr"[item.state] if item.state else "b" if item.brought else " "
-        signs = state + ("?" if item.adrift else "*" if item.patch else " ")
+        signs = state + ("?" if item.adrift else "e" if item.patch else " ")
         lead: list[Run] = [
             ("*" if item.name in self.rows.marks else " ", "mark"),
             (signs + " ", "warning" if item.withheld else "agent"),
@@ -238,10 +243,12 @@ decide."""
             (f"{ago(item.at, self.host.now()) if item.id else '':>4}  ", "dim"),
         ]
         tail: list[Run] = []
-        if wide:
+        if width >= FILED:
             room = min(30, width // 4)
             where = both_ends(visible(item.path.rpartition("/")[2]), room, plain=plain)
-            tail = [(f"  {where:<{room}}"[: room + 2], "description"), (f" {item.tokens or '':>5}", "dim")]
+            tail = [(f"  {where:<{room}}"[: room + 2], "description")]
+        if width >= WIDE:
+            tail.append((f" {item.tokens or '':>5}", "dim"))
         room = max(width - sum(len(text) for text, _ in (*lead, *tail)), 8)
         title = "(redacted)" if item.state == REDACTED else visible(item.title)
         style = "dim" if item.deleted or item.state > PRIVATE else "warning" if not item.id else "name"
@@ -250,7 +257,7 @@ decide."""
     def list_words(self) -> tuple[str, Line]:
         """How many there are, what of them is shown, and what a person has to know."""
         seen, notes = self.seen, [*self._found()]
-        if self.wanted.line:
+        if self.wanted.line and self.wanted.around is None:
             notes.append((f" | /{visible(self.wanted.line)}", "agent"))
         if self.wanted.everywhere:
             notes.append((" | every project", "agent"))
@@ -276,7 +283,8 @@ decide."""
         if seen.asked.problem:
             return [(seen.asked.problem, "warning")]
         many = "newest " * seen.many
-        return [(f"{many}{len(self.rows.all):,}{' found' * bool(self.wanted.line)}", "title")]
+        found = " found" * bool(self.wanted.line and self.wanted.around is None)
+        return [(f"{many}{len(self.rows.all):,}{found}", "title")]
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is shown when there are no rows: why, and what to do."""
@@ -407,14 +415,14 @@ decide."""
             self.ask(Question(name, value, done, self._nothing, hint=lambda _: [(hint, "dim")]))
 
         def note() -> None:
-            ask("note", card.note.replace("\n", " "), "found with the text; enter keeps all three", save)
+            ask("note", card.note.replace("\n", " "), "enter: keep all three", save)
 
         def kind() -> None:
-            ask("type", card.type, "enter goes on to a note", note)
+            ask("type", card.type, "enter: a note", note)
 
         def save() -> None:
             if not patch:
-                self.say("Nothing was changed.")
+                self._nothing()
                 return
             actor, where = self.jobs.actor, self.standing
             self.jobs.run(
@@ -424,7 +432,8 @@ decide."""
                 lane=WRITE,
             )
 
-        ask("title", card.title, "empty: what the rules made; enter goes on to its type", kind)
+        ask("title", card.title, "enter: its type", kind)
+        self.give(words_page(*EDITING.format(visible(card.title)).splitlines(), width=self.page.text_width))
 
     def _edited(self) -> None:
         self.host.say("Edited: its memory is as it was. u takes it back.", "good")
