@@ -50,6 +50,8 @@ class Column(NamedTuple):
     """May be left out when the terminal is narrow."""
     wraps: bool = False
     """Goes on in the next line instead of being cut; for the last column."""
+    names: bool = False
+    """Holds addresses, which are cut in the middle, so that the name stays."""
 
 
 def attended() -> bool:
@@ -328,6 +330,11 @@ class Output:
         for column, text, cells in zip(columns, line, widths, strict=True):
             if cells:
                 cut = one_line(text, cells, ascii_tokens=self.ascii_only, secrets=True)
+                if column.names and cell_width(cut) == cells < cell_width(text):
+                    end = text[len(text.rpartition("/")[0]) :]
+                    while cell_width(end) > cells * 3 // 4:
+                        end = end[1:]
+                    cut = one_line(text, cells - cell_width(end), ascii_tokens=self.ascii_only, secrets=True) + end
                 filling = " " * (cells - cell_width(cut))
                 parts.append(filling + cut if column.kind in ("number", "count", "size", "age") else cut + filling)
         return "  ".join(parts).rstrip()

@@ -104,6 +104,17 @@ def test_a_narrow_table_cuts_what_may_be_cut_and_drops_what_may_be_missed() -> N
     assert cell_width(row) <= 80
 
 
+@pytest.mark.parametrize("name", ["current-task.md", "語語語語語語語語語語.md", "x" * 90])
+def test_an_address_keeps_its_name(name: str) -> None:
+    streams = Streams(terminal=True, color=False)
+    columns = (Column("TITLE", flexible=True), Column("FILE", flexible=True, names=True))
+    streams.output.table(columns, [("t" * 200, f"memtui:project/{'deep/' * 20}{name}")])
+    row = streams.out.splitlines()[1]
+    assert row.endswith(name[-30:])
+    assert "memtui:" in row
+    assert cell_width(row) <= 80
+
+
 def test_a_piped_table_is_whole_and_has_no_header() -> None:
     streams = Streams(terminal=False)
     streams.output.table(COLUMNS, [("a", "t" * 500, 5, 0), ("b", "", None, None)])

@@ -29,7 +29,7 @@ from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.doors import switched_off
 from memtui.wire.outcomes import Json
-from memtui.wire.output import Column, attended
+from memtui.wire.output import Column, age, attended, size
 from memtui.wire.session import Session
 from memtui.wire.times import parse_time, rfc3339
 
@@ -202,8 +202,8 @@ def _one(words: list[str]) -> str:
 def _table(call: Call, cards: Sequence[Card], query: Query | None = None) -> None:
     letters = letters_of(cards)
     columns = (
-        *(Column("NAME"), Column(""), Column("TYPE"), Column("DATE"), Column("TOKENS", "number")),
-        *(Column("TITLE", flexible=True), Column("FILE", flexible=True, optional=True)),
+        *(Column("NAME"), Column(""), Column("TYPE"), Column("DATE"), Column("TOKENS", "number", optional=True)),
+        *(Column("TITLE", flexible=True), Column("FILE", flexible=True, names=True)),
     )
     rows = [
         (card.word[:letters], sign(card), card.type, day(card.at), card.tokens, card.title, card.address)
@@ -313,14 +313,23 @@ def _status(call: Call, _: list[str]) -> int:
     if call.out.json:
         call.out.document(block)
     else:
-        rows = [(name, values_words(value)) for name, value in block.items()]
-        call.out.table((Column("WHAT"), Column("IS", wraps=True)), rows)
+        call.out.table((Column("WHAT"), Column("IS", wraps=True)), _status_words(block, now_ms()))
     return outcomes.DONE
 
 
-def values_words(value: object) -> str:
-    """A value of the status for people."""
-    return "-" if value is None else ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+def _status_words(block: Json, now: int) -> list[tuple[str, str]]:
+    """What `status` says, for people: what is nothing is left out."""
+    total, done, waiting, failed = (int(str(block[name])) for name in ("total", "processed", "pending", "failed"))
+    last, lost = parse_time(str(block["last_run_at"]), now), block["adrift"]
+    rows = [
+        ("memories and sessions", f"{total:,}: {done:,} have cards, {waiting:,} wait, {failed:,} failed"),
+        ("last made", "now" if block["running"] else "never" if last is None else f"{age(last, now)} ago"),
+        ("last failure", str(block["last_error"] or "")),
+        ("cards on disk", size(int(str(block["bytes"])))),
+        ("decisions whose entry is gone", ", ".join(map(str, lost)) if isinstance(lost, list) else ""),
+        ("redacted", "the last bytes are overwritten at the next look" * bool(block["scrub_due"])),
+    ]
+    return [row for row in rows if row[1]]
 
 
 def status(session: Session) -> Json:

@@ -44,6 +44,9 @@ def test_upkeep(kept: Cli, home: Path) -> None:
     assert isinstance(after, dict)
     assert (after["processed"], after["failed"], after["generation"]) == (2, 0, 2)
     assert kept("obs", "check").out == "The cards are sound.\n"
+    said = kept("obs").out
+    assert "memories and sessions\t2: 2 have cards, 0 wait, 0 failed\n" in said
+    assert not any(word in said for word in ("adrift", "scrub", "generation", "T00", "Z\n"))
     (home / ".memtui-test/config.toml").write_text("[observe]\nenabled = false\n")
     for action in ("search", "status", "rebuild"):
         assert kept("obs", action, "tabs", "--json").error["code"] == "E_DISABLED"
