@@ -367,12 +367,16 @@ _FIELDS = f"{_PASSWORDS} secret token api_key apikey api-key access_key access-k
 _SENTENCES = "passwor passcode passphrase passe contraseña 密码 密碼 パスワード"
 
 
+KEY_HEAD = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+"""What begins a private key; without an end, all that follows is taken for the key."""
+
+
 def _rule(number: str, kind: str, guard: Callable[[_Found], bool], anchors: str, *pattern: str) -> _Rule:
     return _Rule(number, kind, tuple(anchors.split()), "".join(pattern), guard)
 
 
 _RULES = (
-    _rule("S01", "private key", _block, "-----begin", r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"),
+    _rule("S01", "private key", _block, "-----begin", KEY_HEAD),
     _rule(
         *("S16", "JWT", _signed, "eyj"),
         r"(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]{6,}+\.[A-Za-z0-9_-]{6,}+",

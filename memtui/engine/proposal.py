@@ -75,6 +75,9 @@ class Proposal(NamedTuple):
     folders: tuple[tuple[str, str], ...] = ()
     """The ids of the roots it names and their folders: one id means another folder in another project."""
 
+    turn: str = ""
+    """The turn in which it was made, where one is known."""
+
     @property
     def targets(self) -> tuple[str, ...]:
         """The addresses it changes, each once, in order of the steps."""

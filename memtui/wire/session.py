@@ -18,6 +18,7 @@ from memtui.engine import Engine
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Retention, Root
+from memtui.engine.policy import ROOM
 from memtui.errors import UsageError
 
 ENDS = ("tmux: server", "tmux", "screen", "zellij", "sshd", "login")
@@ -108,6 +109,8 @@ def open_in(
 ) -> Session:
     """Open a session as `open_session` does, for a user who stands where the surroundings say."""
     found = discover(surroundings, all_projects=options.all_projects, only_roots=options.only_roots)
+    if access.room == "*" and any(root.kind == ROOM for root in found) and runner(options.started()):
+        access = access._replace(room="")  # what a chat told is no agent's that runs a command
     roots = tuple(filter(access.shows, found))
     engine = Engine.open(
         roots,

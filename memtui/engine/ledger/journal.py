@@ -8,7 +8,7 @@ kept elsewhere shows that.
 import json
 import os
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
+from hashlib import blake2b, sha256
 from typing import NamedTuple
 
 import apsw
@@ -67,11 +67,12 @@ class JournalTable:
         for (seq,) in list(db.execute("SELECT seq FROM journal_due ORDER BY rowid")):
             row = next(iter(db.execute(f"SELECT {_ACTS} FROM audit WHERE seq = ?", (seq,))))
             cause = db.execute(
-                "SELECT t.id, t.person, c.channel FROM txns x JOIN turns t ON t.id = x.turn"
+                "SELECT t.id, t.person, c.channel, c.chat, c.thread FROM txns x JOIN turns t ON t.id = x.turn"
                 " LEFT JOIN chats c ON c.id = t.chat WHERE x.id = ?",
                 (row[1],),
             )
-            named = dict(zip(("turn", "person", "channel"), next(iter(cause), ("", "", "")), strict=True))
+            turn, person, *chat = next(iter(cause), ("", "", None, None, None))
+            named = {"turn": turn, "person": person, **self.chat(*chat)}
             ((root,),) = db.execute("SELECT root_id FROM roots WHERE id = ?", (row[2],))
             operation = row[6]
             kind = "setting" if operation == SETTING else "approval" if operation in APPROVALS else "change"
@@ -102,6 +103,15 @@ class JournalTable:
         rows = self._database.rows(sql, (*values, limit), kinds="iittbb")
         found = [JournalRecord(*row) for row in rows]
         return found if after else found[::-1]
+
+    def hashed(self, *parts: str) -> str:
+        """Name a person or a chat in records, so that only this ledger can tell who or which it is."""
+        key = self._database.row("SELECT key FROM fingerprint_key WHERE name = 'people'") or (b"",)
+        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), key=key[0], digest_size=12).hexdigest()
+
+    def chat(self, channel: str | None, chat: str | None, thread: str | None) -> dict[str, str]:
+        """Give the fields by which records name a chat; none where there is no chat."""
+        return {"channel": channel, "chat": self.hashed(channel, chat or "", thread or "")} if channel else {}
 
     def head(self) -> str:
         """Name the end of the chain as `LOG:N:HASH`; empty when there is no record."""

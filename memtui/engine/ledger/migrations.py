@@ -548,5 +548,23 @@ MIGRATIONS: tuple[str, ...] = (
     CREATE TRIGGER votes_update BEFORE UPDATE ON votes BEGIN SELECT raise(ABORT, 'votes are only added'); END;
     CREATE TRIGGER votes_delete BEFORE DELETE ON votes BEGIN SELECT raise(ABORT, 'votes are only added'); END;
     """,
+    # A vote keeps whose it is and a proposal in which turn it was made; a session has its id from its gateway.
+    """
+    ALTER TABLE votes ADD COLUMN person TEXT NOT NULL DEFAULT '';
+    ALTER TABLE proposals ADD COLUMN turn TEXT NOT NULL DEFAULT '';
+    DROP INDEX turns_executing;
+    CREATE UNIQUE INDEX turns_executing ON turns (via, session) WHERE state = 'executing';
+    ALTER TABLE chat_sessions RENAME TO chat_sessions_before;
+    CREATE TABLE chat_sessions (
+        session TEXT NOT NULL,
+        chat INTEGER NOT NULL,
+        via TEXT NOT NULL,
+        sender TEXT NOT NULL,
+        opened INTEGER,
+        PRIMARY KEY (session, via)
+    ) WITHOUT ROWID;
+    INSERT INTO chat_sessions SELECT * FROM chat_sessions_before;
+    DROP TABLE chat_sessions_before;
+    """,
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     "id, run, proposer, kind, steps, marks, why, confidence, fingerprint, state, at, decided_by, decided_at, txn, note,"
-    " folders"
+    " folders, turn"
 )
-_CELLS = "ittttttrttitIItt"
+_CELLS = "ittttttrttitIIttt"
 
 
 class ProposalTable:
@@ -38,6 +38,8 @@ class ProposalTable:
     def __init__(self, database: Database, versions: VersionTable) -> None:
         self._database = database
         self._versions = versions
+        self.session = ""
+        """The agent's session whose door this is; a proposal that comes through it is of the turn it executes."""
 
     # --- what waits
 
@@ -75,10 +77,11 @@ class ProposalTable:
                 self._conclude(db, number, "superseded", note="It was proposed anew.")
         db.execute(
             "INSERT INTO proposals (run, proposer, kind, steps, marks, why, confidence, fingerprint, basis, state, at,"
-            " note, folders) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " note, folders, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(new.run, new.by, new.kind, steps_json(new.steps), json.dumps(new.marks), new.why, new.confidence),
                 *(new.fingerprint, basis, new.state, self._database.clock(), new.note, json.dumps(new.folders)),
+                new.turn or self._turn(db),
             ),
         )
         number = db.last_insert_rowid()
@@ -135,6 +138,11 @@ class ProposalTable:
             if number not in undone:
                 undone.add(what)
         return frozenset(number for number, txn in applied.items() if txn in undone)
+
+    def _turn(self, db: apsw.Connection) -> str:
+        from memtui.engine.ledger.turns import sign
+
+        return (sign(db, self.session, self._database.clock()) if self.session else None) or ""
 
     def refusal(self, new: Proposal) -> str | None:
         """The id of the proposal with which a person refused what is like this one for good; see `NEVER`."""
@@ -328,7 +336,7 @@ def _basis(new: Proposal) -> str:
 
 
 def _proposal(row: Row, evidence: tuple[Evidence, ...], *, reopened: bool) -> Proposal:
-    number, run, by, kind, steps, marks, why, confidence, mark, state, at, who, decided, txn, note, folders = row
+    number, run, by, kind, steps, marks, why, confidence, mark, state, at, who, decided, txn, note, folders, turn = row
     return Proposal(
         str(number),
         run,
@@ -347,6 +355,7 @@ def _proposal(row: Row, evidence: tuple[Evidence, ...], *, reopened: bool) -> Pr
         str(txn) if txn is not None and not reopened else "",
         note,
         tuple((name, folder) for name, folder in json.loads(folders)),
+        turn,
     )
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
-from hashlib import blake2b
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -169,7 +168,7 @@ class TurnTable:
             found = self.get(turn)
             if found.state != state:
                 raise _busy(f"The turn is {found.state}, not {state}.")
-            if state == REQUESTED and self.executing(found.session) is not None:
+            if state == REQUESTED and self.executing(found.session, found.via) is not None:
                 raise _busy("The session executes another turn.")
             times = "begun" if state == REQUESTED else "ended"
             db.execute(
@@ -195,9 +194,9 @@ class TurnTable:
     def _told(self, turn: str, prompt: bytes | None = None) -> AskedTurn:
         one = self.get(turn)
         body = {"turn": one.id, "state": one.state, "session": one.session, "via": one.via, "person": one.person}
-        more = {"channel": one.channel, "schedule": one.schedule, "prompt": prompt.hex() if prompt else ""}
+        more = {"schedule": one.schedule, "prompt": prompt.hex() if prompt else ""}
         used = {"in": one.tokens_in, "out": one.tokens_out, "model": one.model}
-        self._journal.add("turn", {**body, **more, **used})
+        self._journal.add("turn", {**body, **self._journal.chat(one.channel, one.chat, one.thread), **more, **used})
         return one
 
     # --- chats and people
@@ -215,7 +214,10 @@ class TurnTable:
                 "INSERT INTO chat_sessions (session, chat, via, sender) VALUES (?, ?, ?, '') ON CONFLICT DO NOTHING",
                 (session, self._chat(db, chat, now), via),
             )
-            db.execute("UPDATE chat_sessions SET opened = ? WHERE session = ? AND opened IS NULL", (now, session))
+            db.execute(
+                "UPDATE chat_sessions SET opened = ? WHERE session = ? AND via = ? AND opened IS NULL",
+                (now, session, via),
+            )
             return bool(db.changes())
 
     def keep_asked(self, chat: Chat, *asked: str) -> None:
@@ -258,9 +260,7 @@ class TurnTable:
     def _person(self, db: apsw.Connection, via: str, chat: Chat | None, person: str, name: str, now: int) -> str:
         if not person:
             return ""
-        key = next(iter(db.execute("SELECT key FROM fingerprint_key WHERE name = 'people'")))[0]
-        place = f"{chat.channel if chat else via}\0{person}".encode("utf-8", "surrogatepass")
-        who = blake2b(place, key=key, digest_size=12).hexdigest()
+        who = self._journal.hashed(chat.channel if chat else via, person)
         if name:
             db.execute("INSERT OR REPLACE INTO people VALUES (?, ?, ?)", (who, name, now))
         return who
@@ -301,7 +301,8 @@ class TurnTable:
         row = self._database.row(
             "SELECT s.via, s.sender, c.channel, c.chat, c.thread, c.several FROM chat_sessions s"
             " JOIN chats c ON c.id = s.chat WHERE s.session = ?1"
-            " AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1 AND source = 'told')",
+            " AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1 AND source = 'told')"
+            " ORDER BY s.sender = '' LIMIT 1",
             (session,),
             kinds="ttttti",
         )
@@ -349,10 +350,12 @@ class TurnTable:
             raise NotFoundError("There is no turn with that id.", hint="`memtui turn request` gives it.")
         return found[0]
 
-    def executing(self, session: str) -> AskedTurn | None:
-        """The turn that a session executes."""
+    def executing(self, session: str, via: str) -> AskedTurn | None:
+        """The turn that a session of a gateway executes."""
         quiet = self._database.clock() - QUIET_MS
-        found = self._turns("WHERE t.session = ? AND t.state = 'executing' AND t.sign > ?", session, quiet)
+        found = self._turns(
+            "WHERE t.session = ? AND t.via = ? AND t.state = 'executing' AND t.sign > ?", session, via, quiet
+        )
         return found[0] if found else None
 
     def all(self, *, since: int = 0, open_only: bool = False, limit: int = 200) -> tuple[AskedTurn, ...]:
@@ -411,9 +414,13 @@ class TurnTable:
 
 
 def sign(db: apsw.Connection, session: str, now: int) -> str | None:
-    """The turn that a session executes, which gives a sign by what is done in it. Call inside a transaction."""
+    """The turn that a session executes, which gives a sign by what is done in it. Call inside a transaction.
+
+    A door says its session and not whose: where two gateways told turns of that id, it is of none.
+    """
     found = db.execute(
-        "UPDATE turns SET sign = max(sign, ?1) WHERE session = ?2 AND state = 'executing' AND sign > ?3 RETURNING id",
+        "UPDATE turns SET sign = max(sign, ?1) WHERE session = ?2 AND state = 'executing' AND sign > ?3 AND NOT EXISTS"
+        " (SELECT 1 FROM turns o WHERE o.session = ?2 AND o.source = 'told' AND o.via != turns.via) RETURNING id",
         (now, session, now - QUIET_MS),
     )
     return next(iter(found), (None,))[0]

@@ -26,6 +26,8 @@ class Vote(NamedTuple):
     name: str
     """Who gave it, in words."""
     yes: bool
+    person: str
+    """Whose it is, as a keyed hash: one person has one vote, as whomever they give it."""
 
 
 class VoteTable:
@@ -57,8 +59,8 @@ class VoteTable:
                 raise ConflictError(said, code="E_DECIDED", hint=one.note or "Nothing is left to do.")
             steps = _sha(one)
             db.execute(
-                "INSERT INTO votes (proposal, steps, voter, name, yes, at) VALUES (?, ?, ?, ?, ?, ?)",
-                (int(number), steps, *vote[:2], int(vote.yes), self._database.clock()),
+                "INSERT INTO votes (proposal, steps, voter, name, yes, person, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
+                (int(number), steps, *vote[:2], int(vote.yes), vote.person, self._database.clock()),
             )
             body = {"proposal": int(number), "steps": steps.hex(), "voter": vote.voter, "yes": vote.yes}
             state, why = judge(self.of(one))
@@ -68,13 +70,18 @@ class VoteTable:
             return state
 
     def of(self, one: Proposal) -> Mapping[str, Vote]:
-        """Each voter's newest answer to the steps that a proposal has now."""
+        """Each voter's newest answer to the steps that a proposal has now; of one person only the newest of all."""
         rows = self._database.rows(
-            "SELECT voter, name, yes FROM votes WHERE proposal = ? AND steps = ? ORDER BY id",
+            "SELECT voter, name, yes, iif(person = '', voter, person) FROM votes WHERE proposal = ?"
+            " AND steps = ? ORDER BY id",
             (int(one.id), _sha(one)),
-            kinds="tti",
+            kinds="ttit",
         )
-        return {voter: Vote(voter, name, bool(yes)) for voter, name, yes in rows}
+        found: dict[str, Vote] = {}
+        for voter, name, yes, person in rows:
+            found = {before: vote for before, vote in found.items() if vote.person != person}
+            found[voter] = Vote(voter, name, bool(yes), person)
+        return found
 
 
 def _sha(one: Proposal) -> bytes:

@@ -93,10 +93,26 @@ def deny(word: Word) -> ChatReply:
 
 
 def _voters(word: Word, rule: ApprovalRule) -> list[str]:
-    """As whom somebody in a chat may vote: by their own id at this channel or gateway, else for the whole chat."""
-    own = [f"{place}:{word.person}" for place in (word.chat.channel, word.client)] if word.person else []
+    """As whom somebody in a chat may vote: by their own id at this channel or gateway, else for the whole chat.
+
+    `chat:` never begins a person, a place with `:` has none that could be told from others, and the name of a gateway
+    is no channel's.
+    """
+    places = (
+        [word.client] if word.chat.channel in word.settings.entries("gateways") else [word.chat.channel, word.client]
+    )
+    own = [f"{place}:{word.person}" for place in places if word.person and ":" not in place and place != "chat"]
     chat = [f"chat:{word.chat.channel}"] if word.allowed else []
     return [one for one in (*own, *chat) if one in rule.of]
+
+
+def _asked(word: Word, one: Proposal) -> bool:
+    """Whether somebody in a chat is who asked in the turn that made a proposal."""
+    if not one.turn:
+        return False
+    turn, journal = word.session.engine.turns.get(one.turn), word.session.engine.journal
+    said = (word.person, f"name:{word.name}")
+    return turn.person in [journal.hashed(turn.channel or turn.via, each) for each in said]
 
 
 def _vote(word: Word, *, yes: bool) -> ChatReply:
@@ -104,8 +120,10 @@ def _vote(word: Word, *, yes: bool) -> ChatReply:
     one = apply.find(engine, number)
     rule = rule_for(engine, word.settings, one)
     voters = _voters(word, rule) if rule is not None else []
-    if rule is None or not voters or one.by in voters:
+    if rule is None or not voters:
         raise RefusedError("Nobody asked you about that proposal.", code="E_ACCESS")
+    if _asked(word, one):
+        raise RefusedError("You asked for that yourself: somebody else agrees to it.", code="E_ACCESS")
     for root in _roots(engine, one):
         engine.access.require(root)
     late = engine.turns.clock() > one.at + rule.within
@@ -113,7 +131,8 @@ def _vote(word: Word, *, yes: bool) -> ChatReply:
     def judge(votes: Mapping[str, Vote]) -> tuple[str, str]:
         return ("rejected", "Nobody agreed in time.") if late else judged(rule, votes)
 
-    decided = engine.votes.cast(number, Vote(voters[0], word.name, yes), judge)
+    person = engine.journal.hashed(word.client, word.person)
+    decided = engine.votes.cast(number, Vote(voters[0], word.name, yes, person), judge)
     if decided == "accepted":
         apply.carry_out(engine, [number], actor=Actor(f"http:{word.client}"), merge=False)
         if engine.proposals.get(number).state == "accepted":

@@ -65,6 +65,7 @@ def keep_rooms(engine: Engine, surroundings: Surroundings) -> frozenset[str]:
     """Remember which chat each session is of; gives the sessions that the file names now."""
     found = rooms(surroundings)
     for room in found:
-        if engine.turns.read_session(room.session) is None:
+        known = engine.turns.read_session(room.session)
+        if known is None or known[0] != VIA:
             engine.turns.keep_session(room.session, VIA, room.sender, room.chat)
     return frozenset(room.session for room in found)

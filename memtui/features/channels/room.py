@@ -17,6 +17,7 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedErro
 from memtui.features.entries import change as changing
 from memtui.features.entries.model import EntryFile
 from memtui.features.entries.parse import parse
+from memtui.mask import KEY_HEAD
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -77,12 +78,19 @@ def append(engine: Engine, root: Root, chat: Chat, text: str, *, actor: Actor) -
         Whether it is new; else it is there already, but for the width and case of its letters.
 
     Raises:
-        RefusedError: `E_TOO_BIG`, `E_TOO_MANY`, and what a save refuses. ConflictError: others wrote again and again.
+        RefusedError: `E_TOO_BIG`, `E_TOO_MANY`, `E_SECRET`, and what a save refuses.
+        ConflictError: others wrote again and again.
     """
     line = " ".join(text.split())
     if len(line) > LONGEST:
         said = f"The entry has {len(line):,} characters, and may have {LONGEST:,}."
         raise RefusedError(said, code="E_TOO_BIG", hint="Say it shorter.")
+    if re.search(KEY_HEAD, line):
+        raise RefusedError(
+            "The entry begins a private key, which would hide all entries behind it.",
+            code="E_SECRET",
+            hint="Say where the secret is kept, not what it is.",
+        )
     address, entry = Address(root.id, FILE), f"- {line}".encode()
     for _ in range(TRIES):
         try:

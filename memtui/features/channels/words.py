@@ -55,7 +55,7 @@ def who(word: Word) -> ChatReply:
     """Say who executes, what waits, who spoke and what changed last."""
     engine, chat = word.session.engine, word.chat
     mine = [one for one in engine.turns.all(since=engine.turns.clock() - WEEK_MS, limit=2_000) if _is_of(one, word)]
-    running = engine.turns.executing(word.agent_session) if word.agent_session else None
+    running = engine.turns.executing(word.agent_session, word.client) if word.agent_session else None
     waiting = sum(one.state == "requested" for one in mine)
     spoke = ", ".join(dict.fromkeys(one.who for one in mine)) or "nobody"
     file = entries_of(engine, room_of(word.session, chat))
@@ -92,8 +92,9 @@ def remember(word: Word) -> ChatReply:
 
 
 def audit(word: Word) -> ChatReply:
-    """Show the last records of this channel."""
-    records = word.session.engine.journal.records(channel=(word.chat.channel,), limit=10)
+    """Show the last records of this chat."""
+    journal = word.session.engine.journal
+    records = journal.records(chat=(journal.chat(*word.chat[:3])["chat"],), limit=10)
     return ChatReply("\n".join(f"{one.n} {one.kind} {one.body}" for one in records) or "Nothing is recorded here.")
 
 

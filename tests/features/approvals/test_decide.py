@@ -7,6 +7,7 @@ import apsw
 import pytest
 
 from memtui.config.read import load_settings, read_environment
+from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor, Address, Step, Write
 from memtui.engine.proposal import Evidence
 from memtui.features.approvals.decide import HOUR_MS
@@ -36,9 +37,9 @@ def suggested(session: Session, *steps: Step) -> str:
     return session.engine.proposals.add(bounded(session.engine, [made]))[0].id
 
 
-def say(session: Session, text: str, person: str, channel: str = "team-eng") -> str:
+def say(session: Session, text: str, person: str, channel: str = "team-eng", via: str = "bot") -> str:
     fields = {"channel": channel, "chat": "c", "person": person, "name": person.title(), "text": text}
-    return str(say_in_chat(session, session.settings, "bot", fields)["reply"])
+    return str(say_in_chat(session, session.settings, via, fields)["reply"])
 
 
 def text(session: Session) -> bytes:
@@ -117,3 +118,37 @@ def test_last_votes_at_once_decide_once(config: Path) -> None:
     for statement in ("UPDATE votes SET yes = 0", "DELETE FROM votes"):
         with pytest.raises(apsw.ConstraintError):
             database.execute(statement)
+
+
+def test_a_chat_is_no_person_and_a_name_with_a_colon_is_none_of_two(config: Path) -> None:
+    rules = '[approvals.a]\nof = ["chat:team", "a:b:c", "bot:ann"]\n[gateways.bot]\nchannels = ["*"]\n'
+    session = opened(config, f'{rules}[channels.team]\nallowed = ["boss"]\n')
+    number = suggested(session)
+    for person, channel, via in (
+        ("team", "x", "chat"),
+        ("team", "chat", "bot"),
+        ("c", "a:b", "bot"),
+        ("ann", "bot", "z"),
+    ):
+        assert "Nobody asked you" in say(session, f"/approve {number}", person, channel, via)
+    assert "is applied" in say(session, f"/approve {number}", "b:c", "a")
+
+
+def test_one_person_has_one_vote_in_however_many_chats(config: Path) -> None:
+    session = opened(config, '[approvals.two]\nof = ["chat:team", "chat:lobby"]\nneed = 2\n')
+    number = suggested(session)
+    say(session, f"/approve {number}", "u7", "team")
+    assert "1 of 2: U7 yes" in say(session, f"/approve {number}", "u7", "lobby")
+    assert "is applied" in say(session, f"/approve {number}", "u8", "team")
+
+
+def test_who_asked_in_the_turn_that_proposed_does_not_agree_to_it(config: Path) -> None:
+    session = opened(config, '[approvals.one]\nof = ["team:u7", "chat:lobby"]\n')
+    known = session.engine.memories.create(AT, b"one\n", actor=Actor("cli"))
+    turn = session.engine.turns.request("s", "bot", Chat("team", "c"), person="u7", name="Ann")
+    session.engine.turns.begin(turn.id)
+    inside = open_session(session.settings, Options(session="s"), lock_wait=5.0)
+    number = suggested(inside, Write(AT, b"two\n", known.sha256))
+    for channel in ("team", "lobby"):
+        assert "asked for that yourself" in say(session, f"/approve {number}", "u7", channel)
+    assert "is applied" in say(session, f"/approve {number}", "u8", "lobby")

@@ -82,9 +82,9 @@ def test_one_turn_is_executed_at_a_time_and_one_that_gives_no_sign_is_lost(tmp_p
         clock.now += QUIET_MS - 1
         engine.memories.create(Address("memtui:global", "a.md"), "a\n", actor=AGENT)  # a sign
         clock.now += QUIET_MS - 1
-        assert engine.turns.executing("s") is not None
+        assert engine.turns.executing("s", "bot") is not None
         clock.now += 1
-        assert engine.turns.executing("s") is None
+        assert engine.turns.executing("s", "bot") is None
         door.begin(engine, "bot", {"turn": second})
         assert engine.turns.get(first).state == LOST
         assert [record.body.count('"lost"') for record in engine.journal.records(kind="turn")] == [0, 0, 0, 1, 0]

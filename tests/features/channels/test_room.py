@@ -197,3 +197,36 @@ def test_a_person_does_what_a_gateway_does(cli: Cli, person: Person) -> None:
     assert [row["address"] for row in cli("ls", "--scope", "channel", "--json").items] == [saved["address"]]
     assert cli("channel", "open", "--channel", "t", "--chat", "http://x", "--session", "s", "--json").status == 5
     assert cli("undo").status == 0
+
+
+def test_a_chat_sees_its_own_records_and_a_gateway_its_own_sessions(session: Session) -> None:
+    turns, settings = session.engine.turns, session.settings
+    turns.begin(turns.request("s1", "bot", CHAT, person="u1", name="Ann").id)
+    assert "turn" in say(session, "/audit")[0]
+    assert say(session, "/audit", chat="c2")[0] == "Nothing is recorded here."
+    assert "Executing: Ann" in say(session, "/who", session="s1")[0]
+    other = {"channel": "lobby", "chat": "c9", "session": "s1"}
+    assert "Executing: nothing" in str(say_in_chat(session, settings, "other", {**other, "text": "/who"})["reply"])
+    inside = open_session(settings, Options(session="s1"), lock_wait=5.0)
+    inside.engine.memories.create(Address("memtui:global", "a.md"), "a\n", actor=Actor("mcp:qwen"))
+    assert [one.who for one in turns.of_records(range(1, 9)).values()] == ["Ann"]
+    turns.begin(turns.request("s1", "other", Chat("lobby", "c9"), person="u9", name="Eve").id)
+    inside.engine.memories.create(Address("memtui:global", "b.md"), "b\n", actor=Actor("mcp:qwen"))
+    assert [one.who for one in turns.of_records(range(1, 9)).values()] == ["Ann"]
+    assert open_chat(session, settings, "other", other)["first"]
+    assert open_chat(session, settings, "bot", {**TEAM, "session": "s1"})["first"]
+
+
+def test_no_entry_begins_a_key_that_would_hide_what_follows(session: Session) -> None:
+    assert "private key" in say(session, "/remember -----BEGIN PRIVATE KEY-----")[0]
+    assert say(session, "/remember Deploys go through stagingEnvironmentOne")[0] == "Remembered."
+    assert "staging" in say(session, "/memory")[0]
+
+
+def test_a_command_of_an_agent_sees_no_chat(session: Session, cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = room_of(session, CHAT)
+    append(session.engine, root, CHAT, "Tea at four", actor=Actor("cli"))
+    view = ("view", str(Address(root.id, FILE)))
+    assert "Tea at four" in cli(*view).out
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert "Tea at four" not in cli(*view).out
