@@ -122,6 +122,17 @@ def test_a_record_cannot_be_changed_and_one_that_is_by_force_is_named(tmp_path: 
         with pytest.raises(StorageError, match="record 4 of the audit"):
             engine.journal.verify()
         database.execute("UPDATE audit SET actor = 'cli' WHERE seq = 4")
+        for forged in (
+            "root = root + 1", "new_root = 1", "new_path = x'78'", "note = 'accepted by you'", "state = 'aborted'",
+            "state = 'conflict', after = NULL", "state = 'intent'", "before = after", "operation = 'seen'",
+        ):  # fmt: skip
+            (kept,) = database.execute("SELECT * FROM audit WHERE seq = 4")
+            database.execute(f"UPDATE audit SET {forged} WHERE seq = 4")
+            with pytest.raises(StorageError, match="record 4 of the audit"):
+                engine.journal.verify()
+            database.execute(f"INSERT OR REPLACE INTO audit VALUES ({', '.join('?' * len(kept))})", kept)
+            database.execute("DELETE FROM journal_due")
+        engine.journal.verify()
         database.execute("DELETE FROM journal WHERE n > 7")
         engine.journal.verify()  # a chain that was cut is a chain: only a head kept elsewhere shows it
         with pytest.raises(StorageError, match="Record 8 of the journal is missing"):

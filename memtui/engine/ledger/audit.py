@@ -162,6 +162,11 @@ class AuditTable:
             after: what really is there now, when it is not what was meant.
         """
         with self._database.transaction(durable=False) as db:
+            db.execute(  # what was done and ends otherwise is told once more
+                "INSERT INTO journal_due SELECT seq FROM audit WHERE seq = ? AND state = 'done'"
+                " AND EXISTS (SELECT 1 FROM journal)",
+                (seq,),
+            )
             db.execute(
                 "UPDATE audit SET state = ?, temp = NULL, note = ?, after = coalesce(?, after) WHERE seq = ?",
                 (state, note, bytes.fromhex(after) if after else None, seq),

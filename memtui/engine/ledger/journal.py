@@ -14,11 +14,13 @@ from typing import NamedTuple
 import apsw
 
 from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.erasure import GONE
 from memtui.engine.model import APPROVALS, SETTING
 from memtui.errors import StorageError, UsageError
 
 _FIRST = b"\0" * 32
-_ACTS = "seq, txn, root, path, new_path, actor, operation, before, after, at, state, note"
+_ACTS = "seq, txn, root, path, new_path, actor, operation, before, after, at, state, note, new_root"
+_KEY = "SELECT key FROM fingerprint_key WHERE name = 'people'"
 
 
 class JournalRecord(NamedTuple):
@@ -64,7 +66,8 @@ class JournalTable:
 
     def tell_done(self, db: apsw.Connection) -> None:
         """Add what audit records tell that were done in this transaction. Call inside of it, before its end."""
-        for (seq,) in list(db.execute("SELECT seq FROM journal_due ORDER BY rowid")):
+        ((key,),) = db.execute(_KEY)
+        for (seq,) in list(db.execute("SELECT seq FROM journal_due GROUP BY seq ORDER BY min(rowid)")):
             row = next(iter(db.execute(f"SELECT {_ACTS} FROM audit WHERE seq = ?", (seq,))))
             cause = db.execute(
                 "SELECT t.id, t.person, c.channel, c.chat, c.thread FROM txns x JOIN turns t ON t.id = x.turn"
@@ -76,8 +79,8 @@ class JournalTable:
             ((root,),) = db.execute("SELECT root_id FROM roots WHERE id = ?", (row[2],))
             operation = row[6]
             kind = "setting" if operation == SETTING else "approval" if operation in APPROVALS else "change"
-            said = {"said": row[-1]} if kind == "setting" else {}
-            _add(db, self._database.clock(), kind, {"root": root, **_told(row), **named, **said})
+            said = {"said": row[11]} if kind == "setting" else {}
+            _add(db, self._database.clock(), kind, {"root": root, **_told(row, key), **named, **said})
         db.execute("DELETE FROM journal_due")
 
     def records(
@@ -132,7 +135,7 @@ class JournalTable:
         """
         log, number, digest = _parts(head)
         n, first, prev = 0, b"", _FIRST
-        audit = self._audit()
+        audit, wrong = self._audit(), dict[int, int]()
         for n, found in enumerate(self._all(), 1):
             first = first or found.hash
             if found.n != n:
@@ -143,12 +146,16 @@ class JournalTable:
                 raise _broken(1, f"belongs to another journal than {log}")
             if n == number and found.hash.hex() != digest:
                 raise _broken(n, "is another one than the head that was kept")
-            seq = json.loads(found.body).get("seq")
-            if seq is not None and not _fits(json.loads(found.body), audit.get(seq)):
-                raise _broken(n, f"tells otherwise than record {seq} of the audit")
+            body = json.loads(found.body)
+            if "seq" in body:  # the newest of several records counts: what was done may turn out to be a conflict
+                wrong.pop(body["seq"], None)
+                if not _fits(body, audit.get(body["seq"])):
+                    wrong[body["seq"]] = n
             prev = found.hash
         if number > n:
             raise _broken(n + 1, f"is missing: there were {number}")
+        for seq, told in wrong.items():
+            raise _broken(told, f"tells otherwise than record {seq} of the audit")
         return Verified(n, self.head())
 
     def _all(self) -> Iterator[JournalRecord]:
@@ -159,10 +166,12 @@ class JournalTable:
 
     def _audit(self) -> dict[int, dict[str, object]]:
         rows = self._database.rows(
-            f"SELECT {_ACTS} FROM audit WHERE seq IN (SELECT body ->> 'seq' FROM journal WHERE json_valid(body))",
-            kinds="iIibBttBBitt",
+            f"SELECT {_ACTS}, (SELECT t.id FROM txns x JOIN turns t ON t.id = x.turn WHERE x.id = txn) FROM audit"
+            " WHERE seq IN (SELECT body ->> 'seq' FROM journal WHERE json_valid(body))",
+            kinds="iIibBttBBittIT",
         )
-        return {row[0]: {**_told(row), "state": row[10]} for row in rows}
+        ((key,),) = self._database.rows(_KEY, kinds="b")
+        return {row[0]: {**_told(row[:13], key), "ended": row[10], "note": row[11], "turn": row[13]} for row in rows}
 
 
 def _add(db: apsw.Connection, now: int, kind: str, body: Mapping[str, object]) -> int:
@@ -181,21 +190,29 @@ def _put(db: apsw.Connection, n: int, now: int, kind: str, body: Mapping[str, ob
     return made.hash
 
 
-def _told(row: Row) -> dict[str, object]:
-    seq, txn, _, path, new_path, actor, operation, before, after, at, _, _ = row
+def _told(row: Row, key: bytes) -> dict[str, object]:
+    """All that `log` shows of an audit record; of its note a keyed hash, because a note may quote a text."""
+    seq, txn, root, path, new_path, actor, operation, before, after, at, state, note, new_root = row
+    noted = blake2b(note.encode("utf-8", "surrogatepass"), key=key, digest_size=16).hexdigest()
+    places = {"uid": root, "to_uid": new_root, "noted": noted, "state": "" if state == "done" else state}
     texts = {"before": before.hex() if before else None, "after": after.hex() if after else None}
     moved = {"to": os.fsdecode(new_path)} if new_path is not None else {}
     told = {"seq": seq, "txn": txn, "path": os.fsdecode(path), **moved, "actor": actor, "operation": operation}
-    return {**told, **texts, "at": at}
+    return {**told, **texts, **places, "at": at}
 
 
 def _fits(body: dict[str, object], audit: dict[str, object] | None) -> bool:
-    """Whether a record and the audit say the same; a change that turned out to be a conflict has another end there."""
+    """Whether a record and the audit say the same."""
     if audit is None:
         return False
     names = ["txn", "path", "to", "actor", "operation", "before", "at"]
-    if audit["state"] == "done":
+    if "noted" in body:
+        names += ["after", "uid", "to_uid", "state", "turn"]
+        names += ["noted"] if audit["note"] != GONE else []  # a redaction takes notes away
+    elif audit["ended"] == "done":  # written by an older memtui, which told of no other end
         names.append("after")
+    elif audit["ended"] != "conflict":
+        return False
     return all(body.get(name) == (audit.get(name) or None) for name in names)
 
 
