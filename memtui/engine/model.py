@@ -121,7 +121,7 @@ class Problem(NamedTuple):
 
     code: str
     """A key of `errors.CODES`, or `being-written`, `clash`, `look-alike`, `over-agent-limit`, `front-matter`,
-    `generated`, `protected`, `truncated`, `unreviewed`, `conflict-markers`, `hidden-characters`."""
+    `generated`, `protected`, `truncated`, `unreviewed`, `conflict-markers`, `hidden-characters`, `no-memory`."""
     text: str
     """One sentence. May hold hostile text."""
 

@@ -6,6 +6,7 @@ Whoever listed other roots, or in another order, would tell an agent of files it
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from memtui import markers
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, SCOPES, Address, Memory, Root, RootStatus
 from memtui.engine.policy import ARCHIVE
@@ -42,22 +43,31 @@ def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeLis
             end += 1
         rows = listing.items[start:end]
         start = end
-        found.append(ScopeListing(f"/memories/{root.scope}", status, _there(rows, hidden)))
+        kept = (row for row in rows if row.pinned or not row.address.path.startswith(ARCHIVE))
+        found.append(ScopeListing(f"/memories/{root.scope}", status, there(kept, hidden)))
     return tuple(found)
 
 
-def _there(rows: tuple[Memory, ...], hidden: Callable[[Address, str | None], bool]) -> tuple[Memory, ...]:
-    kept = [row for row in rows if not row.missing and (row.pinned or not row.address.path.startswith(ARCHIVE))]
-    return tuple([row for row in kept if not hidden(row.address, row.sha256)])
+def there(rows: Iterable[Memory], hidden: Callable[[Address, str | None], bool]) -> tuple[Memory, ...]:
+    """Rows as an agent is given them: none that went, is withheld or is `<no-memory>`, no `<private>` description."""
+    kept = [row for row in rows if not (row.missing or hidden(row.address, row.sha256) or _no_memory(row))]
+    cuts = ((row, markers.cut(row.description)) for row in kept)
+    return tuple([row._replace(description=cut.text) if cut.spans else row for row, cut in cuts])
 
 
-def withheld(engine: Engine) -> Callable[[Address, str | None], bool]:
+def _no_memory(row: Memory) -> bool:
+    return any(one.code == "no-memory" for one in row.problems)
+
+
+def withheld(engine: Engine, *, person: bool = False) -> Callable[[Address, str | None], bool]:
     """Tell which memories no agent is given unasked, because a person withholds an observation of theirs.
 
     All of such a file is left out: agents cut files into entries in ways of their own. So is one that holds what such a
     file ever held, by the SHA-256 given second: it may have been renamed or copied outside memtui.
-    Whoever views a memory by its name still reads it: that is what `[access]` is for.
+    Whoever views a memory by its name still reads it: that is what `[access]` is for. From a `person` none is.
     """
+    if person:
+        return lambda *_: False
     places = engine.observations.withheld()
     names = engine.roots.names() if places else {}
     hidden = {Address(names[uid], path) for uid, path in places if uid in names}

@@ -138,6 +138,10 @@ class ObservationTable:
             values = (*mark[:3], os.fsencode(mark.path), *mark[4:])
             # Also one that says nothing special any more: whoever applies it has to know where its card was.
             db.execute(f"INSERT OR REPLACE INTO observation_marks ({_COLUMNS}) VALUES ({'?, ' * 9}?)", values)
+            if mark.withholds:
+                from memtui.engine.ledger.proposals import forget_of
+
+                forget_of(db, mark.name, GONE if mark.state == REDACTED else "")
             return mark
 
     def _log(
@@ -243,7 +247,12 @@ def unquote(database: apsw.Connection, within: Callable[[str], bool]) -> None:
 
 
 def forget(database: apsw.Connection, names: list[bytes]) -> None:
-    """Take out of a backup what people wrote over cards that are redacted by now."""
+    """Take out of a backup what people wrote over cards that are redacted by now, and what was proposed of them."""
+    if any(database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'evidence'")):
+        from memtui.engine.ledger.proposals import forget_of
+
+        for name in names:
+            forget_of(database, name, GONE)
     if any(database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'observation_marks'")):
         values = [(name,) for name in names]
         database.executemany("UPDATE observation_marks SET patch = '', state = 3 WHERE name = ?", values)

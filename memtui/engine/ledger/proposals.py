@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+from base64 import b32encode
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
@@ -319,6 +320,22 @@ def forget(db: apsw.Connection, number: int, note: str = "") -> None:
     )
     db.execute("DELETE FROM evidence WHERE proposal = ?", (number,))
     db.execute("DELETE FROM proposal_bases WHERE proposal = ?", (number,))
+
+
+def forget_of(db: apsw.Connection, name: bytes, note: str = "") -> None:
+    """Take the texts out of proposals that an observation shows, which is withheld by now.
+
+    With a `note`, because it is redacted, in every state; else what was applied stays, because undo needs it.
+    """
+    word = b32encode(name).decode().lower()
+    states = ", ".join(f"'{one}'" for one in (STATES if note else (*WAITING, "rejected", "superseded")))
+    rows = db.execute(
+        "SELECT DISTINCT p.id FROM proposals p JOIN evidence e ON e.proposal = p.id"
+        f" WHERE (e.kind = 'observation' AND e.name = ?1 OR e.place = ?2) AND p.state IN ({states})",
+        (word, f"observation {word[:8]}"),
+    )
+    for (number,) in list(rows):
+        forget(db, number, note)
 
 
 def texts(db: apsw.Connection) -> Iterator[tuple[int, tuple[bytes, ...]]]:

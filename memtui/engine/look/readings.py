@@ -13,6 +13,7 @@ from memtui.engine.frontmatter.read import describe
 from memtui.engine.look.scan import READ_LIMIT, RootTree, ScannedFile, StatKey
 from memtui.engine.model import Address, Policy, Problem, Root
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.markers import cut
 
 RACY_MS = 2_000
 """A file that changed less than this before it was read may change again without its stat showing it."""
@@ -186,6 +187,8 @@ def judge(data: bytes, policy: Policy, path: str = "") -> RowText:
         problems.append(Problem("over-agent-limit", text))
     if policy.shown_chars:
         problems += _too_long(data, policy, path)
+    if (b"<" in data or not data.isascii()) and cut(data.decode("utf-8", "replace")).no_memory:
+        problems.append(Problem("no-memory", "It is marked with <no-memory>, so agents are not given it unasked."))
     if b"<<<<<<<" in data and _has_conflict(data):
         problems.append(Problem("conflict-markers", "A merge by git left conflict markers in it."))
     return tuple.__new__(RowText, (found.description, tuple(problems)))

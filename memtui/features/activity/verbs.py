@@ -3,11 +3,13 @@
 from memtui.agents.table import nearest
 from memtui.engine import now_ms
 from memtui.engine.model import APPROVALS, Done
+from memtui.engine.observation import OBSERVED
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.actors import who_cell
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
+from memtui.wire.session import approver
 from memtui.wire.times import parse_time
 
 _NAMED = 10
@@ -34,6 +36,8 @@ def log(call: Call) -> int:
         limit=limit + 1,
     )
     truncated, records = len(records) > limit, records[:limit]
+    if approver(call.session.options).agent:  # that somebody decided about a card tells that it is withheld
+        records = tuple(one for one in records if one.operation != OBSERVED)
     if not records:
         _tell_actors(call, args.text("actor"))
     if call.out.json:

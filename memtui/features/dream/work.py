@@ -27,6 +27,7 @@ from memtui.features.workers.ask import WorkerAnswer, ask
 from memtui.features.workers.prompts import MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
 from memtui.features.workers.propose import Looked
 from memtui.features.workers.reply import DESCRIBE, MERGE, REMOVE, REPLACE, ReplyOperation
+from memtui.given.reach import withheld
 
 ACTOR = Actor(gates.ACTOR)
 A_RUN = 20
@@ -147,6 +148,9 @@ def asks(working: Working, made: Sequence[Proposal]) -> list[WorkerPrompt]:
     roots = {root.id: root for root in working.roots}
     rows = [row for row in engine.rows.list(list(roots)).items if row.sha256 and not row.missing]
     about = Counter(row.address.root for row in rows if str(row.address) in names)
+    hidden = withheld(engine)
+    unsaid = {str(row.address) for row in rows if hidden(row.address, row.sha256)}
+    notes = [one for one in made if unsaid.isdisjoint((*one.targets, *(each.name for each in one.evidence)))]
     prompts: list[WorkerPrompt] = []
     for root, found in about.most_common():
         mine = sorted(
@@ -155,7 +159,7 @@ def asks(working: Working, made: Sequence[Proposal]) -> list[WorkerPrompt]:
         )
         memories = shown(engine, (roots[root],), mine[: max(found, MEMORIES)], working.settings.lifecycle_private)
         here = WorkSlice(
-            notes=tuple(one.why for one in made if any(e.name.startswith(f"{root}/") for e in one.evidence))
+            notes=tuple(one.why for one in notes if any(e.name.startswith(f"{root}/") for e in one.evidence))
         )
         while memories and str(memories[0].address) in names:
             made_of = prompt(KIND, here, memories)

@@ -20,7 +20,7 @@ from memtui.features.entries import guarded
 from memtui.features.entries.entry_names import find, read_name
 from memtui.features.entries.model import Entry, EntryFile
 from memtui.features.entries.parse import TITLE, parse
-from memtui.given.reach import texts
+from memtui.given.reach import texts, withheld
 from memtui.mask import shown, shown_parts
 from memtui.matching import holds_all
 from memtui.pointers.carry import is_index
@@ -107,9 +107,11 @@ def bullets(data: bytes) -> tuple[Entry, ...]:
 
 
 def search(
-    engine: Engine, roots: Sequence[Root], query: str, *, cancelled: Callable[[], bool] = bool
+    engine: Engine, roots: Sequence[Root], query: str, *, person: bool = False, cancelled: Callable[[], bool] = bool
 ) -> tuple[Candidate, ...]:
     """Find what says all words of a query, taken literally; where something says the query itself, only that.
+
+    Only a `person` learns of what is withheld from agents.
 
     Raises:
         UsageError: `E_QUERY`, there is nothing to look for.
@@ -120,8 +122,10 @@ def search(
         raise UsageError("Nothing says what to forget.", code="E_QUERY", hint="Give words that it says, or --id.")
     whole = _pattern(_plain(query))
     found = []
+    hidden = withheld(engine, person=person)
     for root, row, data in texts(engine, roots, cancelled=cancelled):
-        here = holds_all(data, plain) and not is_index(root, row.address.path)
+        told = not is_index(root, row.address.path) and not hidden(row.address, row.sha256)
+        here = told and holds_all(data, plain)
         for one in _candidates(root, row, data) if here else ():
             text = _plain(one.text)
             if all(word.search(text) for word in words):
@@ -130,19 +134,23 @@ def search(
     return tuple(exact or (one for one, _ in found))
 
 
-def named(engine: Engine, ids: Iterable[str]) -> tuple[Candidate, ...]:
+def named(engine: Engine, ids: Iterable[str], *, person: bool = False) -> tuple[Candidate, ...]:
     """Find what is meant by ids, each once.
 
     Raises:
-        NotFoundError: there is no such memory, or entry. EntryGoneError: another entry stands there now.
+        NotFoundError: there is no such memory, or entry; or it is withheld from agents, and this is no `person`.
+        EntryGoneError: another entry stands there now.
         MemtuiError: a memory cannot be read.
     """
     found: dict[str, Candidate] = {}
+    hidden = withheld(engine, person=person)
     for text in ids:
         match = _ID.fullmatch(text)
         address = engine.roots.resolve(match[1] if match else text)
         root = engine.roots.find(address.root)
         row = engine.rows.get(address)
+        if hidden(address, row.sha256):
+            raise NotFoundError(f"There is no memory {address}.", hint="`memtui ls` lists what there is.")
         data = engine.read(address).bytes
         file = entries_of(root, address.path, data) if match else None
         if match and file is None:

@@ -35,7 +35,8 @@ def forget(call: Call) -> int:
     if bool(ids) is bool(words):
         raise UsageError("Say what to forget, by words or by ids.", hint="memtui forget WORDS shows what there is.")
     roots = [root for root in call.session.roots if args.text("scope") in (None, root.scope)]
-    found = named(engine, ids) if ids else search(engine, roots, " ".join(words))
+    person = not call.actor.name.startswith("agent:")
+    found = named(engine, ids, person=person) if ids else search(engine, roots, " ".join(words), person=person)
     wanted = plan_forget(engine, found)
     write = bool(ids) or args.flag("yes")
     if write and not ids and len(wanted.going) > MOST:

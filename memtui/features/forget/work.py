@@ -38,7 +38,8 @@ def forget(working: Working) -> Planned:
         UsageError: it says nothing to look for. MemtuiError: as `named` and `plan_forget`.
     """
     task, engine, roots = working.task, working.engine, working.roots
-    if not is_person(task.client):
+    person = is_person(task.client)
+    if not person:
         access = door_access(working.settings, task.client)
         roots = tuple(filter(access.shows, roots))
     scope = {"user": "global"}.get(str(task.request.get("scope")), task.request.get("scope"))
@@ -49,10 +50,10 @@ def forget(working: Working) -> Planned:
     if applies and not ids:
         raise UsageError("Only what ids name is forgotten.", hint="Ask without `apply` first: the result has the ids.")
     if ids:
-        found = tuple(one for one in named(engine, ids) if one.address.root in here)
+        found = tuple(one for one in named(engine, ids, person=person) if one.address.root in here)
     else:
         words = str(task.request.get("query") or "")
-        found = search(engine, tuple(here.values()), words, cancelled=working.cancelled)
+        found = search(engine, tuple(here.values()), words, person=person, cancelled=working.cancelled)
     wanted = plan_forget(engine, found[:SHOWN] if not applies else found)
     if not applies or not wanted.steps:
         return Planned(result=_result(working, wanted, "found", f"{len(found):,} found.", found))

@@ -16,7 +16,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Memory, Root
 from memtui.features.hot_set import index, texts
 from memtui.features.hot_set.model import Block, Budgets
-from memtui.given.reach import ScopeListing, withheld
+from memtui.given.reach import ScopeListing, there, withheld
 from memtui.pointers.cutline import end_of_index
 
 
@@ -133,7 +133,6 @@ def _shelves(engine: Engine, agent: KnownAgent, roots: Iterable[Root]) -> Iterat
         return
     listing = engine.rows.list(wanted)
     hidden = withheld(engine)
-    there = [row for row in listing.items if not row.missing and not hidden(row.address, row.sha256)]
     for status in listing.roots:
-        rows = (row for row in there if row.address.root == status.root.id)
-        yield ScopeListing(status.root.path, status, tuple(rows))
+        rows = (row for row in listing.items if row.address.root == status.root.id)
+        yield ScopeListing(status.root.path, status, there(rows, hidden))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
+from memtui import markers
 from memtui.engine import Engine
 from memtui.engine.model import Memory
 from memtui.errors import MemtuiError
@@ -196,13 +197,16 @@ def _render(engine: Engine, row: Memory, path: str, limit: int, texts: Texts) ->
 
 
 def _rendered(data: bytes, path: str, limit: int) -> Rendered | None:
-    head = data[: limit + _BEYOND]
     if b"\0" in data:
         return None
     try:
-        data.decode()
+        found = markers.cut(data.decode())
     except UnicodeDecodeError:
         return None
+    if found.no_memory:
+        return None
+    data = found.text.encode()
+    head = data[: limit + _BEYOND]
     masked = mask(head.decode("utf-8", "ignore"))
     shown = neutral.body(masked.text)
     text, cut = _cut(shown, limit)

@@ -64,6 +64,8 @@ def _beside(look: CardLook, card: Card) -> bytes:
 def set_state(engine: Engine, marks: Sequence[ObservationMark], word: str, *, actor: Actor, reason: str = "") -> None:
     """Give cards another state, as one step of undo: `normal`, `private` or `suppressed`.
 
+    What is proposed because of a card that is withheld then is withdrawn for good.
+
     Raises:
         UsageError: there is no such state. RefusedError: `E_REDACTED`, one is redacted.
         ConflictError: somebody decided otherwise meanwhile.

@@ -30,7 +30,7 @@ from memtui.wire.call import Call
 from memtui.wire.doors import switched_off
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column, age, attended, size
-from memtui.wire.session import Session
+from memtui.wire.session import Session, approver
 from memtui.wire.times import parse_time, rfc3339
 
 _ELSEWHERE = "in the workbench"
@@ -310,6 +310,8 @@ def _word(name: bytes) -> str:
 
 def _status(call: Call, _: list[str]) -> int:
     block = status(call.session)
+    if "total" in block and not approver(call.session.options).agent:  # an agent would learn that something is withheld
+        block["adrift"] = [_word(mark.name) for mark in decide.adrift(call.engine)]
     if call.out.json:
         call.out.document(block)
     else:
@@ -320,7 +322,7 @@ def _status(call: Call, _: list[str]) -> int:
 def _status_words(block: Json, now: int) -> list[tuple[str, str]]:
     """What `status` says, for people: what is nothing is left out."""
     total, done, waiting, failed = (int(str(block[name])) for name in ("total", "processed", "pending", "failed"))
-    last, lost = parse_time(str(block["last_run_at"]), now), block["adrift"]
+    last, lost = parse_time(str(block["last_run_at"]), now), block.get("adrift")
     rows = [
         ("memories and sessions", f"{total:,}: {done:,} have cards, {waiting:,} wait, {failed:,} failed"),
         ("last made", "now" if block["running"] else "never" if last is None else f"{age(last, now)} ago"),
@@ -356,7 +358,6 @@ def status(session: Session) -> Json:
         "last_error": progress.error or None,
         "generation": table.generation(),
         "bytes": generations.size(table),
-        "adrift": [_word(mark.name) for mark in decide.adrift(engine)],
         "scrub_due": bool(facts["scrub_due"]),
     }
 

@@ -16,6 +16,7 @@ from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import SCOPES, Known, RememberPlan, RememberRequest, plan_remember
 from memtui.features.tasks.work import Planned, Working, result_json
 from memtui.features.tasks.workspace import workspace_of
+from memtui.given.reach import withheld
 from memtui.wire.doors import door_access
 
 if TYPE_CHECKING:
@@ -64,11 +65,15 @@ def enqueue(session: Session, wanted: RememberRequest, *, client: str, secrets: 
 def remember(working: Working) -> Planned:
     """Plan what a task asks for; see `plan_remember` for what is raised."""
     task, roots = working.task, working.roots
+    among = None
     if not is_person(task.client):
         access = door_access(working.settings, task.client)
         roots = tuple(filter(access.shows, roots))
+        hidden = withheld(working.engine)
+        rows = working.engine.rows.list([root.id for root in roots]).items
+        among = [row for row in rows if not hidden(row.address, row.sha256)]
     wanted = wanted_of(task.request)
-    found = plan_remember(working.engine, roots, wanted)
+    found = plan_remember(working.engine, roots, wanted, among=among)
     label = f"remember {found.address}"
     if isinstance(found, Known):
         said = f"{found.address} says it already, in line {found.line}."

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from memtui.config.read import load_settings, read_environment
+from memtui.engine.model import Address
+from memtui.engine.observation import ObservationMark
 from memtui.engine.task import Task
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import workspace_of
@@ -83,3 +85,20 @@ def test_an_agents_becomes_a_proposal_that_says_what_goes(session: Session, tmp_
     (waiting,) = session.engine.proposals.all(("open",))
     assert (waiting.kind, waiting.targets, waiting.evidence[0].name) == ("remove", ("p/likes.md",), "p/likes.md")
     assert (tmp_path / "project/likes.md").exists()
+
+
+def withhold(session: Session, address: Address) -> None:
+    """Withhold a card of a memory."""
+    (uid,) = (uid for uid, name in session.engine.roots.names().items() if name == address.root)
+    mark = ObservationMark(b"n" * 10, 0, uid, address.path, b"", b"k" * 10, b"", 1)
+    session.engine.observations.put(mark, actor="cli")
+
+
+def test_only_a_person_is_told_of_what_is_withheld(session: Session) -> None:
+    name = result(done(session, query="tabs", scope="user"))["items"][0]["id"]
+    withhold(session, Address("g", "likes.md"))
+    assert result(done(session, query="tabs", scope="user"))["items"] == []
+    error = done(session, ids=[name]).error
+    assert error is not None
+    assert error[0] == "E_NOT_FOUND"
+    assert len(result(done(session, "cli", query="tabs", scope="user"))["items"]) == 1

@@ -12,7 +12,7 @@ from memtui.features.hot_set.model import REASONS, Budgets, Context
 from memtui.given.tokens import estimate
 from tests.conftest import Clock
 from tests.given import blocks
-from tests.given.world import World
+from tests.given.world import World, described
 from tests.reviews import review
 
 TUI = Actor("tui")
@@ -275,3 +275,18 @@ def test_what_fails_to_fit_says_how_much_it_needs_and_how_much_was_left(world: W
 def test_what_is_no_text_would_be_nothing(world: World, engine: Engine) -> None:
     pin(engine, world.write("global", "a.md", b"\xff\xfe"))
     assert would_be(engine, build(engine).left_out[0]) is None
+
+
+def test_what_its_writer_marked_is_given_in_no_block(world: World, engine: Engine) -> None:
+    half = described(
+        "about <private>walrus</private>", f"Use tabs.\n<private>\nokapi {'x ' * 20_000}\n</private>\nYes.\n"
+    )
+    whole = described("about a gibbon", "# Plans\n\n<no-memory>\n\ngibbon\n")
+    pin(engine, world.write("global", "half.md", half), world.write("global", "whole.md", whole))
+    found = build(engine)
+    for word in ("walrus", "okapi", "gibbon"):
+        assert word not in found.text
+    assert "about [private]" in found.index_block.text
+    assert "Use tabs.\n[private]\nYes." in found.hot_block.text
+    assert names(found) == ["half.md"]
+    assert "whole.md" not in found.text

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.approval import Approver
-from memtui.engine.model import Actor, Address
+from memtui.engine.model import Actor, Address, Write
+from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.hot_set.assemble import build
 from memtui.features.observations import decide, find, tool
@@ -324,3 +325,27 @@ def test_a_decision_by_somebody_else_is_not_taken_back(engine: Engine, world: Wa
     done = engine.undo.undo(actor=ME)
     assert "decided about the observation since" in str(done.outcomes[0].error)
     assert titles(engine, "quokka", client="claude-code") == []
+
+
+def proposed(engine: Engine, shown: Evidence, text: str, fingerprint: str) -> Proposal:
+    """Propose to remember what a card says."""
+    step = Write(Address("memtui:project", f"{fingerprint}.md"), text.encode(), None)
+    new = Proposal("", "", "rule:unkept", "add", (step,), (), f"You said {text}", (shown,), 0.6, fingerprint)
+    return engine.proposals.add([new])[0]
+
+
+def test_what_is_proposed_because_of_a_card_goes_with_it(world: Watched) -> None:
+    with world.engine() as engine:
+        name = card(engine, "quokka").word
+        by_place = Evidence("memory", "claude-code:global/many.txt", "", f"observation {name[:8]}", "quokka")
+        some = [proposed(engine, by_place, "quokka", "a" * 64)]
+        decided(engine, "quokka", "private")
+        some.append(proposed(engine, Evidence("observation", name, quote="quokka"), "quokka", "b" * 64))
+        other = proposed(engine, Evidence("observation", "a" * 16), "fine", "c" * 64)
+        first, second = (engine.proposals.get(one.id) for one in some)
+        assert (first.state, first.steps, first.why, first.evidence) == ("superseded", (), "", ())
+        assert (second.state, second.steps) == ("open", some[1].steps)
+        engine.proposals.decide([second.id], "rejected", by="cli")
+        decided(engine, "quokka", "redact")
+        assert [engine.proposals.get(one.id).steps for one in (second, other)] == [(), other.steps]
+    assert b"You said quokka" not in world.bytes()

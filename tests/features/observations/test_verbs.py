@@ -75,6 +75,24 @@ def test_only_a_person_decides_and_sees_what_is_withheld(kept: Cli, person: Call
     assert kept("obs", "search", "zanzibar", "--all", "--json").items == []
 
 
+def test_an_agent_is_not_told_that_somebody_decided(
+    kept: Cli, person: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = str(kept("obs", "search", "zanzibar", "--json").items[0]["name"])
+    person("yes\n")
+    assert kept("obs", "mark", name, "--as", "private").status == 0
+
+    def told() -> tuple[bool, bool]:
+        operations = [row["operation"] for row in kept("log", "--json").items]
+        assert "created" in operations
+        return "observed" in operations, "adrift" in kept("obs", "status", "--json").json
+
+    assert told() == (True, True)
+    assert "adrift" not in str(kept("status", "--json").json)
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert told() == (False, False)
+
+
 def test_notes_are_kept_with_their_time_and_found(kept: Cli) -> None:
     assert kept("observe", "the", "pool", "dies", "--type", "error", "--tag", "#db x").status == 0
     said = kept("observe", "budget <private>hush</private> three", "--json")

@@ -7,6 +7,7 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.engine.model import Address
+from memtui.engine.observation import ObservationMark
 from memtui.engine.task import Task
 from memtui.features.remember.plan import RememberRequest
 from memtui.features.remember.work import KIND, request_of, wanted_of
@@ -78,3 +79,13 @@ def test_it_is_one_step_of_undo_recorded_for_who_asked(session: Session) -> None
     assert (record.actor, record.operation) == ("http:page", "created")
     session.engine.undo.undo(actor=session.options.actor)
     assert session.engine.rows.some([Address("memtui:global", record.address.path)]) == {}
+
+
+def test_only_a_person_is_told_that_a_withheld_memory_says_it(session: Session) -> None:
+    done(session, request_of(RememberRequest(TEXT, "global")))
+    (row,) = session.engine.rows.list(["memtui:global"]).items
+    (uid,) = (uid for uid, name in session.engine.roots.names().items() if name == "memtui:global")
+    mark = ObservationMark(b"n" * 10, 0, uid, row.address.path, b"", b"k" * 10, b"", 1)
+    session.engine.observations.put(mark, actor="cli")
+    assert outcome(done(session, request_of(RememberRequest(TEXT, "global")), "cli")) == "known"
+    assert outcome(done(session, request_of(RememberRequest(TEXT, "global")))) == "saved"
