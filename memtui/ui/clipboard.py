@@ -45,7 +45,7 @@ def copy(text: str, terminal: Terminal, escape: Callable[[str], None]) -> str:
         if _piped(name, arguments, data):
             return name
     if terminal.tmux and not terminal.web and _piped("tmux", ("load-buffer", "-w", "-"), data):
-        return "the tmux buffer, and the terminal through it"
+        return "tmux"
     if len(data) > ESCAPE_BYTES:
         raise RefusedError(
             f"{len(data):,} bytes are too many for the terminal's clipboard.",
@@ -53,7 +53,7 @@ def copy(text: str, terminal: Terminal, escape: Callable[[str], None]) -> str:
             hint="Copy the path (y p) and use the file.",
         )
     escape(data.decode("utf-8", "replace"))
-    return "the browser" if terminal.web else "the terminal (OSC 52)"
+    return "browser" if terminal.web else "terminal"
 
 
 def _piped(name: str, arguments: tuple[str, ...], data: bytes) -> bool:

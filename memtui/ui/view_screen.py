@@ -198,6 +198,11 @@ class ViewScreen(KeyedScreen[None]):
 
     # Words
 
+    @property
+    def line_taken(self) -> bool:
+        """Whether the line of keys says something."""
+        return bool(self._said)
+
     def _footer(self, width: int) -> list[Line]:
         if self._said:
             shown = bars.message if len(self._said) == 1 else bars.question

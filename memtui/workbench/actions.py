@@ -279,7 +279,7 @@ TEXTS: tuple[Action, ...] = (
     action(
         "save", "ctrl+s", "save", "Save, guarded: never over somebody else's text.", "editor", writes=True, footer=1
     ),
-    action("leave", "escape", "tree", "Go back to the tree; the draft is kept.", "editor", footer=2),
+    action("leave", "escape", "back", "Go back to where it was opened; the draft is kept.", "editor", footer=2),
     action("editor_outside", "f4", "$EDITOR", "Go on in $EDITOR, guarded.", "editor", writes=True, footer=3),
     action("compare", "f8", "compare", "Show both texts when somebody else saved.", "editor", footer=4),
     action("text_undo", "ctrl+z", "undo", "Undo typing.", "editor", footer=5),

@@ -249,6 +249,8 @@ class MemtuiApp(SafeEnd[int]):
         """Pass an event on; after a key or a click there may be something to keep."""
         if isinstance(event, events.InputEvent) and not isinstance(event, events.MouseMove):
             self.browser.returning.touched(in_tree=self.screen is self.browser)
+            if self.screen is not self.browser:
+                self.browser.chrome.clear()  # what it said was read on the screen over it
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             await self.fence.take(event)
         elif not isinstance(event, events.MouseEvent) or event.is_forwarded or self.fence.hears_mouse(event):

@@ -40,7 +40,7 @@ def test_a_native_tool_when_local(programs: dict[str, Any]) -> None:
 def test_a_browser_gets_the_text_itself(programs: dict[str, Any]) -> None:
     programs["xclip"] = programs["tmux"] = 0
     sent: list[str] = []
-    assert clipboard.copy("text", Terminal(display=True, tmux=True, web=True), sent.append) == "the browser"
+    assert clipboard.copy("text", Terminal(display=True, tmux=True, web=True), sent.append) == "browser"
     assert sent == ["text"]
 
 
@@ -52,13 +52,13 @@ def test_a_tool_that_fails_is_passed_over(programs: dict[str, Any]) -> None:
 def test_the_terminal_when_remote(programs: dict[str, Any]) -> None:
     programs["xclip"] = 0
     sent: list[str] = []
-    assert clipboard.copy("text", REMOTE, sent.append) == "the terminal (OSC 52)"
+    assert clipboard.copy("text", REMOTE, sent.append) == "terminal"
     assert sent == ["text"]
 
 
 def test_the_tmux_buffer_inside_tmux(programs: dict[str, Any]) -> None:
     programs["tmux"] = 0
-    assert clipboard.copy("text", TMUX, pytest.fail).startswith("the tmux buffer")
+    assert clipboard.copy("text", TMUX, pytest.fail) == "tmux"
 
 
 def test_too_much_for_the_terminal_is_an_error(programs: dict[str, Any]) -> None:

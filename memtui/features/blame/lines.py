@@ -24,7 +24,7 @@ SAID = {
     MATCHED: "its session says it wrote this very text",
     LINES: "its session says it wrote these lines",
     NEAR: "its session wrote the file then; what it wrote is not known",
-    OUTSIDE: "nobody says so",
+    OUTSIDE: "no session claims it",
     BEFORE: "it was there before memtui looked",
 }
 """Each level in words."""
@@ -136,9 +136,13 @@ def run_json(run: BlamedRun, *, prompts: bool) -> Json:
 def about(run: BlamedRun, root: str) -> list[str]:
     """Say all that is known of a run, for people."""
     who = run.who(root)
-    lines = [
-        f"{who[0].upper()}{who[1:]}: {SAID[run.level]}." if who != UNKNOWN else f"Written {UNKNOWN}: {SAID[run.level]}."
-    ]
+    if run.level == BEFORE:
+        said = SAID[BEFORE][:1].upper() + SAID[BEFORE][1:]
+    elif who == UNKNOWN:
+        said = f"Changed {UNKNOWN}; {SAID[run.level]}"
+    else:
+        said = f"{who[0].upper()}{who[1:]}: {SAID[run.level]}"
+    lines = [f"{said}."]
     if run.touch is None:
         return lines
     asked = prompt_at(run.touch.agent, run.touch.prompt)

@@ -58,8 +58,12 @@ H its versions."""
             "blame_open": self._open,
             "versions": lambda: host.places.history(self.address),
             "show_in_tree": lambda: host.places.tree(self.address),
-            "copy_line": lambda: host.copy("\n".join(self.item.text) if self.item is not None else "", "the lines"),
+            "copy_line": self._copy,
         }
+
+    def _copy(self) -> None:
+        lines = self.item.text if self.item is not None else ()
+        self.host.copy("\n".join(lines), count_words(len(lines), "line"))
 
     def about(self, address: Address) -> None:
         """Show another memory."""

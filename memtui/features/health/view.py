@@ -13,7 +13,7 @@ from textual import on
 
 from memtui.errors import MemtuiError
 from memtui.features.health.apply import Chosen, apply, choose, left_over, prepare
-from memtui.features.health.model import BY_NAME, ORPHAN, TOGETHER, Preview, Stray
+from memtui.features.health.model import BY_NAME, CUT, ORPHAN, TOGETHER, Preview, Stray
 from memtui.features.health.texts import many_at_once
 from memtui.features.health.view_rows import HealthRows, Reports, Row, fixed_words, page, row_runs
 from memtui.features.host import WRITE, Host
@@ -162,7 +162,8 @@ back."""
         self.rows_changed()
         if first and untouched and not back and len(self.rows.shown) > 1:
             self.list.scroll_to_row(0)
-            self.list.go(1)
+            cuts = (at for at, row in enumerate(self.rows.shown) if row.finding is not None and row.finding.kind == CUT)
+            self.list.go(next(cuts, 1))  # what is not loaded is lost to the agent, whatever else the index says
         if self.loaded:
             self._end_waiting()
 
@@ -232,7 +233,7 @@ back."""
         if action.id in ("health_open", "edit", "fix_finding", "fix_kind", "fix_root") and row is None:
             return NO_FINDING
         if action.id in _MUTES and (row is None or row.finding is None or row.finding.hazard is None or row.over):
-            return "Put the cursor on a finding in a text."
+            return "Only findings in texts can be muted."
         if row is None:
             return ""
         if action.id in ("fix_finding", "fix_kind", "fix_root") and row.stray is not None:
@@ -246,10 +247,14 @@ back."""
         if action.id == "fix_kind" and not self.rows.fixable(row.root, self._kinds()):
             return "There is nothing of this kind that can be fixed at once."
         if action.id == "fix_root" and not self.rows.fixable(row.root, TOGETHER):
-            return "There is nothing in this root that can be fixed at once."
+            one = any(some.finding is not None and some.finding.fix is not None for some in self._below(row))
+            return "These change words: one at a time with d f." if one else "There is nothing in this root to fix."
         if action.id == "edit" and (row.report is None or row.report.sha256 is None):
             return "There is no index to edit." if row.report is not None else "Put the cursor on a finding first."
         return ""
+
+    def _below(self, row: Row) -> Sequence[Row]:
+        return [one for one in self.rows.all if one.root == row.root]
 
     def _kinds(self) -> tuple[str, ...]:
         """The kind that D k means."""

@@ -68,9 +68,6 @@ ABOUT_STRAYS = (
 )
 OLD = "It changed a moment ago, and is being looked at again."
 
-SEVERE = {"E": "Somebody gets what they must not", "W": "Look at it"}
-"""Severities of findings in texts, in words."""
-
 _KIND = 11
 """Cells of the column of kinds, with one between it and the next."""
 LEAST_PATH, MOST_PATH = 12, 60
@@ -383,9 +380,7 @@ def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
     where = f"line {finding.line:,} of {name}" if finding.line is not None else name
     text = f"{finding.text[:1].upper()}{finding.text[1:]}"
     lines = [f"{finding.path}: {finding.text}." if finding.hazard is None and finding.kind != CUT else text]
-    places = [
-        f"In {where}." if finding.hazard is None else f"{SEVERE[finding.hazard.severity]}: {finding.kind}, in {where}."
-    ]
+    places = [f"In {where}." if finding.hazard is None else f"{finding.kind} {finding.hazard.severity}, in {where}."]
     said = [*words_page(*lines, style="name", width=width), *words_page(*places, width=width)]
     if row.over:
         return (*said, *words_page("This no longer holds: the files changed.", style="good", width=width))

@@ -13,6 +13,7 @@ from memtui.errors import MemtuiError
 from memtui.features.hygiene.doubles import entries_twice, may_go
 from memtui.features.hygiene.model import Hazard
 from memtui.mask import BEGIN
+from memtui.ui.draw.words import count_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -73,7 +74,8 @@ def beyond(engine: Engine, address: Address, value: bytes) -> tuple[str, ...]:
         except MemtuiError:
             continue  # redacted, or not kept: it is not there
     count = max(count, 1)  # what is written over is kept
-    said = [f"It stays in {count} version{'s' * (count != 1)} of its history until they are redacted: H, d r."]
+    until = "that is" if count == 1 else "they are"
+    said = [f"It stays in {count_words(count, 'version')} of its history until {until} redacted: H, d r."]
     if engine.rows.get(address).trust:
         said.append("It stays in git where it was committed.")
     return (*said, "Change the secret itself, where it is used.")

@@ -69,7 +69,8 @@ def snippet(card: Card, query: Query) -> str:
         return ""
     start = max(0, min(found[0][0] - AROUND // 3, len(card.narrative) - AROUND))
     text = card.narrative[start : start + AROUND]
-    return " ".join((text.partition(" ")[2] if start and " " in text[: AROUND // 4] else text).split())
+    said = " ".join((text.partition(" ")[2] if start and " " in text[: AROUND // 4] else text).split())
+    return f"…{said}" if start else said
 
 
 def letters_of(cards: Iterable[Card]) -> int:

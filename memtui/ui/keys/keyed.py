@@ -86,6 +86,11 @@ class KeyedScreen(Screen[T]):
         """Whether a question has the keys, so that letters that do not answer it are no text either."""
         return False
 
+    @property
+    def line_taken(self) -> bool:
+        """Whether its line says or asks something, or cannot say what nobody asked for."""
+        return True
+
     def take_text(self, key: str, character: str | None) -> bool:
         """Give a key to a line of text that is being typed; False when there is none, or it has no use for it."""
         del key, character
@@ -222,7 +227,11 @@ class KeyedScreen(Screen[T]):
     def _show_choices(self, first: str) -> None:
         if self._sequences.pending != first:
             return
-        choices = self._sequences.choices(first)
+        all_of_them = self._sequences.choices(first)
+        choices = [(key, action) for key, action in all_of_them if not self.unavailable(action)]
+        if not choices:
+            self.show_hint([(f" {shown_key(first)} ", "strong"), (f" {self.unavailable(all_of_them[0][1])}", "name")])
+            return
         kept = [(key, action) for key, action in choices if not action.moves]
         line: Line = []
         # Where not all fit, they move together, and then those go that only move about.

@@ -168,7 +168,10 @@ class BrowserScreen(KeyedScreen[None]):
         """The text that was copied last with its secrets masked, and when (`monotonic`)."""
         self.lists = 0
         """How often all memories were listed: the first time as they were known, then as they are on disk."""
-        self._drafts_told = False
+        self.drafts_read = False
+        """It is known which memories have unsaved text."""
+        self._resolving: Hold | None = None
+        """Keys wait for that, to go to the first conflict."""
         self.prompt: Prompt | None = None
         """The line of text being typed in the footer."""
         self.editing = False
@@ -269,11 +272,19 @@ class BrowserScreen(KeyedScreen[None]):
     def on_drafts_changed(self, event: DraftsChanged) -> None:
         """Take in which memories have unsaved text; what is left from an earlier run is offered once."""
         self.take(self.forest.set_drafts(event.drafts))
-        if not self._drafts_told:
-            self._drafts_told = True
+        if not self.drafts_read:
+            self.drafts_read = True
             asked = self.host.wanted if self.editing else None  # where it is offered with the text
             if waiting := [draft for draft in event.drafts if draft.address != asked]:
                 self.say(offer_words(waiting), "draft")
+            if self._resolving is not None:
+                hold, self._resolving = self._resolving, None
+                self.attempt(next(one for one in self.table if one.id == "resolve"))
+                hold.end()
+
+    def resolve_when_read(self) -> None:
+        """Go to the next conflict as soon as it is known which drafts there are; keys that follow wait for that."""
+        self._resolving = self._resolving or self.bridge.hold("read the drafts")
 
     def on_activity_changed(self, event: ActivityChanged) -> None:
         """Take in the newest entries of the audit."""
@@ -492,6 +503,11 @@ class BrowserScreen(KeyedScreen[None]):
         self.app.exit(0, message=Text(f"memtui: {visible(self.chrome.said[-1][1])}") if self.chrome.said else None)
 
     # Words
+
+    @property
+    def line_taken(self) -> bool:
+        """Whether the footer says or asks something, or a text is typed."""
+        return self.editing or self.prompt is not None or self.chrome.line_taken
 
     def say(self, text: str, level: str = "name") -> None:
         """Show one line to the user, until the next key; all of them can be read again."""

@@ -21,6 +21,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.pages import fold
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import both_ends
+from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.tabs import Tabs
 from memtui.workbench.actions import BROWSER_ROOMS, VIEWS
@@ -264,6 +265,11 @@ class Chrome:
             self._hint = line or []
             self.update("footer")
 
+    @property
+    def line_taken(self) -> bool:
+        """Whether the footer says or asks something."""
+        return bool(self._status or self._hint)
+
     def clear(self) -> None:
         """Show the keys again."""
         if self._status or self._hint:
@@ -288,9 +294,12 @@ class Chrome:
         if views is not None and news.changed:
             for view in filter(None, map(views.made, ("tasks", "changes"))):
                 view.tell_news()
-        words, level = said(news.ended)
-        if words:
+        words, level = said(news.ended, news.proposed)
+        top = self._screen.app.screen
+        if words and isinstance(top, KeyedScreen) and not top.line_taken:
             self._screen.say(words, level)
+        elif words:
+            self.remember(words)  # what answers a key stays until the next one
 
     def counts(self) -> dict[str, int]:
         """How much waits in each view, for the tabs; what waits in Review is counted in the header."""

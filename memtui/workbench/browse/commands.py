@@ -153,7 +153,7 @@ class Commands:
             return f"{underway}. Keys that change memories wait for its end."
         node = screen.memories.current
         if action.id == "resolve":
-            return "" if screen.forest.totals.conflict else "There is no conflict."
+            return "" if screen.forest.totals.conflict or not screen.drafts_read else "There is no conflict."
         if action.id in NEEDS_MEMORY and (node is None or node.kind != MEMORY):
             return f"{action.label}: put the cursor on a memory first."
         if action.id == "entries" and node is not None:
@@ -359,6 +359,9 @@ class Commands:
     def _resolve(self) -> None:
         """Go to the next conflict, beginning with the row under the cursor, and open it."""
         screen = self._screen
+        if not screen.drafts_read:
+            screen.resolve_when_read()
+            return
         node = next_conflict(screen.forest, screen.memories.cursor)
         if node is None or node.memory is None:
             return

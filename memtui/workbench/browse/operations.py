@@ -568,7 +568,7 @@ def put_on_clipboard(screen: BrowserScreen, text: str, what: str) -> None:
     def copied(route: str) -> None:
         for through_terminal in escaped:
             screen.app.copy_to_clipboard(through_terminal)
-        said = f"Copied {what} ({len(given):,} characters) by {route}."
+        said = f"Copied {what} ({route})."
         if given == text:
             screen.say(said, "good")
         else:

@@ -101,7 +101,7 @@ def test_a_finding_is_mended_as_shown_and_undone(here: Cli, bad: Path) -> None:
     assert (done["written"], done["notes"]) == (
         True,
         [
-            "It stays in 1 version of its history until they are redacted: H, d r.",
+            "It stays in 1 version of its history until that is redacted: H, d r.",
             "Change the secret itself, where it is used.",
         ],
     )

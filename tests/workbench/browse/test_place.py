@@ -196,7 +196,7 @@ async def test_an_open_memory_that_was_deleted_meanwhile_is_said_to_be_deleted(t
         assert editor.asking is bool(typed)
         if typed:
             await screen.until(lambda: "memory was deleted since" in editor.query_one(QuestionBar).text)
-            await screen.until(lambda: screen.browser._drafts_told)
+            await screen.until(lambda: screen.browser.drafts_read)
             assert "Open it to restore" not in screen.text, "the question stands beside the text"
             await screen.press("r")
             await screen.until(lambda: editor.text_area.text == typed + MANY[name])

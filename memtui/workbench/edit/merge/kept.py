@@ -156,7 +156,7 @@ def _copy_text(editing: Editing, text: str, say: Callable[[str], None]) -> None:
     def copied(route: str) -> None:
         for through_terminal in escaped:
             editing.app.copy_to_clipboard(through_terminal)
-        say(f"Copied your text ({len(text):,} characters) by {route}.")
+        say(f"Copied your text ({route}).")
 
     def failed(error: MemtuiError) -> None:
         say(str(error))
