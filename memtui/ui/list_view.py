@@ -461,11 +461,6 @@ class ListView(ViewScreen, Generic[T]):
 
     # Words
 
-    @property
-    def line_taken(self) -> bool:
-        """Whether the line of keys says or asks something."""
-        return self.prompt is not None or super().line_taken
-
     def _footer(self, width: int) -> list[Line]:
         if self.prompt is None:
             return super()._footer(width)

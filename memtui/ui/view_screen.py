@@ -119,6 +119,7 @@ class ViewScreen(KeyedScreen[None]):
         self.ascii = shell.plain
         self._sequences = Sequences(keymap_of(self.actions))
         self._said: Line = []
+        self.line_taken = False
         self._zoomed = False
 
     # For subclasses
@@ -198,11 +199,6 @@ class ViewScreen(KeyedScreen[None]):
 
     # Words
 
-    @property
-    def line_taken(self) -> bool:
-        """Whether the line of keys says something."""
-        return bool(self._said)
-
     def _footer(self, width: int) -> list[Line]:
         if self._said:
             shown = bars.message if len(self._said) == 1 else bars.question
@@ -229,6 +225,7 @@ class ViewScreen(KeyedScreen[None]):
     def show_hint(self, line: Line | None) -> None:
         """Show which keys may follow, or the usual keys."""
         self._said = line or []
+        self.line_taken = bool(line)
         self.update("#view-footer")
 
     # Keys

@@ -57,6 +57,8 @@ class KeyedScreen(Screen[T]):
 
     def __init__(self, table: Iterable[Action]) -> None:
         super().__init__()
+        self.line_taken = True
+        """Its line says something, or is not for what nobody asked about."""
         self.table = tuple(table)
         self._sequences = Sequences(keymap(self.ROOMS, self.table))
         self.letters = Letters(self.show_hint)
@@ -85,11 +87,6 @@ class KeyedScreen(Screen[T]):
     def answering(self) -> bool:
         """Whether a question has the keys, so that letters that do not answer it are no text either."""
         return False
-
-    @property
-    def line_taken(self) -> bool:
-        """Whether its line says or asks something, or cannot say what nobody asked for."""
-        return True
 
     def take_text(self, key: str, character: str | None) -> bool:
         """Give a key to a line of text that is being typed; False when there is none, or it has no use for it."""

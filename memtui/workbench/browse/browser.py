@@ -504,11 +504,6 @@ class BrowserScreen(KeyedScreen[None]):
 
     # Words
 
-    @property
-    def line_taken(self) -> bool:
-        """Whether the footer says or asks something, or a text is typed."""
-        return self.editing or self.prompt is not None or self.chrome.line_taken
-
     def say(self, text: str, level: str = "name") -> None:
         """Show one line to the user, until the next key; all of them can be read again."""
         text = self.forest.named(text)

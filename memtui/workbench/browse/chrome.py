@@ -265,11 +265,6 @@ class Chrome:
             self._hint = line or []
             self.update("footer")
 
-    @property
-    def line_taken(self) -> bool:
-        """Whether the footer says or asks something."""
-        return bool(self._status or self._hint)
-
     def clear(self) -> None:
         """Show the keys again."""
         if self._status or self._hint:
@@ -295,9 +290,12 @@ class Chrome:
             for view in filter(None, map(views.made, ("tasks", "changes"))):
                 view.tell_news()
         words, level = said(news.ended, news.proposed)
-        top = self._screen.app.screen
-        if words and isinstance(top, KeyedScreen) and not top.line_taken:
-            self._screen.say(words, level)
+        screen, top = self._screen, self._screen.app.screen
+        taken = bool(self._status or self._hint or screen.editing or screen.prompt)
+        if top is not screen:
+            taken = not isinstance(top, KeyedScreen) or top.line_taken
+        if words and not taken:
+            screen.say(words, level)
         elif words:
             self.remember(words)  # what answers a key stays until the next one
 
