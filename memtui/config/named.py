@@ -66,7 +66,7 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
         (
             NamedKey(
                 "of",
-                "Who votes: `CHANNEL:ID` or `GATEWAY:ID` for a person, `chat:CHANNEL` for any one speaker there.",
+                "Who votes: `CHANNEL:ID` or `GATEWAY:ID` (no `:` in it) for a person, `chat:CHANNEL` for anyone.",
                 "texts",
                 needed=True,
             ),
