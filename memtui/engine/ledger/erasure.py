@@ -21,7 +21,7 @@ import apsw
 
 from memtui.engine.ledger import proposals
 from memtui.engine.ledger.creation import is_sound
-from memtui.engine.ledger.database import BUSY_MS, Database
+from memtui.engine.ledger.database import BUSY_MS, GONE, Database
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.ledger.versions import unpack
 from memtui.errors import MemtuiError, NotFoundError, StorageError
@@ -74,8 +74,6 @@ def telling(text: bytes, others: Iterable[bytes], names: str = "") -> set[str]:
 
 OPENING_MS = 250
 """How long somebody who only opens the ledger waits for others, to finish what an earlier redaction could not."""
-GONE = "[redacted]"
-"""What stands where a label, a note or a reason quoted the text."""
 _LOGGED = (("txns", "id", "label"), ("audit", "seq", "note"), ("versions", "id", "note"))
 _QUOTING = (*_LOGGED, ("blobs", "id", "reason"))
 _DAMAGED = "state.db.damaged-"

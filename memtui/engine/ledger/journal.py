@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.database import Database, Row, checked
-from memtui.engine.ledger.erasure import GONE
+from memtui.engine.ledger.database import GONE, Database, Row, checked
 from memtui.engine.model import APPROVALS, SETTING
 from memtui.errors import StorageError, UsageError
 

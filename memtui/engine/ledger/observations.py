@@ -14,13 +14,12 @@ from collections.abc import Callable
 import apsw
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import GONE, Database, Row, checked
 from memtui.engine.observation import REDACTED, STATES, MarkDecision, ObservationMark
 from memtui.errors import ConflictError, RefusedError
 
 FILES = "observed-"
 """What the names of the files with derived cards begin with, in the state folder."""
-GONE = "[redacted]"
 _ASIDE = ".aside"
 """Behind the name of a folder that stood where a file was to be."""
 _COLUMNS = "name, seq, root, path, anchor, text_key, beside, state, deleted_at, patch"
