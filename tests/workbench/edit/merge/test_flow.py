@@ -80,7 +80,7 @@ async def test_both_created_the_same_path(tmp_path: Path) -> None:
         assert "AGENT outside memtui" in text_of(bench.screen, "#conflict-header")
         await pilot.press("b", "ctrl+s")
         await until(pilot, lambda: bench.path("new.md").read_bytes() == b"mine\ntheirs\n")
-        assert kept(bench, address("new.md")) >= {b"mine", b"theirs\n", b"mine\ntheirs\n"}
+        assert kept(bench, address("new.md")) >= {b"mine\n", b"theirs\n", b"mine\ntheirs\n"}
 
 
 async def test_a_side_that_is_not_text_can_still_be_chosen(tmp_path: Path) -> None:
