@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memtui.safe_text import cell_width, one_line
 from memtui.ui.action import Action, shown_key
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends
+from memtui.ui.draw.words import both_ends, end_of_line
 
 LEAST_PART = 16
 """Cells of the longest part of a question, at least."""
@@ -38,7 +38,8 @@ def title(words: str, notes: Sequence[Run], width: int, *, focused: bool, plain:
     if width - note_width < LEAST_TITLE:
         notes, note_width = (), 0
     room = max(width - note_width - (8 if notes else 5), 1)
-    shown = both_ends(words, room, plain=plain)
+    cut = end_of_line if words.startswith(("/", "~")) else both_ends  # where a file lies begins alike for all
+    shown = cut(words, room, plain=plain)
     name: Run = (f">{shown} " if focused else f" {shown} ", "title-focus" if focused else "strong")
     fill = width - 2 - cell_width(name[0]) - note_width - (3 if notes else 0)
     tail: Line = [(" ", "rule"), *notes, (f" {rule}", "rule")] if notes else []
