@@ -143,8 +143,6 @@ class OwnRows:
         return set(self._ids[count - self._first :]) if count >= self._first else None
 
 
-GONE = "[redacted]"
-"""What stands where a redaction took words away."""
 BUSY_MS = 10_000
 """How long one statement waits for another process's transaction."""
 CACHE_KIB = 256

@@ -21,9 +21,9 @@ import apsw
 
 from memtui.engine.ledger import proposals
 from memtui.engine.ledger.creation import is_sound
-from memtui.engine.ledger.database import BUSY_MS, GONE, Database
+from memtui.engine.ledger.database import BUSY_MS, Database
 from memtui.engine.ledger.memories import MemoryTable
-from memtui.engine.ledger.versions import unpack
+from memtui.engine.ledger.versions import GONE, unpack
 from memtui.errors import MemtuiError, NotFoundError, StorageError
 
 LEAST = 6

@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.database import GONE, Database, Row, checked
+from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.versions import GONE
 from memtui.engine.model import APPROVALS, SETTING
 from memtui.errors import StorageError, UsageError
 

@@ -14,7 +14,8 @@ from collections.abc import Callable
 import apsw
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger.database import GONE, Database, Row, checked
+from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.versions import GONE
 from memtui.engine.observation import REDACTED, STATES, MarkDecision, ObservationMark
 from memtui.errors import ConflictError, RefusedError
 

@@ -19,6 +19,9 @@ RECORDED = (
 )
 """Whose pins and uses the text has that is under a name now, as was found when it was put on the history."""
 
+GONE = "[redacted]"
+"""What stands where a redaction took words away."""
+
 
 class Observation(NamedTuple):
     """One settled change made by a writer outside memtui."""
