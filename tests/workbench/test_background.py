@@ -19,7 +19,7 @@ from memtui.engine.proposal import Evidence
 from memtui.features.proposals.apply import decide, to_decide
 from memtui.features.proposals.value import proposal
 from memtui.features.tasks import lanes
-from memtui.features.tasks.glance import LaneNews, glance
+from memtui.features.tasks.glance import LaneNews, glance, said
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Options, Session
 from memtui.workbench import background
@@ -58,6 +58,22 @@ async def test_what_another_process_queues_is_done_and_said_once(world: World) -
         assert screen.text.count("Saved 2 memories") == 1
         await screen.press("escape", "u")
         await screen.until(lambda: world.disk() == {})
+
+
+def test_what_was_saved_is_said_beside_a_failure_of_the_same_moment(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    with world.engine() as engine:
+        before = glance(engine.tasks, "lane", None)
+        refused = engine.tasks.enqueue("remember", "lane", "tui", {}, trigger="manual")
+        engine.tasks.start(refused.id)
+        engine.tasks.finish(refused.id, "failed", error=("E_DISABLED", "remember is switched off."))
+        kept = engine.tasks.enqueue("remember", "lane", "tui", {}, trigger="manual")
+        engine.tasks.start(kept.id)
+        engine.tasks.finish(kept.id, "completed", result={"addresses": ["notes/a.md"]}, txn="txn")
+        words, how = said(glance(engine.tasks, "lane", before).ended, 0)
+    assert "remember failed" in words
+    assert "Saved notes/a.md." in words
+    assert how == "warning"
 
 
 async def test_what_waits_is_counted_at_the_tab_and_a_failure_is_said(world: World) -> None:

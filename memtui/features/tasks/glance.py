@@ -78,19 +78,19 @@ def said(ended: Sequence[Task], waiting: int) -> tuple[str, str]:
         waiting: proposals that wait for a person, as the header counts them.
     """
     failed = [task for task in ended if task.state == FAILED]
-    if failed:
-        more = f" {len(failed) - 1} more failed." if len(failed) > 1 else ""
-        return f"{failed[-1].kind} failed: {what_words(failed[-1])}{more} 0 shows it.", "warning"
     done = [task for task in ended if task.state == COMPLETED]
     saved = [name for task in done if task.txn is not None for name in _names(task, "addresses")]
     proposed = any(_names(task, "proposals") for task in done)
     parts = [str((task.result or {})["summary"]) for task in done if (task.result or {}).get("outcome") == "known"]
+    if failed:
+        more = f" {len(failed) - 1} more failed." if len(failed) > 1 else ""
+        parts.insert(0, f"{failed[-1].kind} failed: {what_words(failed[-1])}{more} 0 shows it.")
     if saved:
         what = saved[0] if len(saved) == 1 else count_words(len(saved), "memory")
         parts.append(f"Saved {what}. 0 then w shows what changed, u takes it back.")
     if proposed and waiting:
         parts.append(f"Proposed: {count_words(waiting, 'change')}. 3 shows what waits.")
-    return " ".join(parts), "good"
+    return " ".join(parts), "warning" if failed else "good"
 
 
 def _names(task: Task, name: str) -> list[str]:
