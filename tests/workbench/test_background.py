@@ -69,7 +69,7 @@ def test_what_was_saved_is_said_beside_a_failure_of_the_same_moment(tmp_path: Pa
         engine.tasks.finish(refused.id, "failed", error=("E_DISABLED", "remember is switched off."))
         kept = engine.tasks.enqueue("remember", "lane", "tui", {}, trigger="manual")
         engine.tasks.start(kept.id)
-        engine.tasks.finish(kept.id, "completed", result={"addresses": ["notes/a.md"]}, txn="txn")
+        engine.tasks.finish(kept.id, "completed", result={"addresses": ["notes/a.md"]}, txn="1")
         words, how = said(glance(engine.tasks, "lane", before).ended, 0)
     assert "remember failed" in words
     assert "Saved notes/a.md." in words
