@@ -6,16 +6,20 @@ when all is made anew. What came first is decided by versions, never by when mem
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
 from hashlib import sha256
+from itertools import product
 from typing import NamedTuple
 
 from memtui.engine import Engine
+from memtui.engine.frontmatter.read import read_as_shown
 from memtui.engine.ledger.observations import remove_files
-from memtui.engine.model import BROUGHT, Memory, Root
+from memtui.engine.model import BROUGHT, Address, Memory, Root
+from memtui.engine.observation import ObservationMark
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.entries.guarded import format_of
 from memtui.features.observations import names, rules
@@ -236,6 +240,42 @@ def _placed(decided: Decided, cards: Sequence[Card]) -> list[Card]:
     return [adapted(card, at) for card, at in zip(cards, found, strict=True)]
 
 
+class _PastMemory(NamedTuple):
+    """A memory that went, while something of it is withheld."""
+
+    since: int
+    """When that was decided last."""
+    shas: frozenset[str]
+    text: bytes | None
+    """The newest that is kept; None: none is."""
+
+    @classmethod
+    def of(cls, engine: Engine, address: Address, marks: Sequence[ObservationMark]) -> _PastMemory:
+        shas, text = [version.sha256 for version in engine.history.of(address)[:_VERSIONS]], None
+        for sha in shas:
+            with suppress(MemtuiError):  # redacted, or not kept any more
+                text = engine.history.read(address, sha)
+                break
+        return cls(max(engine.observations.log(mark.name)[-1].at for mark in marks), frozenset(shas), text)
+
+    def may_be(self, engine: Engine, row: Memory) -> bool:
+        """Whether a memory came since and is the same, as far as texts tell."""
+        versions = engine.history.of(row.address)[:_VERSIONS]
+        if versions and versions[-1].at < self.since:
+            return False
+        if not self.shas.isdisjoint({row.sha256, *(version.sha256 for version in versions)}):
+            return True
+        with suppress(MemtuiError):  # it went, or cannot be read: it has no cards then
+            one, other = (_lines(data) for data in (self.text or b"", engine.read_bytes(row.address)))
+            return 2 * len(one & other) >= max(1, min(len(one), len(other)))
+        return False
+
+
+def _lines(data: bytes) -> set[bytes]:
+    """The lines of a memory's text that say something."""
+    return {line.strip() for line in data[read_as_shown(data).body :].splitlines() if len(line.strip()) > 2}
+
+
 class _Run:
     """One time that the memories of an engine are compared with a file of cards."""
 
@@ -247,7 +287,7 @@ class _Run:
         if writer.meta("marks_seq") is None:
             writer.note("marks_seq", self._seq)
         self.uids, self._rows, self._whole = _listed(engine)
-        known = writer.sources()
+        self._known = known = writer.sources()
         self._gone = [place for place in known if place[0] in self._whole and place not in self._rows]
         self._todo = sorted(_behind(self._rows, known), key=lambda one: (-one.row.modified_at, one.row.address))
         self._failed = {place: one.failed for place, one in known.items() if one.failed and place in self._rows}
@@ -260,6 +300,7 @@ class _Run:
     def work(
         self, end: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]
     ) -> ObserveProgress:
+        self._carry([one for one in self._todo if (one.uid, one.row.address.path) not in self._known])
         if self._gone:
             with self._writer.batch():
                 for place in self._gone:
@@ -275,6 +316,30 @@ class _Run:
         pending = {(one.uid, one.row.address.path) for one in self._todo[len(self._todo) - left :]}
         failed = [place for place in self._failed if place not in pending]
         return ObserveProgress(len(self._rows), left, len(failed), error if failed else "")
+
+    def _carry(self, new: Sequence[_Todo]) -> None:
+        """Keep withheld what was renamed outside memtui and changed before anybody looked.
+
+        It came after the decision, and has or had a text of the memory that went, or half of its lines. Where several
+        may be it, each gets a decision that is on nothing: all of it is withheld until a person looks.
+        """
+        for (uid, path), marks in self.decided.here.items() if new else ():
+            held, here = [mark for mark in marks if mark.withholds], self._rows.get((uid, path))
+            if not held or uid not in self._whole or (here is not None and not here.row.missing):
+                continue
+            was = _PastMemory.of(self._engine, Address(self.uids[uid].id, path), held)
+            found = [one.row.address.path for one in new if one.uid == uid and was.may_be(self._engine, one.row)]
+            if len(found) == 1:
+                self._engine.changes.observed.follow(uid, path, found[0])
+                self.__dict__.pop("decided", None)
+                return self._carry(new)
+            for mark, other in product(held, found):
+                name = names.key(self.decided.secret, b"may be", mark.name, os.fsencode(other))
+                if self._table.mark(name) is None:
+                    lost = mark._replace(name=name, seq=0, path=other, anchor=name, text_key=name, beside=b"", patch="")
+                    self._table.put(lost, actor="memtui", reason=f"it may be {visible(path)} under another name")
+        self.__dict__.pop("decided", None)
+        return None
 
     def _batch(self, todo: Iterator[_Todo], end: float | None) -> int:
         """Write as many files as one transaction takes; returns how many."""

@@ -15,6 +15,7 @@ from memtui.features.observations import decide, derive
 from memtui.features.observations.derive import catch_up, rebuild
 from memtui.features.observations.store import generations, schema
 from memtui.features.observations.store.cards import CardWriter
+from memtui.given.reach import withheld
 from tests.conftest import Clock
 from tests.features.observations.world import ME, Watched, card, cards, decided, titles
 
@@ -193,3 +194,51 @@ def test_a_question_with_nothing_to_derive_reads_no_decisions(engine: Engine, mo
     assert titles(engine, "tabs") == ["Use tabs."]
     with pytest.raises(ZeroDivisionError):
         rebuild(engine)
+
+
+SECRET = "---\ndescription: Who pays\n---\n# Billing\n\nThe zebra account pays.\nAsk Ines first.\nNever on Fridays.\n"
+CHANGED = SECRET.replace("Ask Ines first.", "Ask Okonkwo now.")
+
+
+def test_what_is_withheld_stays_so_when_it_is_renamed_and_changed_while_nobody_looks(world: Watched) -> None:
+    world.write("own/billing.md", SECRET)
+    world.write("own/fares.md", "# Fares\n\nNever on Fridays.\nResidents pay less.\nBicycles are free.\n")
+    with world.engine() as engine:
+        name = decided(engine, "zebra", "private").name
+    (world.base / "own/billing.md").unlink()
+    world.write("own/payments.md", CHANGED)
+    world.write("own/news.md", "# News\n\nThe walrus came.\n")
+    with world.engine() as engine:
+        assert titles(engine, "zebra", client="claude-code") == []
+        assert [one.name for one in cards(engine) if one.state] == [name]
+        assert decide.adrift(engine) == []
+        assert withheld(engine)(Address("memtui:project", "payments.md"), None)
+        assert titles(engine, "walrus", client="claude-code") == ["News"]
+        assert engine.history.of(Address("memtui:project", "payments.md"))[-1].bytes == len(SECRET)
+    (world.base / "own/payments.md").unlink()
+    world.write("own/a.md", CHANGED.replace("Never", "Always"))
+    world.write("own/b.md", CHANGED.replace("account", "card"))
+    with world.engine() as engine:
+        assert titles(engine, "zebra", client="claude-code") == []
+        lost = sorted(decide.adrift(engine), key=lambda one: one.path)
+        assert [one.path for one in lost] == ["a.md", "b.md"]
+        assert [one.adrift for one in cards(engine) if one.state] == [True, True]
+        rebuild(engine)
+        assert set(decide.adrift(engine)) == set(lost)
+        decide.set_state(engine, lost[:1], "normal", actor=ME)
+        rebuild(engine)
+        assert [one.path for one in cards(engine) if one.state] == ["b.md"]
+
+
+def test_what_is_like_a_withheld_memory_that_was_deleted_stays_as_it_was(world: Watched, clock: Clock) -> None:
+    for name, text in (("billing", SECRET), ("copy", CHANGED)):
+        world.write(f"own/{name}.md", text)
+        os.utime(world.base / f"own/{name}.md", (clock() // 1_000 - 60,) * 2)
+    with world.engine() as engine:
+        engine.watch.reconcile()
+        decided(engine, "ines", "private")
+    (world.base / "own/billing.md").unlink()
+    for generation in range(2):
+        with world.engine() as engine:
+            assert titles(engine, "zebra", client="claude-code") == ["Who pays"], generation
+            engine.observations.drop_files()
