@@ -6,10 +6,12 @@ pictures of the guide are taken in the world without.
 
 import json
 import os
+import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from memtui.agents.layout import slug
+from memtui.demo import worker
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Draft, Write
 from memtui.engine.task import COMPLETED, FAILED
@@ -18,8 +20,18 @@ UNTIDY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "untidy")
 CONFIG = 'project_memory = "checkout"\n\n[transcripts]\nread = "all"\n'
 """The settings of the demonstration: its sessions are made up, so nobody has to be asked."""
 _MINUTE = 60_000
+_OLD = "77b1d0ce-52f3-4b0e-8f7a-3d92c6e51a03"
+"""A session that a look through the last week does not read; the look that failed was to."""
 
 _SESSIONS = (
+    (
+        _OLD,
+        9 * 24 * 60,
+        (
+            ("user", "Lorries board before cars on the Halcyon, because her ramp lies deeper once the deck is full."),
+            ("assistant", "Then the boarding order sorts by vehicle class first."),
+        ),
+    ),
     (
         "5f0d2c1e-8a47-4c55-9d0b-2f6b7e1a9c01",
         20 * 60,
@@ -188,8 +200,22 @@ def remember(engine: Engine, lane: str) -> None:
     tasks.finish(task.id, COMPLETED, result=result, txn=done.txn)
 
 
-def fail(engine: Engine, lane: str) -> None:
-    """Let a look through the sessions fail, as of now; trying it again works. See `remember` for what it takes."""
-    task = engine.tasks.enqueue("extract", lane, "tui", {}, trigger="manual")
+def fail(engine: Engine, lane: str, home: str, project: str) -> None:
+    """Let a look through an older session fail, as of now; trying it again works.
+
+    Args:
+        engine, lane: see `remember`.
+        home, project: see `write_sessions`.
+    """
+    session = os.path.join(home, ".claude", "projects", slug(project), f"{_OLD}.jsonl")
+    task = engine.tasks.enqueue("extract", lane, "tui", {"session": session}, trigger="manual")
     engine.tasks.start(task.id)
     engine.tasks.finish(task.id, FAILED, error=("E_STOPPED", "It took longer than 295 s."))
+
+
+def choose_worker(memtui_home: str, seconds: int = worker.SECONDS) -> tuple[str, ...]:
+    """Write the demonstration's own worker into its settings, as a command of the user's; gives that command."""
+    command = (sys.executable, "-I", os.path.abspath(worker.__file__), str(seconds))
+    with open(os.path.join(memtui_home, "config.toml"), "a", encoding="utf-8") as file:
+        file.write(f'\n[lifecycle]\nworker = "command"\ncommand = {json.dumps(command)}\n')
+    return command

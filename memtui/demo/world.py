@@ -196,7 +196,7 @@ def live(around: Surroundings, state_dir: str, *, now: int, lane: str = "") -> N
         if lane:
             deeds += [
                 (-life_cycle.HOURS, partial(life_cycle.remember, lane=lane)),
-                (-3, partial(life_cycle.fail, lane=lane)),
+                (-3, partial(life_cycle.fail, lane=lane, home=around.home or "", project=around.project)),
             ]
         for hours, deed in sorted(deeds, key=lambda entry: entry[0]):
             clock.now = now + hours * HOUR

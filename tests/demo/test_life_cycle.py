@@ -8,7 +8,8 @@ import pytest
 from memtui.config.read import load_settings
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import world
-from memtui.demo.life_cycle import UNUSED
+from memtui.demo.life_cycle import UNUSED, choose_worker
+from memtui.demo.worker import MARK
 from memtui.engine import now_ms
 from memtui.engine.model import Actor
 from memtui.engine.task import COMPLETED, FAILED
@@ -69,6 +70,40 @@ def test_three_things_that_were_said_are_proposed_and_an_order_to_agents_is_bloc
     assert all(one.evidence[0].quote for one in found)
     work(*lane, "extract")
     assert len(lane[0].engine.proposals.all()) == len(found)
+
+
+def test_a_worker_of_its_own_adds_to_both_once_loses_text_and_says_that_it_is_no_model(
+    lane: tuple[Session, Workspace],
+) -> None:
+    session, workspace = lane
+    engine = session.engine
+    choose_worker(session.settings.directories.config, seconds=0)
+    work(*lane, "dream", "extract")
+    run = engine.tasks.runs(workspace.id, "dream")[0]
+    assert (run.worker, run.outcome, run.counts["asked"]) == ("command", "completed", 4)
+    added = [one for one in engine.proposals.all() if one.by == "command"]
+    assert [(one.kind, one.state, "loses text" in one.note) for one in added] == [
+        ("merge", "open", True),
+        ("describe", "open", False),
+    ]
+    (failed,) = engine.tasks.all(workspace.id, (FAILED,))
+    engine.tasks.retry(failed.id)
+    assert work_off(session, workspace=workspace, stop=bool) == 1
+    added = [one for one in engine.proposals.all() if one.by == "command"]
+    assert (added[-1].kind, added[-1].evidence[0].quote) == ("add", "Lorries board before cars on the Halcyon")
+    assert all(one.why.startswith(MARK) for one in added)
+    assert not engine.proposals.all(("applied", "accepted"))
+
+
+def test_its_worker_writes_what_is_remembered_where_that_is_spoken_of(lane: tuple[Session, Workspace]) -> None:
+    session, workspace = lane
+    choose_worker(session.settings.directories.config, seconds=0)
+    for text in ("A booking holds its place longer for coaches: fifteen minutes", "Parrots fly for free"):
+        session.engine.tasks.enqueue("remember", workspace.id, "tui", {"content": text}, trigger="manual")
+    assert work_off(session, workspace=workspace, stop=bool) == 2
+    new, more = session.engine.tasks.all(workspace.id, (COMPLETED,), limit=2)
+    assert (new.result or {})["changes"] and "parrots-fly-for-free" in str((new.result or {})["addresses"])
+    assert "holds.md" in str((more.result or {})["addresses"])
 
 
 def test_all_of_it_can_be_accepted_together_and_taken_back(lane: tuple[Session, Workspace]) -> None:

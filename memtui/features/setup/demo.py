@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from memtui.config.directories import Directories
 from memtui.config.started import Started
 from memtui.config.surroundings import surroundings_from
-from memtui.demo import agent, world
+from memtui.demo import agent, life_cycle, world
 from memtui.demo import world as past
 from memtui.engine import now_ms
 from memtui.errors import StorageError
@@ -46,7 +46,8 @@ def _show(call: Call, made: world.World) -> int:
         workspace=None,
         variables=(),
         transcripts_read="all",
-        lifecycle_worker="none",
+        lifecycle_worker="command" if made.worked_in else "none",
+        lifecycle_command=life_cycle.choose_worker(made.memtui_home) if made.worked_in else (),
     )
     around = surroundings_from(settings, cwd=made.project)._replace(system_dir=made.system)
     chosen = call.options
