@@ -79,4 +79,4 @@ if __name__ == "__main__":
     given = sys.stdin.read()
     work = json.loads(given[given.index("\n{") :])
     time.sleep(float(sys.argv[1]) / (1 if "request" in work or "turns" in work else _PARTS))
-    print(json.dumps({"summary": "The demo's worker answered.", "operations": list(reply(work))}))
+    json.dump({"summary": "The demo's worker answered.", "operations": list(reply(work))}, sys.stdout)

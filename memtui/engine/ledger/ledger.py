@@ -48,7 +48,7 @@ LARGEST_BACKUP = 512 * 1024 * 1024
 def _tasks(ledger: Ledger) -> TaskTable:
     from memtui.engine.ledger.tasks import TaskTable
 
-    return TaskTable(ledger, ledger.proposals.add, ledger.cursors)
+    return TaskTable(ledger, ledger.proposals, ledger.cursors)
 
 
 def _observations(ledger: Ledger) -> ObservationTable:

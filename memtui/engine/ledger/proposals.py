@@ -44,12 +44,15 @@ class ProposalTable:
 
     # --- what waits
 
-    def add(self, proposals: Iterable[Proposal], *, again: bool = False) -> tuple[Proposal, ...]:
+    def add(
+        self, proposals: Iterable[Proposal], *, again: bool = False, turn: str | None = None
+    ) -> tuple[Proposal, ...]:
         """Store proposals; the same suggestion is stored once, and one that was rejected stays away.
 
         Args:
             proposals: what is suggested, each with at least one piece of evidence.
             again: somebody asks for exactly this once more, so that what was rejected before does not count.
+            turn: the one in which it was asked for, empty for none; None: the one that the door's session executes.
 
         Returns:
             For each the proposal as it is stored: a new one, or the one of before that keeps it away. That one waits,
@@ -59,7 +62,8 @@ class ProposalTable:
         if not chosen:
             return ()
         with self._database.transaction() as db:
-            return tuple(self._add(db, one, again=again) for one in chosen)
+            of = self.turn(db) if turn is None else turn
+            return tuple(self._add(db, one._replace(turn=one.turn or of), again=again) for one in chosen)
 
     def _add(self, db: apsw.Connection, new: Proposal, *, again: bool) -> Proposal:
         if not new.evidence:
@@ -82,7 +86,7 @@ class ProposalTable:
             (
                 *(new.run, new.by, new.kind, steps_json(new.steps), json.dumps(new.marks), new.why, new.confidence),
                 *(new.fingerprint, basis, new.state, self._database.clock(), new.note, json.dumps(new.folders)),
-                new.turn or self._turn(db),
+                new.turn,
             ),
         )
         number = db.last_insert_rowid()
@@ -140,7 +144,8 @@ class ProposalTable:
                 undone.add(what)
         return frozenset(number for number, txn in applied.items() if txn in undone)
 
-    def _turn(self, db: apsw.Connection) -> str:
+    def turn(self, db: apsw.Connection) -> str:
+        """Give the turn that the door's session executes, which this is a sign of; empty for none."""
         from memtui.engine.ledger.turns import sign
 
         return (sign(db, self.session, self._database.clock()) if self.session else None) or ""

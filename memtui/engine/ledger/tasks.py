@@ -17,6 +17,7 @@ import apsw
 from memtui.engine.disk.locks import RootLock
 from memtui.engine.ledger.cursors import CursorTable, SessionCursor
 from memtui.engine.ledger.database import DAY_MS, Database, Row, checked
+from memtui.engine.ledger.proposals import ProposalTable
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Cause, Run, Task, TaskEvent
 from memtui.errors import BusyError, ConflictError, NotFoundError
@@ -46,11 +47,9 @@ _RUN = "id, task, kind, workspace, trigger, worker, sent, reply, outcome, counts
 class TaskTable:
     """Tasks, runs, and events about them."""
 
-    def __init__(
-        self, database: Database, propose: Callable[[Iterable[Proposal]], Iterable[Proposal]], cursors: CursorTable
-    ) -> None:
+    def __init__(self, database: Database, proposals: ProposalTable, cursors: CursorTable) -> None:
         self._database = database
-        self._propose = propose
+        self._proposals = proposals
         self.cursors = cursors
         """How far agents' session files were read."""
         self.clock = database.clock
@@ -73,6 +72,8 @@ class TaskTable:
     ) -> Task:
         """Put a request of JSON values into a lane, durably; due at `not_before`, in milliseconds.
 
+        It is of the turn that the door's session executes, also where others work it off: `turn` of the request.
+
         Returns:
             The task; the one that is there already for the same key of a client within a day, for a dream while one
                 waits or runs, and for an extract that waits with the same request.
@@ -89,6 +90,8 @@ class TaskTable:
                 return met
             self._refuse_full(kind, workspace, most, most_background)
             task = f"{kind}-{uuid4()}"
+            if turn := self._proposals.turn(db):
+                text = _json({**request, "turn": turn})
             db.execute(
                 "INSERT INTO tasks (id, workspace, kind, state, client, trigger, request, digest, key, created,"
                 " updated, not_before) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -203,7 +206,9 @@ class TaskTable:
         """
         with self._database.transaction():
             kept = self._change(task, "plan = ?", (plan,), "state = ? AND NOT stopping", (RUNNING,), tell=False)
-            waiting = [one.id for one in self._propose(proposals) if one.state in WAITING] if kept else []
+            turn = str(kept.request.get("turn") or "") if kept else ""
+            made = self._proposals.add(proposals, turn=turn) if kept else ()
+            waiting = [one.id for one in made if one.state in WAITING]
             for place in read if kept else ():
                 self.cursors.move(*place)
             if waiting:

@@ -9,7 +9,7 @@ from memtui.errors import MemtuiError, UsageError
 from memtui.features.extract.work import KIND, look
 from memtui.features.tasks.workspace import workspace_of
 from memtui.features.workers.ask import who_works
-from memtui.features.workers.propose import last_json, run
+from memtui.features.workers.propose import begins, last_json, run
 from memtui.wire import outcomes
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -26,8 +26,7 @@ def extract(call: Call) -> int:
 
 def status(session: Session) -> Json:
     """Say when sessions were looked through last, what came of it, and who helps."""
-    begins = {AUTO: "by itself", "off": "never"}.get(session.settings.lifecycle_extract, "when you ask")
-    return {"begins": begins, **last_json(session, KIND), "worker": who_works(session.settings)}
+    return {"begins": begins(session.settings, KIND), **last_json(session, KIND), "worker": who_works(session.settings)}
 
 
 def _request(call: Call) -> dict[str, object]:

@@ -22,7 +22,8 @@ _VERBS = (
             ("memtui tasks retry 12", "what failed or was cancelled, now"),
         ),
         "A task that waits is cancelled at once; one that runs ends before it writes anything, or is done. What failed"
-        " can be retried for 7 days. --all-projects lists the tasks of all projects.",
+        " can be retried for 7 days. An agent cancels and retries only what it asked for itself."
+        " --all-projects lists the tasks of all projects.",
         "a list of tasks: id, number, workspace, kind, state, stopping, client, trigger, request, created, updated,"
         " not_before, attempt, progress, planned, txn, result, error; with an action one of them, for show with runs",
         does="memtui.features.tasks.verbs:tasks",

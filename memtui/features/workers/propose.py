@@ -16,6 +16,7 @@ from memtui.wire.times import rfc3339
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from memtui.config.settings import Settings
     from memtui.engine.proposal import Proposal
     from memtui.features.tasks.work import Working
     from memtui.features.workers.prompts import WorkerPrompt
@@ -72,6 +73,12 @@ def _answer(call: Call, made: Sequence[Proposal], counts: Json, notes: Sequence[
     if made and made[0].id:
         call.out.say("Nothing is written until you decide: memtui review")
     return outcomes.DONE
+
+
+def begins(settings: Settings, kind: str) -> str:
+    """Say when a kind begins, for its part of `memtui status`."""
+    chosen = settings.value(f"lifecycle.{kind}") if settings.lifecycle_enabled else "off"
+    return {"auto": "by itself", "off": "never"}.get(str(chosen), "when you ask")
 
 
 def last_json(session: Session, kind: str) -> Json:

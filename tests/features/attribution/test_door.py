@@ -9,6 +9,7 @@ from memtui.engine import Engine
 from memtui.engine.ledger.turns import LOST, QUIET_MS
 from memtui.engine.model import Actor, Address, Write
 from memtui.engine.policy import Root
+from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import BusyError, MemtuiError, NotFoundError, RefusedError, UsageError
 from memtui.features.attribution import door
 from memtui.features.attribution.said import marker, plain_name, speaker
@@ -90,14 +91,27 @@ def test_one_turn_is_executed_at_a_time_and_one_that_gives_no_sign_is_lost(tmp_p
         assert [record.body.count('"lost"') for record in engine.journal.records(kind="turn")] == [0, 0, 0, 1, 0]
 
 
-def test_a_change_written_by_a_task_is_of_the_turn_it_was_asked_for_in(tmp_path: Path, clock: Clock) -> None:
-    with opened(tmp_path, clock, "s") as engine:
-        turn = asked(engine)
-        task = engine.tasks.enqueue("remember", "w", "http:bot", {"content": "x", "turn": turn}, trigger="manual")
-        door.begin(engine, "bot", {"turn": asked(engine, "Bob")})  # somebody else's by the time it is written
+def test_what_a_task_writes_and_proposes_is_of_the_turn_it_was_asked_for_in(tmp_path: Path, clock: Clock) -> None:
+    """Whoever works the lane off, and whatever that session executes by then."""
+    with (
+        opened(tmp_path, clock, "s") as asks,
+        opened(tmp_path, clock, "other") as works,
+        opened(tmp_path, clock) as you,
+    ):
+        turn = asked(asks)
+        door.begin(asks, "bot", {"turn": turn})
+        task = asks.tasks.enqueue("remember", "w", "agent:qwen", {"content": "x"}, trigger="manual")
+        door.begin(works, "bot", {"turn": asked(works, "Bob", session="other")})
+        unasked = you.tasks.enqueue("dream", "w", "tui", {}, trigger="manual")
+        shown = (Evidence("request", "remember", quote="x"),)
+        for one, of in ((task, turn), (unasked, "")):
+            new = Proposal("", "r", "qwen", "note", (), (), one.kind, shown, 0.5, one.id)
+            works.tasks.start(one.id)
+            assert works.tasks.keep_plan(one.id, "{}", [new])
+            assert works.proposals.all()[-1].turn == of
         address = Address("memtui:global", "a.md")
-        engine.together.do([Write(address, b"x\n", None)], actor=AGENT, label="remember", cause=task.id)
-        assert engine.history.audit()[0].who == "Ann · bot · team-eng"
+        works.together.do([Write(address, b"x\n", None)], actor=AGENT, label="remember", cause=task.id)
+        assert works.history.audit()[0].who == "Ann · bot · team-eng"
 
 
 def test_a_name_that_is_forgotten_is_shown_no_more_and_the_journal_holds(tmp_path: Path, clock: Clock) -> None:

@@ -79,6 +79,20 @@ def test_a_task_that_waits_is_cancelled_and_tried_again(
     assert (refused.status, refused.error["code"]) == (4, "E_TASK")
 
 
+def test_an_agent_cancels_and_retries_only_what_it_asked_for_itself(
+    session: Session, run: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    yours, lane_id = ask(session, files={"a.md": "a"}), lane(session).id
+    its = session.engine.tasks.enqueue("remember", lane_id, "agent:claude-code", {"refuse": 1}, trigger="manual")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for action in ("cancel", "retry"):
+        refused = run("tasks", action, yours.id, "--json")
+        assert (refused.status, refused.error["code"]) == (5, "E_PERSON")
+    assert run("tasks", "cancel", its.id).out == f"{its.id} is cancelled\n"
+    assert run("tasks", "retry", its.id, "--later").status == 0
+    assert session.engine.tasks.get(yours.id) == yours
+
+
 def test_what_fails_again_has_its_own_exit_status(session: Session, run: Callable[..., Result]) -> None:
     task = ask(session, refuse=1)
     work(session)
@@ -122,7 +136,9 @@ def test_status_says_how_the_lane_is_and_a_prompt_what_waits(session: Session, r
 
 
 def test_status_says_since_when_a_worker_is_sent_texts(cli: Cli, config: Path) -> None:
-    assert cli("status", "--json").json["tasks"]["lifecycle.worker"] == "none"  # type: ignore[index]
+    asked = json.loads(cli("status", "--json").raw)
+    assert asked["tasks"]["lifecycle.worker"] == "none"
+    assert (asked["dream"]["begins"], asked["dream"]["waits for"]) == ("when you ask", None)
     config.write_text('lifecycle.worker = "claude"\nlifecycle.apply = ["exact"]\n')
     first = json.loads(cli("status", "--json").raw)["tasks"]
     assert first["lifecycle.worker"].startswith("claude since 20")
