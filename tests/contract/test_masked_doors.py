@@ -95,7 +95,7 @@ def test_no_view_draws_a_secret(tmp_path: Path, home: Path, size: tuple[int, int
         for keys, shown in (
             ("G", "[masked"), ("k", ""), ("k", ""), ("H", "History of"), ("esc", "enter edit"), ("i", "sha-256"),
             ("i", ""), ("3", "[3"), ("4", "[4"), ("5", "[5"), ("6", "[6"), ("7", "[7"), ("8", "[8"),
-            ("1", "[1 Memories]"), ("C", "Copy 1"), ("esc", "enter edit"), ("enter", "ctrl+s save"), ("down", ""),
+            ("1", "[1 Mem"), ("C", "Copy 1"), ("esc", "enter edit"), ("enter", "ctrl+s save"), ("down", ""),
             ("esc", "enter edit"), ("2", "[2"), *((letter, "") for letter in "ferry"), ("down", "[masked"),
         ):  # fmt: skip
             terminal.press(keys)

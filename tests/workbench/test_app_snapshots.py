@@ -145,7 +145,7 @@ async def difference(person: Person) -> None:
 
 async def search(person: Person) -> None:
     """Hits for a word, on the third."""
-    await person.see("ctrl+f", words="[2 Search]")
+    await person.see("ctrl+f", words="[2 ")
     await person.enter("sailing", "hits")
     await person.press("down", "down")
 

@@ -15,11 +15,11 @@ COMMAND = [sys.executable, "-m", "memtui", "--only-root"]
 CONTROL = re.compile(rb"\x1b\[[0-9;?<>=$]*[a-zA-Z]|\x1b\][^\x07\x1b]*(\x07|\x1b\\)|\x1b[P_][^\x1b]*\x1b\\")
 MOUSE = (b"\x1b[?1000h", b"\x1b[?1002h", b"\x1b[?1003h")
 VIEWS = (
-    ("1", "[1 Memories]"),
-    ("3", "[3 Review"),
+    ("1", "[1 Mem"),
+    ("3", "[3 Rev"),
     ("4", "[4 Hot"),
-    ("5", "[5 Activity]"),
-    ("6", "[6 Trash]"),
+    ("5", "[5 Act"),
+    ("6", "[6 Trash"),
     ("7", "[7 Health"),
     ("8", "[8 "),
 )
@@ -144,11 +144,11 @@ def test_a_click_selects_two_open_the_wheel_scrolls_and_tabs_and_keys_work(tmp_p
         before = terminal.text
         terminal.type("\x1b[<65;90;12M" * 3)
         terminal.wait_for(lambda t: t.text != before and "1  ---" not in t.text)
-        terminal.type(click(lines[1].index("5 Activity") + 2, 2))
-        terminal.wait_for("[5 Activity]")
+        terminal.type(click(lines[1].index("5 Act") + 2, 2))
+        terminal.wait_for("[5 Act")
         terminal.wait_for("esc back")
         terminal.type(click(terminal.text.split("\n")[-1].index("esc back") + 2, 40))
-        terminal.wait_for("[1 Memories]")
+        terminal.wait_for("[1 Mem")
         terminal.type(click(12, row) + click(12, row))
         terminal.wait_for("ctrl+s save")
 

@@ -82,6 +82,7 @@ FEATURE = Feature(
             "versions",
             "filter",
         ),
+        short="Rev",
     ),
     actions=(
         action(

@@ -96,6 +96,7 @@ FEATURE = Feature(
             *("mark", "range", "range_down", "range_up", "mark_all", "filter", "copy_contents", "reload"),
         ),
         ("obs_open", "filter", "obs_edit", "obs_promote", "obs_private", "obs_hidden", "obs_around", "mark"),
+        short="Cards",
     ),
     actions=_VIEW_ACTIONS,
     works={"observe": "memtui.features.observations.work:observe"},

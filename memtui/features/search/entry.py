@@ -46,6 +46,7 @@ FEATURE = Feature(
             *("search_next", "search_previous", "copy_line", "copy_path", "copy_contents"),
         ),
         ("search_open", "search_type", "next_pane", "search_next", "preview_down"),
+        short="Find",
     ),
     actions=(
         action(

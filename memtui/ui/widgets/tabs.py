@@ -19,8 +19,10 @@ Counts = Mapping[str, int]
 """View id to how much waits there; views with nothing are left out."""
 
 
-SHORT, SHORTEST = 4, 2
-"""Letters that are left of a name where not all tabs fit otherwise, and where they still do not."""
+SHORTEST = 2
+"""Letters that are left of a name where not even the short words fit."""
+RESERVE = 8
+"""Cells kept for counts, so that no tab moves or is renamed when a task begins: `(16)(37)`."""
 
 
 def tab_runs(
@@ -37,8 +39,10 @@ def tab_runs(
     Returns:
         The runs; and for each tab its first cell, the cell after its last, and its view, for the mouse.
     """
-    tried = [_tabs(views, current, counts, width, closeness) for closeness in range(5)]
-    return next((found for found in tried if len(found[1]) == len(views)), tried[-1])
+    counted = sum(len(f"({counts[view.id]:,})") for view in views if counts.get(view.id))
+    room = width - max(RESERVE - counted, 0)
+    tried = [_tabs(views, current, counts, width, closeness) for closeness in range(4)]
+    return next((found for found in tried if len(found[1]) == len(views) and found[1][-1][1] <= room), tried[-1])
 
 
 def _tabs(
@@ -51,7 +55,8 @@ def _tabs(
     for view in views:
         here = view.id == current
         waiting = f"({counts[view.id]:,})" if counts.get(view.id) else ""
-        text = f"{_name(view, closeness, here=here or bool(waiting))}{waiting}"
+        word = view.short or view.name.partition(" ")[0]
+        text = f"{(view.name, view.name, word, word[:SHORTEST])[closeness]}{waiting}"
         lead, tail = ("[", "]") if here else (" ", "" if closeness else " ")
         size = cell_width(lead + view.key + " " + text + tail)
         if at + size > width:
@@ -62,18 +67,6 @@ def _tabs(
         places.append((at, at + size, view.id))
         at += size + gap - 1
     return runs, places
-
-
-def _name(view: View, closeness: int, *, here: bool) -> str:
-    """What is shown of a name: all of it, one word, or the first letters of that."""
-    if closeness < 2:
-        return view.name
-    word = view.short or view.name.partition(" ")[0]
-    if here and closeness < 4 and " " not in view.name:
-        return view.name
-    if closeness == 4:
-        return word[: SHORT if here else SHORTEST]
-    return word if here or closeness < 3 else word[:SHORT]
 
 
 class Tabs(Lines):

@@ -33,7 +33,7 @@ CASES: dict[str, tuple[str, Callable[[Terminal], bool]]] = {
     "enter text": ("\rd t", editor_holds("d tline")),
     "ctrl+f needle enter": ("\x06needle\r", shows("zz-haystack.md", "ctrl+s save")),
     ": quit": (":quit", shows(" :quit", "Quit at once")),
-    "3 x": ("3x", shows("[3 Review")),
+    "3 x": ("3x", shows("[3 Rev")),
     "H r": ("Hr", shows("History of", "current version already")),
     "/ words enter": ("/haystack\r", shows("1 of", "zz-haystack.md")),
     "C dt": ("Cdt", shows("copy to", "dt")),

@@ -18,7 +18,7 @@ def test_the_current_view_is_in_brackets_and_what_waits_is_counted() -> None:
     line = text("changes", {"changes": 1234}, 120)
     assert "[3 Review(1,234)]" in line
     assert " 1 Memories " in line
-    assert "[1 Memories]" in text("memories", {}, 80)
+    assert "[1 Mem]" in text("memories", {}, 80)
     assert "(0)" not in text("memories", {"changes": 0}, 80)
 
 
@@ -51,6 +51,18 @@ def test_ten_tabs_fit_eighty_cells_while_much_waits() -> None:
         for counts in ({"changes": 12, "tasks": 3}, {"changes": 1_234, "health": 1_234, "tasks": 16}):
             _, places = tab_runs(VIEWS, view.id, counts, 80)
             assert len(places) == len(VIEWS) == 10
+
+
+@pytest.mark.parametrize("width", [80, 120, 200])
+def test_names_are_words_and_none_moves_when_a_task_begins(width: int) -> None:
+    for view in VIEWS:
+        quiet = tab_runs(VIEWS, view.id, {"health": 37}, width)
+        busy = tab_runs(VIEWS, view.id, {"health": 37, "tasks": 2}, width)
+        assert [start for start, _, _ in quiet[1]] == [start for start, _, _ in busy[1]]
+        words = "".join(run for run, _ in busy[0])
+        for one in VIEWS:
+            names = [one.name] if width > 80 else [one.name, one.short or one.name.partition(" ")[0]]
+            assert any(f"{one.key} {name}" in words for name in names)
 
 
 def test_names_are_whole_where_there_is_room() -> None:

@@ -132,7 +132,7 @@ def test_forty_memories_are_cleaned_up_as_the_page_says(tmp_path: Path, home: Pa
         sort_out(terminal, folder, copies)
         # 5
         terminal.press("5")
-        terminal.wait_for("[5 Activity]")
+        terminal.wait_for("[5 Act")
         terminal.wait_for("8 memories")
         for undone in ("copy 8 memories", "move 10 memories", "pin ", "rename ", "delete 17 memories"):
             terminal.settle(0.2)

@@ -88,7 +88,7 @@ def test_fresh_starts_clean(tmp_path: Path) -> None:
         terminal.press("ctrl+q")
         terminal.wait_exit()
     with start(tmp_path, "--fresh") as terminal:
-        terminal.wait_for("[1 Memories]")
+        terminal.wait_for("[1 Mem")
         terminal.wait_for(on("n00.md"))
 
 
@@ -101,7 +101,7 @@ def test_a_spoilt_place_is_one_line_and_no_harm(tmp_path: Path, home: Path) -> N
     kept.write_bytes(b"\x1b[2J" + os.urandom(200))
     with start(tmp_path) as terminal:
         terminal.wait_for("cannot be read, so this one starts afresh")
-        terminal.wait_for("[1 Memories]")
+        terminal.wait_for("[1 Mem")
         terminal.press("ctrl+q")
         terminal.wait_exit()
     with start(tmp_path) as terminal:
