@@ -345,6 +345,7 @@ QUESTIONS: tuple[Action, ...] = (
         "Go to the previous change of any kind; in Review, History and Activity too.",
         "conflict",
     ),
+    action("conflict_reveal", "V", "reveal", "Show what is masked until you go on, or mask it.", "conflict"),
     action("conflict_down", "j  down", "down", "Scroll down.", "conflict"),
     action("conflict_up", "k  up", "up", "Scroll up.", "conflict"),
     action("all_yours", "Y !", "all yours", "Take YOURS for every open conflict: `Y` asks, `!` does it.", "conflict"),

@@ -26,6 +26,7 @@ class LinesView(ScrollView, can_focus=True):
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's own name
         super().__init__(id=id)
         self._lines: Sequence[Sequence[Run]] = ()
+        self._bare = False
 
     @property
     def paint(self) -> Paint:
@@ -38,14 +39,15 @@ class LinesView(ScrollView, can_focus=True):
         """Every line, for tests."""
         return "\n".join("".join(text for text, _ in line) for line in self._lines)
 
-    def show(self, lines: Sequence[Sequence[Run]], *, top: int | None = None) -> None:
+    def show(self, lines: Sequence[Sequence[Run]], *, top: int | None = None, bare: bool = False) -> None:
         """Show other lines.
 
         Args:
             lines: runs for each line.
             top: the line to scroll to; None: stay where it is.
+            bare: draw secrets as they are.
         """
-        self._lines = lines
+        self._lines, self._bare = lines, bare
         self.virtual_size = Size(0, len(lines))
         if top is not None:
             self.scroll_to(y=max(top, 0), animate=False, force=True)
@@ -57,7 +59,7 @@ class LinesView(ScrollView, can_focus=True):
         row = y + top
         runs = self._lines[row] if row < len(self._lines) else ()
         if len(self._lines) <= height:
-            return self.paint.strip(runs, width)
+            return self.paint.strip(runs, width, secrets=self._bare)
         plain: bool = self.app.plain  # type: ignore[attr-defined]
         mark = thumb(y, top, len(self._lines), height, plain=plain)
-        return Strip.join([self.paint.strip(runs, width - 1), self.paint.strip([mark], 1)])
+        return Strip.join([self.paint.strip(runs, width - 1, secrets=self._bare), self.paint.strip([mark], 1)])

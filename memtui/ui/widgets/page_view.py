@@ -13,6 +13,15 @@ from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.scroller import Scroller, Token
 
 
+def turned(*, any_masked: bool, bare: bool, in_browser: bool) -> tuple[str, bool]:
+    """Say to the user what becomes of masks when the key for them is pressed, and whether secrets are shown then."""
+    if in_browser:
+        return "A browser shows no secrets: reveal them in a terminal.", False
+    if not any_masked:
+        return "Nothing is masked here.", False
+    return ("Masked again.", False) if bare else ("Shown as it is until the cursor leaves; V masks it.", True)
+
+
 class PageView(Scroller):
     """A page of lines."""
 
@@ -70,12 +79,10 @@ last looked. Enter opens the editor."""
 
     def turn_masks(self) -> str:
         """Show what is masked, or mask it again; gives a sentence for the user."""
-        if self.app.is_web:
-            return "A browser shows no secrets: reveal them in a terminal."
-        if all(line.bare is None for line in self._masked[0]):
-            return "Nothing is masked here."
-        self.reveal(bare=not self.exact)
-        return "Shown as it is until the cursor leaves; V masks it." if self.exact else "Masked again."
+        any_masked = any(line.bare is not None for line in self._masked[0])
+        said, bare = turned(any_masked=any_masked, bare=self.exact, in_browser=self.app.is_web)
+        self.reveal(bare=bare)
+        return said
 
     def reveal(self, *, bare: bool) -> None:
         """Show what is masked in the page, or mask it again."""

@@ -92,6 +92,8 @@ class ConflictBoard(DecidingScreen):
         self.pair = sides.EACH
         self.chosen_view = ""
         """What `v` chose; empty: what the width suggests."""
+        self.bare = False
+        """Whether secrets are shown as they are, which they are until another place is gone to."""
         self.zoomed = ""
         """Which part has the whole screen: `PLACE` or `FILE`; empty: none."""
         self.said, self.level = "", "conflict"
@@ -99,6 +101,7 @@ class ConflictBoard(DecidingScreen):
         """The small editor; held, so that its text can be kept also while the screen is taken apart."""
         self._file = view.FileText()
         self._drawn: tuple[object, list[Line]] | None = None
+        self._revealed = -1
 
     def compose(self) -> ComposeResult:
         """Header, the place to decide, its result, the whole file, and what the keys do."""
@@ -166,11 +169,14 @@ class ConflictBoard(DecidingScreen):
         loud = hunks and session.is_open(index) and session.chunks[index].kind == CONFLICT
         words = f"words: {sides.PAIRS[self.pair]}" if self.pair else ""
         self.query_one("#conflict-title", Lines).set_lines(rule(title, width, "conflict" if loud else "heading", words))
-        result: list[Line] = view.result_lines(session, index, inner) if hunks else []
+        if self._revealed != index:
+            self.bare = False
+        self._revealed = index
+        result: list[Line] = view.result_lines(session, index, inner, bare=self.bare) if hunks else []
         room = self._room(len(result))
         self._draw_place(self._place_lines(inner, room) if hunks else [], result, width, room, top=top)
-        file, where = self._file.lines(session, index, inner)
-        self.query_one("#conflict-file", LinesView).show(file, top=max(where - 2, 0) if top else None)
+        file, where = self._file.lines(session, index, inner, bare=self.bare)
+        self.query_one("#conflict-file", LinesView).show(file, top=max(where - 2, 0) if top else None, bare=self.bare)
         self.draw_foot()
 
     def zoom(self, part: str) -> None:
@@ -184,9 +190,11 @@ class ConflictBoard(DecidingScreen):
         """The place with its sides; a large one is not drawn anew for every key."""
         beside = self.view == BESIDE
         here = self.session.chunks[self.index], self.session.choice(self.index)
-        key = (here, width, beside, self.pair, room)
+        key = (here, width, beside, self.pair, room, self.bare)
         if self._drawn is None or self._drawn[0] != key:
-            lines = sides.place_lines(self.session, self.index, width, beside=beside, pair=self.pair, rows=room)
+            lines = sides.place_lines(
+                self.session, self.index, width, beside=beside, pair=self.pair, rows=room, bare=self.bare
+            )
             self._drawn = (key, lines)
         return self._drawn[1]
 
@@ -194,12 +202,12 @@ class ConflictBoard(DecidingScreen):
         """Share the rows between the place, its result and the file."""
         place = self.query_one("#conflict-hunk", LinesView)
         place.display = self.view != RESULT and self.zoomed != FILE
-        place.show(lines, top=0 if top else None)
+        place.show(lines, top=0 if top else None, bare=self.bare)
         words = "edit: ctrl+s takes this text, esc drops it" if self.editing else "result of this place"
         keys = "" if self.editing else "[b] both  [o] original  [e] edit"
         self.query_one("#conflict-result-title", Lines).set_lines(rule(words, width, "heading", keys))
         shown = self.query_one("#conflict-result", LinesView)
-        shown.show(result, top=0)
+        shown.show(result, top=0, bare=self.bare)
         shown.styles.height = _result_rows(len(result))
         if self.zoomed == PLACE and not self.editing:
             place.styles.height = "1fr"

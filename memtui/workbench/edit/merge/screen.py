@@ -19,6 +19,7 @@ from memtui.ui.action import Action
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.lines_view import LinesView
+from memtui.ui.widgets.page_view import turned
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.edit.bars import EditorPrompt
 from memtui.workbench.edit.merge import sides, view
@@ -310,6 +311,22 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         self.chosen_view = views[(views.index(self.view) + 1) % len(views)]
         self.draw(top=True)
         self._host.remember()
+
+    def action_conflict_reveal(self) -> None:
+        """Show what is masked, or mask it again."""
+        said, self.bare = turned(
+            any_masked=view.has_secrets(self.session.chunks), bare=self.bare, in_browser=self.app.is_web
+        )
+        self.draw()
+        self.say(said)
+
+    def on_screen_suspend(self) -> None:
+        """Mask what was revealed when something else is shown."""
+        self.bare = False
+
+    def on_screen_resume(self) -> None:
+        """Draw it masked."""
+        self.draw()
 
     def action_conflict_zoom(self) -> None:
         """Give the place, or the file when it has the focus, the whole screen; or take it back."""

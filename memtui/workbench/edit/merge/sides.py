@@ -7,6 +7,7 @@ how the sides stand, so that the same key means the same in every view.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from memtui.diff.differences import ADDED, REMOVED, LineChange, Span, line_changes, word_spans
 from memtui.diff.merge import BASE, BOTH, BOTH_THEIRS_FIRST, THEIRS, YOURS, Hunk, Lines
@@ -42,6 +43,7 @@ def place_lines(
     beside: bool = False,
     pair: int = EACH,
     rows: int | None = None,
+    bare: bool = False,
 ) -> list[Line]:
     """Show one place.
 
@@ -53,13 +55,14 @@ def place_lines(
         pair: which words are compared, an index of `PAIRS`.
         rows: rows there are for it. Where sides that are stacked need more, both begin within them, and BASE, which the
             differences hold, comes last.
+        bare: show secrets as they are.
     """
-    raw, chunk, choice = session.chunks[index], _shown(session, index), session.choice(index)
+    raw, chunk, choice = session.chunks[index], _shown(session, index, bare=bare), session.choice(index)
     both = choice in (BOTH, BOTH_THEIRS_FIRST)
     spans = _between(chunk.yours, chunk.theirs) if pair == SIDES else (_NO_SPANS, _NO_SPANS)
     wide = beside and width >= WITH_BASE
     room = (width - 3 * (1 + wide)) // (2 + wide) if beside else width
-    base = _base(chunk, room if wide else width, chosen=choice == BASE)
+    base = _base(chunk, room if wide else width, chosen=choice == BASE, bare=bare)
     agent = choice == THEIRS or both
     sides = [
         _Side("YOURS", "[y] or 1", chunk.yours, chunk.yours_line, "draft", chosen=choice == YOURS or both),
@@ -71,7 +74,7 @@ def place_lines(
             *(
                 [AS_IN_BASE]
                 if (raw.yours, raw.theirs)[place] == raw.base and not spans[place]
-                else _change(chunk.base, side.text, side.start, room, words=pair in (EACH, alone), marks=spans[place])
+                else _change(chunk.base, side, room, words=pair in (EACH, alone), marks=spans[place], bare=bare)
             ),
         ]
         for place, (side, alone) in enumerate(zip(sides, (BASE_YOURS, BASE_AGENT), strict=True))
@@ -79,16 +82,17 @@ def place_lines(
     if not beside:
         whole = [*base, [], *columns[0], [], *columns[1]]
         return whole if rows is None or len(whole) <= rows else _begun(columns[0], columns[1], base, rows)
-    above, below = _around(session, index)
+    above, below = _around(session, index, bare=bare)
+    context = partial(_context, bare=bare)
     starts = (chunk.yours_line, chunk.theirs_line)
     sizes = (len(chunk.yours), len(chunk.theirs))
     framed = [
-        [column[0], *_context(above, start - len(above), room), *column[1:], *_context(below, start + size, room)]
+        [column[0], *context(above, start - len(above), room), *column[1:], *context(below, start + size, room)]
         for column, start, size in zip(columns, starts, sizes, strict=True)
     ]
     if wide:
-        middle = [*_context(above, chunk.base_line - len(above), room), *base[1:]]
-        middle += _context(below, chunk.base_line + len(chunk.base), room)
+        middle = [*context(above, chunk.base_line - len(above), room), *base[1:]]
+        middle += context(below, chunk.base_line + len(chunk.base), room)
         return side_by_side([framed[0], [base[0], *middle], framed[1]], room)
     return [*base, [], *side_by_side(framed, room)]
 
@@ -103,10 +107,10 @@ def _begun(yours: list[Line], agent: list[Line], base: list[Line], rows: int) ->
     return [*yours[:seen], note, *agent, more, *yours[seen:], [], *base]
 
 
-def _shown(session: MergeSession, index: int) -> Hunk:
+def _shown(session: MergeSession, index: int, *, bare: bool) -> Hunk:
     """One place as it is drawn."""
     one, hunks = session.chunks[index], session.chunks
-    base, yours, theirs = (covered(lines, hunks) for lines in (one.base, one.yours, one.theirs))
+    base, yours, theirs = (covered(lines, hunks, bare=bare) for lines in (one.base, one.yours, one.theirs))
     return one._replace(base=base, yours=yours, theirs=theirs)
 
 
@@ -129,53 +133,55 @@ class _Side:
         ]
 
 
-def _base(chunk: Hunk, width: int, *, chosen: bool) -> list[Line]:
+def _base(chunk: Hunk, width: int, *, chosen: bool, bare: bool) -> list[Line]:
     side = _Side("BASE", "[o] or 0", chunk.base, chunk.base_line, "strong", chosen=chosen)
     lines: list[Line] = [side.label(width)]
     for number, part in enumerate(chunk.base):
-        lines += numbered(("    ", "name"), chunk.base_line + number + 1, pieces(part, "name"), width)
+        lines += numbered(("    ", "name"), chunk.base_line + number + 1, pieces(part, "name"), width, bare=bare)
     return lines if chunk.base else [*lines, [("    (no lines)", "description")]]
 
 
-def _around(session: MergeSession, index: int) -> tuple[Lines, Lines]:
+def _around(session: MergeSession, index: int, *, bare: bool) -> tuple[Lines, Lines]:
     """The unchanged lines just before and just after a place."""
     chunks = session.chunks
-    above = _shown(session, index - 1).base[-CONTEXT:] if index and chunks[index - 1].kind == UNCHANGED else ()
-    after = chunks[index + 1] if index + 1 < len(chunks) else None
-    return above, _shown(session, index + 1).base[:CONTEXT] if after is not None and after.kind == UNCHANGED else ()
+    beside = [n for n in (index - 1, index + 1) if 0 <= n < len(chunks) and chunks[n].kind == UNCHANGED]
+    text = {n: _shown(session, n, bare=bare).base for n in beside}
+    return text.get(index - 1, ())[-CONTEXT:], text.get(index + 1, ())[:CONTEXT]
 
 
-def _context(lines: Lines, start: int, width: int) -> list[Line]:
+def _context(lines: Lines, start: int, width: int, *, bare: bool) -> list[Line]:
     rows = [
-        numbered(("    ", "dim"), start + n + 1, pieces(part, "description"), width) for n, part in enumerate(lines)
+        numbered(("    ", "dim"), start + n + 1, pieces(part, "description"), width, bare=bare)
+        for n, part in enumerate(lines)
     ]
     return [line for row in rows for line in row]
 
 
 def _change(
-    base: Lines, text: Lines, start: int, width: int, *, words: bool, marks: Mapping[int, list[Span]]
+    base: Lines, side: _Side, width: int, *, words: bool, marks: Mapping[int, list[Span]], bare: bool
 ) -> list[Line]:
     """Show one side as what it did to BASE.
 
     Args:
         base: the lines of BASE.
-        text: the side's.
-        start: the line before its first, from 0.
+        side: its text, and the line before its first, from 0.
         width: cells.
         words: mark the words that differ from BASE.
         marks: words to be marked besides, by line of the side from 0.
+        bare: show secrets as they are.
     """
-    if not text:
+    if not side.text:
         return [[("    (takes these lines out)", "del")]]
-    changes = line_changes("".join(base), "".join(text))
+    changes = line_changes("".join(base), "".join(side.text))
     found = _spans(changes) if words else [[] for _ in changes]
     lines: list[Line] = []
     for change, spans in zip(changes, found, strict=True):
         sign, style = SIGNS[change.kind]
-        number = (change.other_line or change.base_line or 1) + start
+        number = (change.other_line or change.base_line or 1) + side.start
         here = change.other_line if change.kind != REMOVED else None
         shown = spans or (marks.get(here - 1, []) if here is not None else [])
-        lines += numbered((f"  {sign} ", style), number, marked(body(change), shown, style), width)
+        runs = marked(body(change), shown, style, bare=bare)
+        lines += numbered((f"  {sign} ", style), number, runs, width, bare=bare)
     return lines
 
 

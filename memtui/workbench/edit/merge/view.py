@@ -6,6 +6,7 @@ marks lines in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -34,9 +35,9 @@ def pieces(line: str, style: str) -> list[Run]:
     return [(line.removesuffix("\n") if line.endswith("\n") else f"{line}  (no line end)", style)]
 
 
-def covered(lines: tuple[str, ...], hunks: tuple[Hunk, ...]) -> tuple[str, ...]:
-    """Mask the lines of a text that lie in a key block, each by itself, for here the block may be cut."""
-    keys = _key_lines(hunks)
+def covered(lines: tuple[str, ...], hunks: tuple[Hunk, ...], *, bare: bool) -> tuple[str, ...]:
+    """Mask the lines of a text that lie in a key block, each by itself, for here the block may be cut; bare: none."""
+    keys = frozenset[str]() if bare else _key_lines(hunks)
     return tuple(f"{KEY_MASK}\n" if line.strip() in keys else line for line in lines) if keys else lines
 
 
@@ -44,20 +45,29 @@ def covered(lines: tuple[str, ...], hunks: tuple[Hunk, ...]) -> tuple[str, ...]:
 def _key_lines(hunks: tuple[Hunk, ...]) -> frozenset[str]:
     """The lines of all key blocks in the three texts."""
     found: set[str] = set()
-    for texts in ([one.base for one in hunks], [one.yours for one in hunks], [one.theirs for one in hunks]):
-        text = "".join(line for lines in texts for line in lines)
+    for text in _texts(hunks):
         for one in mask.secrets(text) if "-----BEGIN " in text else ():
             if "\n" in text[one.start : one.end]:
                 found.update(map(str.strip, text[one.start : one.end].split("\n")))
     return frozenset(filter(None, found))
 
 
-def marked(text: str, spans: list[Span], style: str) -> list[Run]:
+def has_secrets(hunks: tuple[Hunk, ...]) -> bool:
+    """Whether something in the three texts is masked."""
+    return any(map(mask.secrets, _texts(hunks)))
+
+
+def _texts(hunks: tuple[Hunk, ...]) -> Iterator[str]:
+    for texts in ([one.base for one in hunks], [one.yours for one in hunks], [one.theirs for one in hunks]):
+        yield "".join(line for lines in texts for line in lines)
+
+
+def marked(text: str, spans: list[Span], style: str, *, bare: bool) -> list[Run]:
     """Cut a line into runs; the spans are between braces in a style of their own, so that no colour is needed.
 
     A line with a secret stays whole, for half a secret is not known as one.
     """
-    if (safe := mask.shown(text)) != text:
+    if not bare and (safe := mask.shown(text)) != text:
         return [(safe, style)]
     runs: list[Run] = []
     at = 0
@@ -69,12 +79,12 @@ def marked(text: str, spans: list[Span], style: str) -> list[Run]:
     return [*runs, (text[at:], style)]
 
 
-def numbered(sign: Run, number: int, runs: list[Run], width: int) -> list[list[Run]]:
-    """Show one line with its number, folded at the width; a carriage return stays visible."""
+def numbered(sign: Run, number: int, runs: list[Run], width: int, *, bare: bool = False) -> list[list[Run]]:
+    """Show one line with its number, folded at the width; a carriage return stays visible; bare: secrets too."""
     room, lead = max(width - 11, 10), (f"{number:>4}  ", "number")
     if len(runs) == 1 and 2 * len(text := runs[0][0]) <= room and text.isascii() and text.isprintable():
         return [[sign, lead, runs[0]]]  # nearly every line, and it has to be quick
-    first, *rest = fold_runs(runs, room)
+    first, *rest = fold_runs(runs, room, secrets=bare)
     return [[sign, lead, *first], *([(sign[0] + "      ", sign[1]), *row] for row in rest)]
 
 
@@ -170,18 +180,19 @@ def hunk_title(session: MergeSession, index: int) -> str:
     return f"{kind} {alike.index(index) + 1}/{len(alike)}  line {chunk.yours_line + 1}  {state}{blank}"
 
 
-def result_lines(session: MergeSession, index: int, width: int) -> list[Line]:
-    """Show what stands for one place now."""
+def result_lines(session: MergeSession, index: int, width: int, *, bare: bool = False) -> list[Line]:
+    """Show what stands for one place now; bare: with its secrets."""
     if session.is_open(index):
         words = "choose a side, both or the original, or edit the text"
         if index in session.started:
             words += "; e goes on with what you had typed"
         return [[("  ?????  ", "conflict"), (words, "description")]]
-    text = covered(session.lines(index), session.chunks)
+    text = covered(session.lines(index), session.chunks, bare=bare)
     if not text:
         return [[("    (these lines go)", "description")]]
     start = session.chunks[index].yours_line + 1
-    rows = [numbered(("    ", "good"), start + n, pieces(part, "name"), width) for n, part in enumerate(text)]
+    sign = ("    ", "good")
+    rows = [numbered(sign, start + n, pieces(part, "name"), width, bare=bare) for n, part in enumerate(text)]
     return [line for row in rows for line in row]
 
 
@@ -192,8 +203,8 @@ class FileText:
         """Nothing is drawn yet."""
         self._drawn: dict[int, tuple[object, list[Line]]] = {}
 
-    def lines(self, session: MergeSession, current: int, width: int) -> tuple[list[Line], int]:
-        """Show the file, and where the current place is in it."""
+    def lines(self, session: MergeSession, current: int, width: int, *, bare: bool = False) -> tuple[list[Line], int]:
+        """Show the file, and where the current place is in it; bare: with its secrets."""
         lines: list[Line] = []
         number, top = 1, 0
         drawn: dict[int, tuple[object, list[Line]]] = {}
@@ -202,7 +213,7 @@ class FileText:
                 top = len(lines)
             text = session.lines(index)
             choice = session.choice(index) if chunk.kind != UNCHANGED else ""
-            key = (text, number, width, index == current, choice, chunk.kind)
+            key = (text, number, width, index == current, choice, chunk.kind, bare)
             before = self._drawn.get(index)
             part = before[1] if before is not None and before[0] == key else None
             if part is None:
@@ -212,12 +223,12 @@ class FileText:
                     _open_lines(here=here)
                     if is_open
                     else _file_part(
-                        covered(text, session.chunks),
+                        covered(text, session.chunks, bare=bare),
                         number,
                         width,
                         choice,
-                        NAMES.get(choice, ""),
                         here,
+                        bare=bare,
                     )
                 )
             drawn[index] = (key, part)
@@ -231,13 +242,14 @@ def _open_lines(*, here: bool) -> list[Line]:
     return [[(f"{'>' if here else ' '} ???     <open conflict>", "conflict")]]
 
 
-def _file_part(text: tuple[str, ...], number: int, width: int, choice: str, note: str, here: bool) -> list[Line]:
+def _file_part(text: tuple[str, ...], number: int, width: int, choice: str, here: bool, *, bare: bool) -> list[Line]:
     sign = ("  > " if here and choice else "    ", "good")
     lines: list[Line] = []
     for at, part in enumerate(text):
-        rows = numbered(sign, number + at, pieces(part, "name" if choice else "description"), width - 7)
+        runs = pieces(part, "name" if choice else "description")
+        rows = numbered(sign, number + at, runs, width - 7, bare=bare)
         if choice:
-            rows[0] = with_note(rows[0], f"{note:>6}", _STYLE.get(choice, "good"), width)
+            rows[0] = with_note(rows[0], f"{NAMES.get(choice, ''):>6}", _STYLE.get(choice, "good"), width)
         lines += rows
     return lines
 

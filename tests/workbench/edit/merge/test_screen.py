@@ -480,3 +480,21 @@ async def test_a_thumb_says_that_there_is_more_and_where(tmp_path: Path) -> None
         rows = [file.render_line(y).text for y in range(file.size.height)]
         assert [row[-1] for row in rows] == [*" " * (len(rows) - 1), "▐"]
         assert not file.vertical_scrollbar.display or file.scrollbar_size_vertical == 0
+
+
+async def test_what_is_masked_is_revealed_until_another_place_is_gone_to(tmp_path: Path) -> None:
+    token = "gh" + "p_" + "a1B2c3D4e5" * 3 + "f6G7h8"
+    bench = make(tmp_path, base=THREE_BASE)
+    yours = THREE_AGENT.replace(b"a 2", f"a {token}".encode()).replace(b"b 2", b"b 1")
+    async with bench.run_test(size=(120, 40)) as pilot:
+        screen = await in_conflict(bench, pilot, yours=yours, agent=THREE_AGENT)
+        await until(pilot, lambda: "[masked: GitHub token]" in shown_text(bench))
+        assert token[:12] not in shown_text(bench)
+        await pilot.press("V")
+        await until(pilot, lambda: token in shown_text(bench) and says(screen, "#conflict-foot", "V masks it"))
+        await pilot.press("n")
+        await until(pilot, lambda: screen.index != 0 and token[:12] not in shown_text(bench))
+        await pilot.press("N", "V")
+        await until(pilot, lambda: token in shown_text(bench))
+        await pilot.press("V")
+        await until(pilot, lambda: says(screen, "#conflict-foot", "Masked again") and token not in shown_text(bench))
