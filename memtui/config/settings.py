@@ -91,6 +91,9 @@ class Settings(NamedTuple):
     daemon_clients: tuple[str, ...] = ()
     proposals_clients: tuple[str, ...] = ()
     telemetry: bool = False
+    team_url: str = ""
+    team_store: str = ""
+    team_runs: tuple[str, ...] = ()
     access: tuple[AccessRule, ...] = ()
     """The `[access]` table, in the file's order."""
     keys: tuple[tuple[str, str], ...] = ()
@@ -329,6 +332,18 @@ FIELDS = (
         "Whether OpenTelemetry is told when memories are remembered, recalled, extracted, tidied or forgotten, how "
         "long it took and how it ended: never a text, a name or a path. memtui sends nothing itself; it wants "
         "`memtui[telemetry]`.",
+    ),
+    SettingField(
+        "team.url",
+        "text",
+        "The team's PostgreSQL, such as `postgresql://ann@db.example/team`: no password, which stands in `~/.pgpass`. "
+        "Empty: there is no team. It wants `memtui[team]`.",
+    ),
+    SettingField(
+        "team.store", "text", "What this ledger is called there; empty: the beginning of its journal's first hash."
+    ),
+    SettingField(
+        "team.runs", "texts", "Members whose schedules of the team this machine runs, besides your own; `*`: all."
     ),
 )
 """Every simple setting, in the order of the page."""

@@ -46,6 +46,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "schedules": ("schedule",),
     "delivery": ("digest", "delivery"),
     "budgets": ("budget",),
+    "team": ("team",),
     "serve": ("serve",),
     "install": ("install", "uninstall"),
     "sessions": ("sessions",),

@@ -31,6 +31,7 @@ EXIT = {
     "E_LOCKED": BUSY,
     "E_QUEUE_FULL": BUSY,
     "E_TURN": BUSY,
+    "E_OFFLINE": BUSY,
     "E_STOPPED": BUSY,
     "E_DISK_FULL": STORAGE,
     "E_IO": STORAGE,

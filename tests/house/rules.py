@@ -57,7 +57,7 @@ CLOCKS = (
 SCREENS = ("ui", "workbench")
 """Rooms that draw: they read no file."""
 
-DATABASES = frozenset({"apsw", "sqlite3", "aiosqlite"})
+DATABASES = frozenset({"apsw", "sqlite3", "aiosqlite", "psycopg"})
 
 SQL = re.compile(
     r"^\s*(SELECT\s.+|INSERT\s+(OR\s|INTO\s).*|REPLACE\s+INTO\s.*|UPDATE\s+\w+\s+SET\s.*|DELETE\s+FROM\s.*|PRAGMA\s.*"

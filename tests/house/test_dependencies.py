@@ -29,6 +29,7 @@ EXTRAS = {
     "memtui/given/tokens.py": "tokens",
     "memtui/features/workers/model.py": "model",
     "memtui/telemetry.py": "telemetry",
+    "memtui/features/team/postgres.py": "team",
 }
 """What may import more than a plain installation brings, and the extra it needs."""
 

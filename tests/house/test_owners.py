@@ -60,9 +60,14 @@ OWNERS = {
         },
     ),
     "sql": Owner(
-        "only the ledger, the search index and the store of observations speak SQL",
+        "only the ledger, the search index, the store of observations and the team's server speak SQL",
         rules.sql_uses,
-        ("memtui/engine/ledger/", "memtui/engine/find/index.py", "memtui/features/observations/store/"),
+        (
+            "memtui/engine/ledger/",
+            "memtui/engine/find/index.py",
+            "memtui/features/observations/store/",
+            "memtui/features/team/postgres.py",
+        ),
         {},
     ),
     "environment": Owner("only memtui/config reads the environment", rules.environment_reads, ("memtui/config/",), {}),

@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.engine.ledger.database import DAY_MS
-from memtui.features.schedules import times
+from memtui.features.schedules import team, times
+from memtui.features.schedules.team import KIND
 from memtui.features.tasks.workspace import workspace_of
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ if TYPE_CHECKING:
     from memtui.engine.task import Task
     from memtui.wire.session import Session
 
-KIND = "scheduled"
-
 
 def begin(session: Session, settings: Settings) -> None:
     """Queue what is due in this lane."""
     if not session.options.read_only and settings.lifecycle_enabled and not settings.worker:
-        look(session.engine, workspace_of(session.surroundings).id)
+        lane = workspace_of(session.surroundings).id
+        look(session.engine, lane)
+        team.look(session.engine, settings, lane)
 
 
 def look(engine: Engine, workspace: str) -> tuple[Task, ...]:
@@ -48,8 +49,7 @@ def take(engine: Engine, one: PlannedRun, at: int, *, missed: int = 0, trigger: 
         request = {"schedule": one.name, "id": one.id, "due": at}
         return engine.tasks.enqueue(KIND, one.workspace, f"schedule:{one.name}", request, trigger=trigger)
 
-    note = f"{missed}{'+' * (missed >= times.COUNTED)} earlier times went by" if missed else ""
-    return engine.claims.once(key(one.id, at), queue, note=note)
+    return engine.claims.once(key(one.id, at), queue, note=times.missed_words(missed))
 
 
 def key(schedule: int, due: int) -> str:

@@ -25,6 +25,7 @@ FEATURE = Feature(
                 Param("--to", "where what it says is sent, a name below [delivery]", metavar="DELIVERY"),
                 Param("--zone", "its time zone, such as Europe/Berlin; that of the machine otherwise", metavar="ZONE"),
                 Param("--label", "what people call it", metavar="TEXT"),
+                Param("--team", "of the team: on its server, each due time run by one machine", "flag"),
                 Param("--due", "with run: all that is due now, for a crontab", "flag"),
                 Param("--all", "with pause and resume: every schedule", "flag"),
             ),

@@ -19,6 +19,7 @@ from memtui.errors import RefusedError, UsageError
 from memtui.features.delivery.outbox import refuse
 from memtui.features.feature import Feature, load
 from memtui.features.schedules import times
+from memtui.features.schedules.team import TeamSchedules
 from memtui.mask import mask
 
 JOB = "job"
@@ -47,9 +48,18 @@ def schedulable() -> tuple[str, ...]:
 
 
 def add(
-    engine: Engine, settings: Settings, wish: ScheduleWish, *, workspace: str, creator: str, agreed: bool = False
+    engine: Engine,
+    settings: Settings,
+    wish: ScheduleWish,
+    *,
+    workspace: str,
+    creator: str,
+    agreed: bool = False,
+    table: TeamSchedules | None = None,
 ) -> PlannedRun:
     """Make a schedule, durably; one that nobody at a terminal asked for waits for a person, unless that is `agreed`.
+
+    It is this machine's, or of the team in whose `table` it is to be.
 
     Raises:
         UsageError: `E_SCHEDULE`: the name, the time, the zone or what is to run cannot be. ConflictError: `E_EXISTS`.
@@ -62,7 +72,7 @@ def add(
     if wish.target:
         refuse(settings, wish.target)
     label = " ".join(wish.label.split())[:80] or wish.name
-    return engine.schedules.add(
+    return (table or engine.schedules).add(
         PlannedRun(
             0,
             wish.name,

@@ -33,6 +33,11 @@ class Due(NamedTuple):
     """Earlier ones that are not made up for; `COUNTED` stands for more."""
 
 
+def missed_words(missed: int) -> str:
+    """Say how many times went by; nothing for none."""
+    return f"{missed}{'+' * (missed >= COUNTED)} earlier times went by" if missed else ""
+
+
 def check(spec: str, zone: str, now: int) -> str:
     """Check a time, and write it as it is kept; `now` in milliseconds.
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 
 from memtui.config.read import local_zone
-from memtui.engine.ledger.schedules import PlannedRun
+from memtui.engine.ledger.claims import OnceClaim
+from memtui.engine.ledger.schedules import PlannedRun, ScheduleTable
 from memtui.engine.model import Finding, is_person
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.actors import who_cell
@@ -21,12 +22,15 @@ from memtui.features.schedules.plan import (
     split,
     what_words,
 )
+from memtui.features.schedules.team import TEAM, TeamSchedules, take
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.settings import ROOT
 from memtui.features.tasks.shown import state_word, task_json
 from memtui.features.tasks.shown import what_words as came_words
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.workspace import workspace_of
+from memtui.features.team.postgres import team_of
+from memtui.features.team.store import asking, the_server, trouble
 from memtui.mask import mask
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
@@ -52,13 +56,18 @@ def schedule(call: Call) -> int:
         return _add(call, words)
     if action == "run" and call.args.flag("due"):
         return _run_due(call)
+    table = _table(call)
     if action in ("pause", "resume") and call.args.flag("all"):
-        chosen = call.engine.schedules.all()
+        chosen = table.all()
     elif len(words) == 1:
-        chosen = (call.engine.schedules.get(words[0]),)
+        chosen = (table.get(words[0]),)
     else:
         raise UsageError(f"memtui schedule {action} needs one name.", hint="`memtui schedule ls` lists them.")
     return {"run": _run, "rm": _remove, "pause": _pause, "resume": _resume}[action](call, chosen)
+
+
+def _table(call: Call) -> ScheduleTable | TeamSchedules:
+    return TeamSchedules(the_server(call.settings)) if call.args.flag("team") else call.engine.schedules
 
 
 def _add(call: Call, words: list[str]) -> int:
@@ -78,16 +87,26 @@ def _add(call: Call, words: list[str]) -> int:
         call.args.text("to") or "",
         call.args.text("label") or "",
     )
-    made = add(call.engine, call.settings, wish, workspace=here.id, creator=call.actor.name)
+    table = _table(call)
+    team = table if isinstance(table, TeamSchedules) else None
+    if team is not None and not is_person(call.actor.name):
+        call.approve("make a schedule of the team", f"Make {name} of {' '.join(what)[:200]!r}?", "ask the user to")
+    made = add(call.engine, call.settings, wish, workspace=here.id, creator=call.actor.name, table=team)
     said = how_words(made) or f"next {_next(made, call.engine.schedules.clock()) or 'never'}"
     call.out.fact(schedule_json(call.session, made), f"{made.name}: {what_words(made)}, {said}")
     return outcomes.DONE
 
 
 def _list(call: Call) -> int:
-    found = call.engine.schedules.all()
+    found, lasts = call.engine.schedules.all(), dict[int, OnceClaim]()
+    if (server := team_of(call.settings)) is not None:
+        with asking(call.engine):
+            table = TeamSchedules(server)
+            found, lasts = (*found, *table.all()), table.lasts
+        if trouble(call.engine) is not None:
+            call.out.say("The team's server is away: memtui team status")
     if call.out.json:
-        call.out.document(values.listing(schedule_json(call.session, one) for one in found))
+        call.out.document(values.listing(schedule_json(call.session, one, lasts) for one in found))
         return outcomes.DONE
     if not found and call.out.terminal:
         call.out.say("There are no schedules.")
@@ -102,10 +121,10 @@ def _list(call: Call) -> int:
     rows = [
         (
             one.name,
-            what_words(one) + ("" if one.workspace == here else "  elsewhere"),
+            what_words(one) + {here: "", TEAM: "  of the team"}.get(one.workspace, "  elsewhere"),
             f"{one.spec} {one.zone}",
             how_words(one) or _next(one, now) or "never",
-            _last(call.session, one),
+            _last(call.session, one, lasts),
             who_cell(call.out, one.creator),
         )
         for one in found
@@ -125,8 +144,12 @@ def _run(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
     refuse_waiting(chosen[0])
     if chosen[0].paused or chosen[0].creator != call.actor.name:
         _agent_asks(call, "run", chosen[0])
-    now = call.engine.schedules.clock()
-    task = due.take(call.engine, chosen[0], now, trigger="manual")
+    now, table = call.engine.schedules.clock(), _table(call)
+    if isinstance(table, TeamSchedules):
+        at, lane = times.Due(table.clock()), workspace_of(call.session.surroundings).id
+        task = take(call.engine, the_server(call.settings), chosen[0], at, lane=lane, trigger="manual")
+    else:
+        task = due.take(call.engine, chosen[0], now, trigger="manual")
     if task is None:
         raise UsageError(f"{chosen[0].name} was just begun.", hint="`memtui tasks` shows how it is.")
     number = task.id
@@ -141,14 +164,14 @@ def _run(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
 def _remove(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
     if chosen[0].creator != call.actor.name:
         _agent_asks(call, "remove", chosen[0])
-    call.engine.schedules.remove(chosen[0].id)
+    _table(call).remove(chosen[0].id)
     call.out.fact({"name": chosen[0].name, "removed": True}, f"{chosen[0].name} is removed")
     return outcomes.DONE
 
 
 def _pause(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
     for one in chosen:
-        call.engine.schedules.pause(one.id, one.paused or BY_HAND)
+        _table(call).pause(one.id, one.paused or BY_HAND)
     return _told(call, chosen, "paused")
 
 
@@ -163,7 +186,7 @@ def _resume(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
                 sha = sha256("\0".join((one.label, *one.words)).encode("utf-8", "replace")).hexdigest()
                 said = f"schedule {one.name} of {one.creator} agreed to: {one.spec} {one.zone}, words {sha}"
                 call.engine.history.record_setting(ROOT, said)
-            call.engine.schedules.pause(one.id, "")
+            _table(call).pause(one.id, "")
     return _told(call, chosen, "runs again")
 
 
@@ -180,15 +203,22 @@ def _question(one: PlannedRun) -> str:
 
 
 def _told(call: Call, chosen: tuple[PlannedRun, ...], what: str) -> int:
-    now = [call.engine.schedules.get(one.name) for one in chosen]
+    now = [_table(call).get(one.name) for one in chosen]
     names = ", ".join(one.name for one in chosen) or "nothing"
     call.out.fact(values.listing(schedule_json(call.session, one) for one in now), f"{names}: {what}")
     return outcomes.DONE
 
 
-def schedule_json(session: Session, one: PlannedRun) -> Json:
+def _newest(session: Session, one: PlannedRun, lasts: Mapping[int, OnceClaim]) -> OnceClaim | None:
+    """The newest run of a schedule; of the team's as its server said."""
+    if one.workspace == TEAM:
+        return lasts.get(one.id)
+    return next(iter(session.engine.claims.of(f"run:{one.id}:", 1)), None)
+
+
+def schedule_json(session: Session, one: PlannedRun, lasts: Mapping[int, OnceClaim] = {}) -> Json:
     """Turn a schedule into JSON."""
-    last = next(iter(session.engine.claims.of(f"run:{one.id}:", 1)), None)
+    last = _newest(session, one, lasts)
     coming = next(times.comes(one.spec, one.zone, max(one.upto, session.engine.schedules.clock())), None)
     return {
         "name": one.name,
@@ -213,8 +243,8 @@ def _next(one: PlannedRun, now: int) -> str:
     return "" if coming is None else rfc3339(coming)
 
 
-def _last(session: Session, one: PlannedRun) -> str:
-    last = next(iter(session.engine.claims.of(f"run:{one.id}:", 1)), None)
+def _last(session: Session, one: PlannedRun, lasts: Mapping[int, OnceClaim]) -> str:
+    last = _newest(session, one, lasts)
     if last is None:
         return "-"
     state = last.state or "queued"

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 from memtui.config.read import read_environment
 from memtui.engine.ledger.database import DAY_MS
 from memtui.engine.ledger.schedules import PlannedRun
-from memtui.errors import MemtuiError, NotFoundError, RefusedError
+from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import who_words
 from memtui.features.attribution.said import plain_name
 from memtui.features.budgets.limits import admit, refusal
 from memtui.features.delivery.digest import digest
 from memtui.features.delivery.outbox import queue
 from memtui.features.feature import load
-from memtui.features.schedules import due, times
+from memtui.features.schedules import due, team, times
 from memtui.features.schedules.plan import JOB, refuse_waiting
 from memtui.features.tasks.child import Child, run
 from memtui.features.tasks.lanes import refuse_off, works
@@ -44,47 +44,69 @@ _FOUND = 8
 
 
 def scheduled(working: Working) -> Planned:
-    """Run what a task names.
+    """Run what a task names; what is the team's waits while its server is away.
 
     Raises:
         MemtuiError: it failed for the last time, or was cancelled.
     """
+    ours = team.run_of(working.settings, working.task.request)
+    if ours is None:
+        return _scheduled(working, None)
+    try:
+        return _scheduled(ours.renewing(working), ours) if ours.hold() else _lost(working)
+    except StorageError as error:
+        if error.code != "E_OFFLINE":
+            raise
+        return Planned(again=AGAIN_MS[0])
+
+
+def _lost(working: Working) -> Planned:
+    return Planned(result={"summary": f"{working.task.request['schedule']}: another machine took it over."})
+
+
+def _scheduled(working: Working, ours: team.TeamRun | None) -> Planned:
     engine, request = working.engine, working.task.request
     name, at = str(request.get("schedule")), int(str(request.get("due")))
     try:
-        one = engine.schedules.get(name)
+        one = (team.TeamSchedules(ours.server) if ours is not None else engine.schedules).get(name)
     except NotFoundError:
         return Planned(result={"summary": f"The schedule {name} was removed before it ran."})
     refuse_waiting(one)
-    claim = due.key(one.id, at)
+    claim = due.key(one.id, at) if ours is None else team.key(one.id, at, ours.fence)
     known = engine.claims.get(claim)
     if known is not None and known.state == "ok" and one.words[0] not in works():
         return Planned(result={"summary": f"{name} ran already."})
     if one.words[0] == JOB:
         admission = admit(engine, working.settings, job=True, lane=working.workspace.id)
         if not admission.allowed:
+            if ours is not None and not ours.finish("skipped"):
+                return _lost(working)
             engine.claims.mark(claim, "skipped")
             return Planned(result={"summary": f"{name} was skipped: {refusal(admission).message}"})
     try:
         planned, text = _perform(working, one)
     except MemtuiError as error:
         tries = (known.tries if known is not None else 0) + 1
+        if ours is not None and not ours.hold(AGAIN_MS[-1] if tries <= len(AGAIN_MS) else 0):
+            return _lost(working)
         if working.cancelled():
             raise
         if tries <= len(AGAIN_MS):
             engine.claims.mark(claim, "again", tries=tries)
             return Planned(again=AGAIN_MS[tries - 1])
-        _failed(working, one, claim, error)
+        _failed(working, one, claim, error, ours)
         raise
+    if ours is not None and not ours.finish("ok"):
+        return _lost(working)
     try:
         with engine.claims.together():
             if text.strip() and one.target:
                 lane, by = working.workspace.id, working.task.client
                 queue(engine, working.settings, one.target, claim, one.label, text, workspace=lane, client=by)
-            if engine.claims.mark(claim, "ok"):
+            if engine.claims.mark(claim, "ok") and ours is None:
                 _ended(working, one)
     except RefusedError as error:
-        _failed(working, one, claim, error)  # it may not be said there: that is not mended by waiting
+        _failed(working, one, claim, error, ours)  # it may not be said there: that is not mended by waiting
         raise
     return planned
 
@@ -95,11 +117,15 @@ def _ended(working: Working, one: PlannedRun) -> None:
         working.engine.schedules.remove(one.id)
 
 
-def _failed(working: Working, one: PlannedRun, claim: str, error: MemtuiError) -> None:
+def _failed(working: Working, one: PlannedRun, claim: str, error: MemtuiError, ours: team.TeamRun | None) -> None:
     table = working.engine.schedules
+    why = f"it failed {MOST_FAILED} times in a row, the last time with: {error.message}"
+    if ours is not None:
+        ours.finish("failed", why)
     with working.engine.claims.together():
-        if working.engine.claims.mark(claim, "failed") and table.ended(one.id, failed=True) >= MOST_FAILED:
-            table.pause(one.id, f"it failed {MOST_FAILED} times in a row, the last time with: {error.message}")
+        new = working.engine.claims.mark(claim, "failed") and ours is None
+        if new and table.ended(one.id, failed=True) >= MOST_FAILED:
+            table.pause(one.id, why)
 
 
 def _perform(working: Working, one: PlannedRun) -> tuple[Planned, str]:
@@ -120,7 +146,8 @@ def _perform(working: Working, one: PlannedRun) -> tuple[Planned, str]:
 
 def _digest(working: Working, one: PlannedRun) -> str:
     """What happened since the run before this one, and how many times were slept through."""
-    runs = working.engine.claims.of(f"run:{one.id}:", 2)
+    of = team.TEAM if one.workspace == team.TEAM else "run"
+    runs = working.engine.claims.of(f"{of}:{one.id}:", 2)
     since = runs[1].at if len(runs) > 1 else working.now - DAY_MS
     notes = [f"{run.note}." for run in runs[:1] if run.note]
     here = Session(working.settings, working.roots, working.engine, Options(), working.surroundings)

@@ -1,0 +1,182 @@
+"""Schedules of the team: kept on its server, and each due time run by the one machine that owns its claim.
+
+The claim has a fence: who slept for longer than it holds finds another owner, and says nothing of what it ran. A
+machine takes what it can run: a job and a delivery of its own settings, of a member whom they name.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import uuid4
+
+from memtui.engine.ledger.claims import OnceClaim
+from memtui.engine.ledger.schedules import PlannedRun
+from memtui.engine.task import OPEN, Task
+from memtui.errors import NotFoundError, RefusedError
+from memtui.features.schedules import times
+from memtui.features.team.postgres import TeamServer, team_of
+from memtui.features.team.store import asking, the_server
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from memtui.config.settings import Settings
+    from memtui.engine import Engine
+    from memtui.features.tasks.work import Working
+
+KIND = "scheduled"
+TEAM = "team"
+"""The lane of what any machine may run."""
+OWNED_MS, RENEW_S = 30_000, 10.0
+"""How long a claim holds, and after how many seconds its owner says that it is still there."""
+
+
+class TeamSchedules:
+    """Schedules of the team by name, as `ScheduleTable` has those of this machine."""
+
+    def __init__(self, server: TeamServer) -> None:
+        """Take the server; nothing is asked yet."""
+        self._server = server
+        self.lasts: dict[int, OnceClaim] = {}
+        """The newest run of each, by id, as `all` found it."""
+
+    def all(self) -> tuple[PlannedRun, ...]:
+        """All of them, in the order they were made."""
+        found = []
+        for *row, run, state, note in self._server.call("schedules"):
+            number, name, spec, zone, words, target, label, creator, made, upto, paused, failures = row
+            said = tuple(map(str, json.loads(words)))
+            by = f"{TEAM}:{creator}"
+            found.append(
+                PlannedRun(number, name, spec, zone, said, target, label, by, TEAM, made, upto, paused, failures)
+            )
+            if run is not None:
+                self.lasts[number] = OnceClaim(run, 0, state, 0, note)
+        return tuple(found)
+
+    def get(self, name: str) -> PlannedRun:
+        """The schedule of this name.
+
+        Raises:
+            NotFoundError: `E_NOT_FOUND`.
+        """
+        for one in self.all():
+            if one.name == name:
+                return one
+        raise NotFoundError(f"The team has no schedule {name!r}.", hint="`memtui schedule ls` lists them.")
+
+    def clock(self) -> int:
+        """The server's time, in milliseconds."""
+        return int(self._server.value("clock_ms"))
+
+    def add(self, made: PlannedRun) -> PlannedRun:
+        """Keep a new one, durably, of whoever signed in."""
+        words = json.dumps(made.words)
+        self._server.call("add_schedule", made.name, made.spec, made.zone, words, made.target, made.label)
+        return self.get(made.name)
+
+    def remove(self, schedule: int) -> None:
+        """End one.
+
+        Raises:
+            RefusedError: `E_ACCESS`: somebody else made it.
+        """
+        if not self._server.value("remove_schedule", schedule):
+            raise RefusedError("Only who made it, or the team's owner, removes it.", code="E_ACCESS")
+
+    def pause(self, schedule: int, why: str) -> None:
+        """Have it run no more; with an empty reason it runs again, from now on."""
+        self._server.call("pause_schedule", schedule, why)
+
+
+class TeamRun(NamedTuple):
+    """A due time that this machine took."""
+
+    server: TeamServer
+    id: int
+    due: int
+    holder: str
+    fence: int
+
+    def hold(self, ms: int = 0) -> bool:
+        """Say that we are there, for `ms` longer than a claim holds by itself; False: it is another machine's."""
+        key = f"run:{self.id}:{self.due}"
+        return bool(self.server.value("hold", key, self.holder, self.fence, OWNED_MS + ms))
+
+    def finish(self, how: str, why: str = "") -> bool:
+        """End it, `ok`, `failed` or `skipped`; False: it is another machine's, and what was run is to say nothing."""
+        return bool(self.server.value("finish_run", self.id, self.due, self.holder, self.fence, how, why))
+
+    def renewing(self, working: Working) -> Working:
+        """Have a run say that it is there whenever it asks whether it is cancelled, and end when it lost its claim."""
+        begun, lost, asked = time.monotonic(), False, working.cancelled
+
+        def cancelled() -> bool:
+            nonlocal begun, lost
+            if not lost and time.monotonic() - begun > RENEW_S:
+                begun = time.monotonic()
+                with asking(working.engine):  # away: the claim ends by itself, and `finish` finds that
+                    lost = not self.hold()
+            return lost or asked()
+
+        return working._replace(cancelled=cancelled)
+
+
+def run_of(settings: Settings, request: Mapping[str, object]) -> TeamRun | None:
+    """Read what a task owns; None where it is of this machine alone."""
+    if "fence" not in request:
+        return None
+    number, due, fence = (int(str(request.get(name))) for name in ("id", "due", "fence"))
+    return TeamRun(the_server(settings), number, due, str(request.get("holder")), fence)
+
+
+def look(engine: Engine, settings: Settings, lane: str) -> None:
+    """Queue what is due for the team and can be run here."""
+    server = team_of(settings)
+    if server is None:
+        return
+    with asking(engine):
+        table = TeamSchedules(server)
+        now = table.clock()
+        for one in table.all():
+            found = None if one.paused or not _runs_here(settings, server, one) else _due(one, now)
+            if found is not None:
+                take(engine, server, one, found, lane=lane)
+
+
+def _due(one: PlannedRun, now: int) -> times.Due | None:
+    return times.due(one.spec, one.zone, one.upto, now)
+
+
+def _runs_here(settings: Settings, server: TeamServer, one: PlannedRun) -> bool:
+    named = {server.login, *settings.team_runs}
+    by = one.creator.partition(":")[2]
+    job = one.words[0] != "job" or one.words[1] in settings.entries("jobs")
+    return (by in named or "*" in named) and job and (not one.target or one.target in settings.entries("delivery"))
+
+
+def take(
+    engine: Engine, server: TeamServer, one: PlannedRun, due: times.Due, *, lane: str, trigger: str = "auto"
+) -> Task | None:
+    """Take a due time on the server, then queue it here; None when it is taken. A kill between gives it back."""
+    waiting = (task.request for task in engine.tasks.all(None, OPEN))
+    if any("fence" in request and (request["id"], request["due"]) == (one.id, due.at) for request in waiting):
+        return None
+    holder = uuid4().hex
+    note = times.missed_words(due.missed)
+    fence = server.value("take", f"run:{one.id}:{due.at}", holder, note)
+    if fence is None:
+        return None
+    request = {"schedule": one.name, "id": one.id, "due": due.at, "holder": holder, "fence": fence}
+
+    def queue() -> Task:
+        return engine.tasks.enqueue(KIND, lane, f"schedule:{one.name}", request, trigger=trigger)
+
+    return engine.claims.once(key(one.id, due.at, fence), queue, note=note)
+
+
+def key(schedule: int, due: int, fence: int) -> str:
+    """Name this machine's claim of a due time that it took."""
+    return f"{TEAM}:{schedule}:{due}:{fence}"

@@ -1,0 +1,36 @@
+"""The entry in the table of features: what must be one for a team."""
+
+from memtui.features.feature import Feature
+from memtui.wire.verb import Param, Verb
+
+FEATURE = Feature(
+    status="memtui.features.team.verbs:status",
+    findings_of="memtui.features.team.verbs:findings",
+    verbs=(
+        Verb(
+            "team",
+            "follow",
+            "Share what must be one for a team by its PostgreSQL",
+            (
+                Param(
+                    "action",
+                    "how it is, make it, take part, end that",
+                    choices=("status", "init", "join", "leave"),
+                ),
+                Param("--dry-run", "with join: what would leave this machine; with init: the SQL", "flag"),
+            ),
+            (
+                ("memtui team", "who takes part, and whether the server answers"),
+                ("memtui team init --dry-run", "the SQL that makes it, for whoever owns the database"),
+                ("memtui team join --dry-run", "what would leave this machine"),
+            ),
+            "`[team] url` in your settings names the server. It holds schedules of the team (`memtui schedule "
+            "--team`), so that one machine runs each due time. Memories stay files here, and no save waits for it. Who you "
+            "are is what the server says of your login. Nothing leaves this machine before `memtui team join`.",
+            "one object: login, store, joined, away (since, code, why), members (a list: login, store, joined, left); "
+            "init --dry-run: sql; join --dry-run: records; join, leave: joined",
+            does="memtui.features.team.verbs:team",
+            rank=68,
+        ),
+    ),
+)

@@ -1,0 +1,223 @@
+"""The connection to a team's server: one function of `schema.sql` a call, each a transaction of its own.
+
+Only here psycopg is loaded, and never before something is asked. A call that nobody answers ends after seconds, and the
+next ones at once for a while: nothing that memtui does for one machine alone may wait for a server. Every function can
+be called again with the same words, so that a lost answer is asked for once more.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from memtui.config.named_check import LOOPBACK
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError, UsageError
+
+if TYPE_CHECKING:
+    import psycopg
+
+    from memtui.config.settings import Settings
+
+    Value = str | int | bool | None
+
+VERSION = 1
+MEMBER = "memtui_member"
+"""The role that lets a login take part."""
+CONNECT_S, ANSWER_S = 3, 6
+"""Seconds that a host has to let us in, and a call to be answered."""
+AWAY_S = 5.0
+"""For how long a server that was away is not asked again."""
+_LOCAL = "Everything on this machine goes on; nothing was changed on the server."
+
+
+class TeamServer:
+    """A team's server; its connection is made at the first call and shared by threads."""
+
+    def __init__(self, url: str) -> None:
+        """Take the address; nothing is connected yet."""
+        self._url = url
+        self._guard = threading.Lock()
+        self._connection: psycopg.Connection[tuple[Any, ...]] | None = None
+        self._away = 0.0
+        self.login = ""
+        """Who the server says that we are; known after the first call."""
+
+    def call(self, function: str, *values: Value) -> list[tuple[Any, ...]]:
+        """Call a function of `schema.sql` and give its rows.
+
+        Raises:
+            StorageError: `E_OFFLINE`, it cannot be reached, or gave no answer in time: what was asked may have been
+                done, and can be asked again; `E_CHAIN`; `E_STORE`.
+            RefusedError: `E_ACCESS`, `E_CREDENTIAL`, `E_EXTRA`. ConflictError: `E_DECIDED`, `E_EXISTS`.
+            NotFoundError: it knows no such thing.
+        """
+        sql = f"SELECT * FROM memtui.{function}({', '.join(['%s'] * len(values))})"
+        return self._run(sql, values)
+
+    def value(self, function: str, *values: Value) -> Any:
+        """Call a function that gives one value; None where it gave none. Raises as `call`."""
+        found = self.call(function, *values)
+        return found[0][0] if found else None
+
+    def make(self) -> None:
+        """Make the schema; raises as `call`."""
+        self._run(script(), (), made=False)
+
+    def close(self) -> None:
+        """Close the connection; a later call makes another, at once."""
+        with self._guard:
+            self._drop()
+            self._away = 0.0
+
+    def _run(self, sql: str, values: tuple[Value, ...], *, made: bool = True) -> list[tuple[Any, ...]]:
+        errors = _psycopg().errors
+        with self._guard:
+            if time.monotonic() < self._away:
+                raise _offline("it did not answer a moment ago")
+            while True:
+                reused = self._connection is not None
+                try:
+                    with self._answers(made=made) as connection:
+                        cursor = connection.execute(sql.encode(), values or None, prepare=False)
+                        return cursor.fetchall() if cursor.description is not None else []
+                except (errors.OperationalError, errors.InterfaceError, errors.ReadOnlySqlTransaction) as error:
+                    self._drop()  # a connection that was made before may only be stale
+                    if not reused:
+                        self._away = time.monotonic() + AWAY_S
+                        raise _offline(_said(error)) from error
+                except errors.Error as error:
+                    raise _refused(error) from error
+
+    @contextmanager
+    def _answers(self, *, made: bool) -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
+        """The connection, cut when what is asked of it takes too long."""
+        connection = self._connection or _psycopg().connect(**{**_OPTIONS, **_parts(self._url)})
+        wire = socket.socket(fileno=os.dup(connection.fileno()))
+        timer = threading.Timer(ANSWER_S, wire.shutdown, (socket.SHUT_RDWR,))
+        timer.daemon = True
+        timer.start()
+        try:
+            if self._connection is None:
+                self._connection = connection
+                if made:
+                    self._look(connection)
+            yield connection
+        finally:
+            timer.cancel()
+            wire.close()
+
+    def _look(self, connection: psycopg.Connection[tuple[Any, ...]]) -> None:
+        version, self.login = connection.execute(b"SELECT * FROM memtui.known()").fetchall()[0]
+        if version != VERSION:
+            self._drop()
+            raise StorageError(
+                f"The team's server is made for version {version}, and this memtui for {VERSION}.",
+                unharmed=_LOCAL,
+                hint="Use the same memtui as the team.",
+            )
+
+    def _drop(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+
+_OPTIONS: dict[str, Any] = {
+    "autocommit": True,
+    "prepare_threshold": None,  # for poolers
+    "connect_timeout": CONNECT_S,
+    "target_session_attrs": "read-write",
+    "application_name": "memtui",
+}
+
+
+@cache
+def team_server_of(url: str) -> TeamServer:
+    """Give the server of an address, with one connection a process."""
+    return TeamServer(url)
+
+
+def team_of(settings: Settings) -> TeamServer | None:
+    """Give the team's server; None where the settings name none."""
+    return team_server_of(settings.team_url) if settings.team_url else None
+
+
+def script() -> str:
+    """Give the SQL that makes a team in a database that has none, run by whoever will own it."""
+    return files("memtui.features.team").joinpath("schema.sql").read_text("utf-8")
+
+
+def _psycopg() -> Any:
+    try:
+        import psycopg
+    except ImportError as error:
+        raise RefusedError(
+            "A team's server needs an optional part of memtui.",
+            code="E_EXTRA",
+            unharmed=_LOCAL,
+            hint="Install it: pip install 'memtui[team]'.",
+        ) from error
+    return psycopg
+
+
+def _parts(url: str) -> dict[str, Any]:
+    """Read an address; one that leaves this machine is only spoken to when its certificate is checked.
+
+    Raises:
+        UsageError: `E_CONFIG`: it is none, or holds a password.
+    """
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        parts: dict[str, Any] = dict(conninfo_to_dict(url))
+    except _psycopg().Error:
+        raise _config("is no address of PostgreSQL", "Write postgresql://NAME@HOST/DATABASE.") from None
+    if parts.get("password"):
+        raise _config("holds a password", "Write it into ~/.pgpass (0600) or a client certificate's file.")
+    hosts = str(parts.get("host") or parts.get("hostaddr") or "/").split(",")
+    if not all(one.startswith(("/", "@")) or one in LOOPBACK for one in hosts):
+        if parts.get("sslmode", "verify-full") != "verify-full":
+            raise _config(f"says sslmode={parts['sslmode']}", "Only verify-full leaves this machine; leave it out.")
+        parts["sslmode"] = "verify-full"
+    return parts
+
+
+def _config(what: str, hint: str) -> UsageError:
+    return UsageError(f"team.url {what}.", code="E_CONFIG", unharmed=_LOCAL, hint=hint)
+
+
+def _said(error: Exception) -> str:
+    return " ".join(str(error).split())[:300]
+
+
+def _offline(why: str) -> StorageError:
+    return StorageError(
+        f"The team's server cannot be reached: {why}.", code="E_OFFLINE", unharmed=_LOCAL, hint="memtui team status"
+    )
+
+
+def _refused(error: Exception) -> MemtuiError:
+    """Turn what the server refused into an error of ours."""
+    code, said = str(getattr(error, "sqlstate", "")), _said(error).partition(" CONTEXT:")[0]
+    if code == "MT409":
+        return ConflictError(said, code="E_DECIDED", hint="memtui team requests lists what waits.")
+    if code == "MT404":
+        return NotFoundError(said, hint="memtui team status")
+    if code == "MT500":
+        return StorageError(said, code="E_CHAIN", unharmed=_LOCAL, hint="Name this ledger anew: team.store.")
+    if code == "23505":
+        return ConflictError("There is one of that name already.", code="E_EXISTS", hint="Take another name.")
+    if code in ("3F000", "42883", "42P01"):
+        hint = "Whoever owns the database runs memtui team init."
+        return NotFoundError("The database has no team of memtui.", unharmed=_LOCAL, hint=hint)
+    if code in ("42501", "MT403"):
+        hint = f"Its owner lets a login take part: GRANT {MEMBER} TO name."
+        return RefusedError(said, code="E_ACCESS", unharmed=_LOCAL, hint=hint if code == "42501" else "")
+    return StorageError(f"The team's server refused: {said}.", unharmed=_LOCAL, hint="memtui team status")

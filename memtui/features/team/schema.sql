@@ -1,0 +1,127 @@
+-- What must be one for a team. Members call the functions and touch no table: each function runs with the owner's
+-- rights, and who calls is `session_user`, the login, whatever a client says or which role it takes. Records and votes
+-- are only ever added. Refusals have the codes MT403, MT404, MT409 and MT500.
+BEGIN;
+DO $$ BEGIN
+    IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'memtui_member') THEN
+        CREATE ROLE memtui_member NOLOGIN;
+    END IF;
+END $$;
+CREATE SCHEMA memtui;
+SET LOCAL search_path = memtui, pg_catalog;
+
+CREATE TABLE meta (version integer NOT NULL);
+INSERT INTO meta VALUES (1);
+
+CREATE FUNCTION clock_ms() RETURNS bigint LANGUAGE sql AS $$
+    SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
+$$;
+
+CREATE FUNCTION known() RETURNS TABLE (version integer, login text) LANGUAGE sql AS $$
+    SELECT version, session_user::text FROM meta
+$$;
+
+-- Stores: whose records are kept, by the login and the name of a ledger of theirs.
+
+CREATE TABLE store (
+    login name, name text, joined bigint NOT NULL DEFAULT clock_ms(), gone bigint, PRIMARY KEY (login, name)
+);
+
+CREATE FUNCTION join_as(place text) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO store VALUES (session_user, place) ON CONFLICT (login, name) DO UPDATE SET gone = NULL
+$$;
+
+CREATE FUNCTION leave(place text) RETURNS void LANGUAGE sql AS $$
+    UPDATE store SET gone = clock_ms() WHERE login = session_user AND name = place
+$$;
+
+CREATE FUNCTION is_joined(place text) RETURNS boolean LANGUAGE sql AS $$
+    SELECT EXISTS (SELECT 1 FROM store WHERE login = session_user AND name = place AND gone IS NULL)
+$$;
+
+CREATE FUNCTION stores() RETURNS TABLE (login text, name text, joined bigint, gone bigint) LANGUAGE sql AS $$
+    SELECT login::text, name, joined, gone FROM store ORDER BY 1, 2
+$$;
+
+-- Claims: one owner each, for as long as they say that they are there. Each new owner has a higher fence.
+
+CREATE TABLE claim (
+    key text PRIMARY KEY, login name NOT NULL, holder text NOT NULL, fence bigint NOT NULL, until bigint NOT NULL,
+    at bigint NOT NULL, note text NOT NULL, state text NOT NULL DEFAULT ''
+);
+
+CREATE FUNCTION take(place text, who text, what text) RETURNS bigint LANGUAGE sql AS $$
+    INSERT INTO claim AS c VALUES (place, session_user, who, 1, clock_ms() + 30000, clock_ms(), what)
+    ON CONFLICT (key) DO UPDATE SET (login, holder, fence, until, at, note)
+        = (session_user, who, c.fence + 1, clock_ms() + 30000, clock_ms(), what)
+    WHERE c.state = '' AND (c.until < clock_ms() OR (c.login = session_user AND c.holder = who))
+    RETURNING fence
+$$;
+
+CREATE FUNCTION hold(place text, who text, mine bigint, ms bigint) RETURNS boolean LANGUAGE sql AS $$
+    UPDATE claim SET until = greatest(until, clock_ms() + least(ms, 3600000))
+    WHERE key = place AND login = session_user AND holder = who AND fence = mine RETURNING true
+$$;
+
+CREATE FUNCTION finish(place text, who text, mine bigint, how text) RETURNS boolean LANGUAGE sql AS $$
+    UPDATE claim SET state = how
+    WHERE key = place AND login = session_user AND holder = who AND fence = mine AND state IN ('', how) RETURNING true
+$$;
+
+-- Schedules: any member may pause one; who made it, or the owner, removes it.
+
+CREATE TABLE schedule (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE, spec text NOT NULL,
+    zone text NOT NULL, words text NOT NULL, target text NOT NULL, label text NOT NULL,
+    creator name NOT NULL DEFAULT session_user, made bigint NOT NULL DEFAULT clock_ms(),
+    upto bigint NOT NULL DEFAULT clock_ms(), paused text NOT NULL DEFAULT '', failures integer NOT NULL DEFAULT 0
+);
+
+CREATE FUNCTION add_schedule(called text, spec text, zone text, words text, target text, label text)
+RETURNS bigint LANGUAGE sql AS $$
+    INSERT INTO schedule (name, spec, zone, words, target, label) VALUES (called, spec, zone, words, target, label)
+    RETURNING id
+$$;
+
+CREATE FUNCTION schedules() RETURNS TABLE (
+    id bigint, name text, spec text, zone text, words text, target text, label text, creator text, made bigint,
+    upto bigint, paused text, failures integer, run text, state text, note text
+) LANGUAGE sql AS $$
+    SELECT s.id, s.name, s.spec, s.zone, s.words, s.target, s.label, s.creator::text, s.made, s.upto, s.paused,
+        s.failures, c.key, coalesce(nullif(c.state, ''), 'taken by ' || c.login), c.note
+    FROM schedule s LEFT JOIN LATERAL (
+        SELECT * FROM claim WHERE key LIKE 'run:' || s.id || ':%' ORDER BY at DESC LIMIT 1
+    ) c ON true ORDER BY s.id
+$$;
+
+CREATE FUNCTION remove_schedule(number bigint) RETURNS boolean LANGUAGE sql AS $$
+    DELETE FROM schedule WHERE id = number AND session_user IN (creator, current_user) RETURNING true
+$$;
+
+CREATE FUNCTION pause_schedule(number bigint, why text) RETURNS void LANGUAGE sql AS $$
+    UPDATE schedule SET paused = why, failures = CASE why WHEN '' THEN 0 ELSE failures END,
+        upto = CASE why WHEN '' THEN greatest(upto, clock_ms()) ELSE upto END
+    WHERE id = number
+$$;
+
+CREATE FUNCTION finish_run(number bigint, due bigint, who text, mine bigint, how text, why text)
+RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+    IF finish('run:' || number || ':' || due, who, mine, how) IS NULL THEN
+        RETURN false;
+    END IF;
+    UPDATE schedule SET failures = CASE how WHEN 'failed' THEN failures + 1 ELSE 0 END, upto = due,
+        paused = CASE WHEN how = 'failed' AND failures + 1 >= 5 THEN why ELSE paused END
+    WHERE id = number AND upto < due;
+    RETURN true;
+END $$;
+
+DO $$ DECLARE one regprocedure; BEGIN
+    FOR one IN SELECT oid FROM pg_proc WHERE pronamespace = 'memtui'::regnamespace LOOP
+        EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = pg_catalog, memtui, pg_temp', one);
+    END LOOP;
+END $$;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA memtui FROM PUBLIC;
+GRANT USAGE ON SCHEMA memtui TO memtui_member;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA memtui TO memtui_member;
+COMMIT;

@@ -1,0 +1,70 @@
+"""What this machine knows of its team: whether it takes part, and since when the server is away.
+
+It is apart because every feature that asks the server notes here whether it answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from memtui.errors import MemtuiError, RefusedError
+from memtui.features.team.postgres import TeamServer, team_of
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.engine import Engine
+
+_AWAY = "team:away"
+
+
+@contextmanager
+def asking(engine: Engine) -> Iterator[None]:
+    """Ask the server in a block that ends when it is away or refuses; `trouble` then says since when, and why.
+
+    What is done by itself goes on the next time: nothing on this machine depends on it.
+    """
+    known = trouble(engine)
+    try:
+        yield
+    except MemtuiError as error:
+        if not known:
+            engine.claims.once(_AWAY, bool)
+            engine.claims.mark(_AWAY, f"{engine.tasks.clock()} {error.code} {error.message}")
+    else:
+        if known:
+            engine.claims.mark(_AWAY, "")
+
+
+def trouble(engine: Engine) -> tuple[int, str, str] | None:
+    """Since when the server does not do what it is asked, in milliseconds, the code of the error, and why."""
+    found = engine.claims.get(_AWAY)
+    if found is None or not found.state:
+        return None
+    since, code, why = found.state.split(" ", 2)
+    return int(since), code, why
+
+
+def store_name(engine: Engine, settings: Settings) -> str:
+    """Name this ledger on the server; empty while it has no journal."""
+    return settings.team_store or engine.journal.head().partition(":")[0]
+
+
+def joined(engine: Engine, settings: Settings) -> tuple[TeamServer, str] | None:
+    """Give the server and this ledger's name there, if what is here may leave for it; raises as `TeamServer.call`."""
+    server, name = team_of(settings), store_name(engine, settings)
+    return (server, name) if server is not None and name and server.value("is_joined", name) else None
+
+
+def the_server(settings: Settings) -> TeamServer:
+    """Give the team's server.
+
+    Raises:
+        RefusedError: `E_DISABLED`: the settings name none.
+    """
+    found = team_of(settings)
+    if found is None:
+        hint = 'Set url below [team] in config.toml, such as "postgresql://ann@db.example/team".'
+        raise RefusedError("There is no team.", code="E_DISABLED", hint=hint)
+    return found

@@ -1,0 +1,133 @@
+"""A team on the command line, and how it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from memtui.engine.model import Finding
+from memtui.errors import NotFoundError
+from memtui.features.tasks.settings import ROOT
+from memtui.features.team.postgres import MEMBER, script
+from memtui.features.team.store import asking, store_name, the_server, trouble
+from memtui.wire import outcomes
+from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
+from memtui.wire.output import Column
+from memtui.wire.session import Session
+from memtui.wire.times import rfc3339
+
+
+def team(call: Call) -> int:
+    """Say how the team is, make it, take part or end that."""
+    action = call.args.text("action") or "status"
+    if action in ("join", "leave") and call.options.read_only:
+        call.engine.history.check_settable()
+    return {"status": _status, "init": _init, "join": _join, "leave": _leave}[action](call)
+
+
+def _init(call: Call) -> int:
+    if call.args.flag("dry_run"):
+        call.out.fact({"sql": script()}, script()) if call.out.json else call.out.text(script())
+        return outcomes.DONE
+    server = the_server(call.settings)
+    try:
+        server.call("known")
+    except NotFoundError:
+        found = False
+    else:
+        found = True
+    if found:
+        call.out.fact({"made": False}, "The team is there already.")
+        return outcomes.DONE
+    call.approve("make a team", f"Make the schema memtui and the role {MEMBER} on the server?", "run it there")
+    server.make()
+    call.out.fact({"made": True}, f"The team is made. Let a login take part: GRANT {MEMBER} TO name;")
+    return outcomes.DONE
+
+
+def _join(call: Call) -> int:
+    server, engine = the_server(call.settings), call.engine
+    records = _last(call)
+    if call.args.flag("dry_run"):
+        said = f"{records:,} records of the journal would leave: ids, addresses and hashes, never a text."
+        call.out.fact({"records": records}, said)
+        return outcomes.DONE
+    server.call("known")
+    question = f"Send the journal ({records:,} records now, and what comes) to the team's server as {server.login}?"
+    call.approve("join a team", question, "run it there")
+    if not store_name(engine, call.settings):
+        engine.journal.add("team", {"joined": server.login})
+    name = store_name(engine, call.settings)
+    server.call("join_as", name)
+    engine.history.record_setting(ROOT, f"team = joined as {server.login}, store {name}")
+    call.out.fact({"joined": True, "login": server.login, "store": name}, f"Joined as {server.login}, store {name}.")
+    return outcomes.DONE
+
+
+def _leave(call: Call) -> int:
+    call.approve("leave a team", "Send nothing more to the team's server?", "take [team] url out of the settings")
+    the_server(call.settings).call("leave", store_name(call.engine, call.settings))
+    call.engine.history.record_setting(ROOT, "team = left")
+    call.out.fact({"joined": False}, "Left. What is on this machine stays; so do the records on the server.")
+    return outcomes.DONE
+
+
+def _last(call: Call) -> int:
+    return next((one.n for one in call.engine.journal.records(limit=1)), 0)
+
+
+def _status(call: Call) -> int:
+    the_server(call.settings)
+    found = team_json(call.session)
+    if call.out.json:
+        call.out.document(found)
+        return outcomes.DONE
+    for line in _lines(found):
+        call.out.say(line)
+    columns = (Column("LOGIN"), Column("STORE"), Column("JOINED"), Column("LEFT"))
+    members: Any = found["members"]
+    call.out.table(columns, [tuple(one.values()) for one in members])
+    return outcomes.DONE
+
+
+def team_json(session: Session) -> Json:
+    """Turn how the team is into JSON; asks the server."""
+    engine, settings = session.engine, session.settings
+    server, name, rows = the_server(settings), store_name(engine, settings), list[tuple[Any, ...]]()
+    with asking(engine):
+        rows = server.call("stores")
+    away = trouble(engine)
+    return {
+        "login": server.login or None,
+        "store": name or None,
+        "joined": any((one[0], one[1], one[3]) == (server.login, name, None) for one in rows),
+        "away": {"since": rfc3339(away[0]), "code": away[1], "why": away[2]} if away else None,
+        "members": [
+            {"login": login, "store": store, "joined": rfc3339(at), "left": gone and rfc3339(gone)}
+            for login, store, at, gone in rows
+        ],
+    }
+
+
+def _lines(found: Json) -> list[str]:
+    away: Any = found["away"]
+    if away:
+        return [f"Since {away['since']}: {away['why']}"]
+    how = "joined" if found["joined"] else "not joined: memtui team join"
+    return [f"You are {found['login']}, store {found['store'] or 'none yet'}, {how}."]
+
+
+def status(session: Session) -> Json:
+    """How the team is, without asking the server; nothing where there is none."""
+    if not session.settings.team_url:
+        return {}
+    away = trouble(session.engine)
+    return {"server": f"away since {rfc3339(away[0])}: {away[2]}" if away else "answered when it was asked last"}
+
+
+def findings(session: Session) -> Iterator[Finding]:
+    """What `memtui doctor` says of the team's server."""
+    if session.settings.team_url and (away := trouble(session.engine)) is not None:
+        said = f"The team's server did not do what it was asked since {rfc3339(away[0])}: {away[2]}"
+        yield Finding("warning", "team", said, "memtui team status asks it again; all else goes on.")

@@ -1,0 +1,1 @@
+"""What must be one for a team, with a real server."""

@@ -1,0 +1,150 @@
+"""Schedules of the team: each due time once whoever comes to it, also when its owner sleeps or is killed."""
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from memtui.config.read import load_settings, read_environment
+from memtui.engine import Engine
+from memtui.features.schedules import team
+from memtui.features.schedules.plan import ScheduleWish, add
+from memtui.features.schedules.team import TeamSchedules
+from memtui.features.tasks.lanes import work_off
+from memtui.features.tasks.workspace import workspace_of
+from memtui.features.team.postgres import team_server_of
+from memtui.features.team.store import trouble
+from memtui.features.team.verbs import findings
+from memtui.wire.session import Options, Session, open_session
+from tests.conftest import ROOT, Clock
+from tests.team_server import Server, needed
+
+pytestmark = needed
+Machine = Callable[[str], Session]
+
+
+@pytest.fixture
+def machine(server: Server, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
+    """Machines of members, each with its own home; all have the job `say`, which writes down that it ran."""
+    opened = []
+
+    def make(login: str, more: str = "", job: str = "echo ran >> $0; echo done") -> Session:
+        home = tmp_path / f"{login}-{len(opened)}"
+        home.mkdir()
+        argv = json.dumps(["/bin/sh", "-c", job, str(tmp_path / "ran")])
+        (home / "config.toml").write_text(
+            f'[jobs.say]\nargv = {argv}\ncwd = "{tmp_path}"\n[team]\nurl = "{server.url(login)}"\n{more}\n'
+        )
+        monkeypatch.setenv("MEMTUI_HOME", str(home))
+        found = open_session(load_settings(read_environment()), Options(only_roots=True), lock_wait=5)
+        engine = Engine.open(found.roots, state_dir=found.settings.state_dir, clock=clock)
+        opened.append(found._replace(engine=engine))
+        return opened[-1]
+
+    yield make
+    for one in opened:
+        one.engine.close()
+
+
+def made(session: Session, server: Server, *words: str) -> None:
+    """Make a schedule that is due since a minute."""
+    found = TeamSchedules(team_server_of(session.settings.team_url))
+    wish = ScheduleWish("one", "* * * * *", words or ("job", "say", "text"), "UTC")
+    add(session.engine, session.settings, wish, workspace="x", creator="cli", table=found)
+    server.sql("UPDATE memtui.schedule SET upto = upto - 60000")
+
+
+def again(server: Server) -> None:
+    """Have it due once more, as if nobody had run it."""
+    server.sql("DELETE FROM memtui.claim; UPDATE memtui.schedule SET upto = upto - 60000")
+
+
+def table(server: Server, login: str) -> TeamSchedules:
+    return TeamSchedules(team_server_of(server.url(login)))
+
+
+def look(session: Session) -> list[str]:
+    """Queue what is due for the team, and work it off."""
+    lane = workspace_of(session.surroundings)
+    team.look(session.engine, session.settings, lane.id)
+    work_off(session, workspace=lane, stop=bool)
+    return [str((task.result or {}).get("summary", task.state)) for task in session.engine.tasks.all()]
+
+
+def ran(tmp_path: Path) -> int:
+    return len((tmp_path / "ran").read_text().splitlines()) if (tmp_path / "ran").exists() else 0
+
+
+def test_a_due_time_runs_on_one_machine_of_whom_it_names(server: Server, machine: Machine, tmp_path: Path) -> None:
+    first, second, other = machine("ann"), machine("ann"), machine("bob")
+    made(first, server)
+    assert look(other) == []  # bob's settings do not name ann
+    assert look(first) == ["one: done"]
+    assert look(second) == []
+    assert ran(tmp_path) == 1
+    again(server)
+    assert look(machine("bob", 'runs = ["ann"]')) == ["one: done"]
+    assert ran(tmp_path) == 2
+    (row,) = table(server, "eve").all()
+    assert (row.creator, row.failures, row.paused) == ("team:ann", 0, "")
+    assert [trouble(one.engine) for one in (first, second, other)] == [None] * 3
+
+
+def test_who_slept_or_was_killed_is_followed_by_another_and_says_nothing(
+    server: Server, machine: Machine, tmp_path: Path
+) -> None:
+    first, second = machine("ann"), machine("ann")
+    made(first, server)
+    lane = workspace_of(first.surroundings)
+    team.look(first.engine, first.settings, lane.id)  # it took the due time, and sleeps
+    assert look(second) == []
+    server.sql("UPDATE memtui.claim SET until = 0")
+    assert look(second) == ["one: done"]
+    assert look(first) == ["one: another machine took it over."]
+    assert ran(tmp_path) == 1
+    again(server)
+    takes_over = f'PYTHONPATH={ROOT} {sys.executable} -c \'import psycopg; psycopg.connect("{server.url("owner")}", '
+    takes_over += 'autocommit=True).execute("UPDATE memtui.claim SET fence = 9")\'; echo done'
+    assert look(machine("ann", job=takes_over)) == ["one: another machine took it over."]  # while it ran
+    assert server.sql("SELECT state FROM memtui.claim") == [("",)]
+
+
+def test_what_fails_five_times_is_paused_and_a_machine_that_cannot_run_it_leaves_it(
+    server: Server, machine: Machine, clock: Clock
+) -> None:
+    first = machine("ann", job="exit 3")
+    made(first, server)
+    server.sql("UPDATE memtui.schedule SET failures = 4")
+    assert look(first) == ["queued"]  # again in a minute
+    for minutes in (2, 6):
+        clock.advance(seconds=60 * minutes)
+        assert look(first) == ["queued"]
+    clock.advance(seconds=1000)
+    assert look(first) == ["failed"]
+    (row,) = table(server, "bob").all()
+    assert "5 times" in row.paused
+    table(server, "bob").pause(row.id, "")
+    again(server)
+    config = Path(first.settings.config_file)
+    config.write_text(config.read_text().replace("jobs.say", "jobs.other"))
+    assert look(first._replace(settings=load_settings(read_environment()))) == ["failed"]
+
+
+def test_while_the_server_is_away_schedules_wait_and_it_is_told(server: Server, machine: Machine, clock: Clock) -> None:
+    first = machine("ann")
+    made(first, server)
+    lane = workspace_of(first.surroundings)
+    team.look(first.engine, first.settings, lane.id)
+    server.stop()
+    try:
+        assert look(first) == ["queued"]
+        (finding,) = findings(first)
+        assert "since 2026-01-01T00:00:00.000Z: The team's server cannot be reached" in finding.text
+    finally:
+        server.start()
+    clock.advance(seconds=61)
+    team_server_of(server.url("ann")).close()
+    assert look(first) == ["one: done"]
+    assert list(findings(first)) == []

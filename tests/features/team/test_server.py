@@ -1,0 +1,82 @@
+"""What a hostile member cannot do, and which addresses memtui does not speak to."""
+
+import pytest
+
+from memtui.errors import MemtuiError
+from memtui.features.team.postgres import TeamServer, team_server_of
+from tests.team_server import MEMBERS, Server, needed
+
+pytestmark = needed
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "INSERT INTO memtui.claim VALUES ('k', 'ann', 'h', 1, 1, 1, '')",
+        "UPDATE memtui.schedule SET words = '[]'",
+        "DELETE FROM memtui.claim",
+        "TRUNCATE memtui.schedule",
+        "CREATE TABLE memtui.mine ()",
+        "CREATE OR REPLACE FUNCTION memtui.clock_ms() RETURNS bigint LANGUAGE sql AS 'SELECT 0::bigint'",
+        "SET SESSION AUTHORIZATION ann",
+        "SET ROLE ann",
+    ],
+)
+def test_a_member_touches_no_table_and_is_nobody_else(server: Server, statement: str) -> None:
+    with pytest.raises(Exception, match=r"permission denied|must be owner"):
+        server.sql(statement, "eve")
+
+
+def test_a_claim_and_a_schedule_are_of_whoever_signed_in(server: Server) -> None:
+    ann, bob = (team_server_of(server.url(name)) for name in MEMBERS[:2])
+    assert ann.value("take", "k", "h", "") == 1
+    assert bob.value("take", "k", "h", "") is None
+    assert not bob.value("hold", "k", "h", 1, 1000)
+    assert not bob.value("finish", "k", "h", 1, "ok")
+    assert ann.value("take", "k", "h", "") == 2  # a lost answer is asked for again
+    assert not ann.value("finish", "k", "h", 1, "ok")
+    assert ann.value("finish", "k", "h", 2, "ok")
+    assert ann.value("finish", "k", "h", 2, "ok")
+    number = ann.value("add_schedule", "one", "* * * * *", "UTC", "[]", "", "")
+    assert not bob.value("remove_schedule", number)
+    with pytest.raises(MemtuiError, match="E_EXISTS"):
+        bob.call("add_schedule", "one", "* * * * *", "UTC", "[]", "", "")
+    assert ann.value("remove_schedule", number)
+    assert ann.login == "ann"
+
+
+def test_temporary_objects_of_a_member_are_not_what_functions_use(server: Server) -> None:
+    server.sql("CREATE TEMP TABLE claim (); SELECT memtui.take('k', 'h', '')", "eve")
+    assert server.sql("SELECT login FROM memtui.claim") == [("eve",)]
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("postgresql://ann:secret@/team", "E_CONFIG"),
+        ("postgresql://ann@db.example/team?sslmode=require", "E_CONFIG"),
+        ("nonsense with blanks", "E_CONFIG"),
+        ("postgresql://ann@/team?host=/nowhere", "E_OFFLINE"),
+    ],
+)
+def test_an_address_that_is_none_or_not_safe_is_refused(url: str, code: str) -> None:
+    with pytest.raises(MemtuiError) as refused:
+        TeamServer(url).call("known")
+    assert refused.value.code == code
+    assert "secret" not in str(refused.value)
+
+
+def test_who_is_no_member_and_where_no_team_is_it_is_said_so(server: Server) -> None:
+    server.sql("REVOKE memtui_member FROM eve")
+    for url, code in (
+        (server.url("eve"), "E_ACCESS"),
+        (server.url("ann").replace("/team", "/postgres"), "E_NOT_FOUND"),
+    ):
+        asked = TeamServer(url)
+        with pytest.raises(MemtuiError) as refused:
+            asked.call("schedules")
+        asked.close()
+        assert refused.value.code == code
+    server.sql("UPDATE memtui.meta SET version = 2")
+    with pytest.raises(MemtuiError, match="version 2"):
+        TeamServer(server.url("ann")).call("known")
