@@ -68,7 +68,7 @@ CODES = {
     "E_QUEUE_FULL": "too many tasks wait in the lane of this workspace",
     "E_TASK": "there is no such task, or it cannot be that any more",
     "E_TURN": "the session executes another turn, or this one is not where it should be",
-    "E_OFFLINE": "the other machine, or the team's server, does not answer",
+    "E_OFFLINE": "the other machine, or the team's server, cannot be used now",
     "E_STOPPED": "the user stopped a change of many memories before it came to this one",
     "E_DISK_FULL": "no space left",
     "E_IO": "the disk reported an error",

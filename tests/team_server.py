@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg
 import pytest
 
-from memtui.features.team.postgres import script
+from memtui.features.team.postgres import script, team_server_of
 
 MEMBERS = ("ann", "bob", "eve")
 _QUICK = "-c fsync=off -c listen_addresses= -c shared_buffers=1MB -c max_wal_size=64MB -c wal_sender_timeout=2s"
@@ -80,6 +79,8 @@ class Server:
 
     def sql(self, text: str, login: str = "owner", database: str = "team") -> list[tuple[object, ...]]:
         """Run statements as somebody."""
+        import psycopg
+
         with psycopg.connect(f"postgresql://{login}@/{database}?host={self.socket}", autocommit=True) as connection:
             cursor = connection.execute(text.encode())
             return cursor.fetchall() if cursor.description is not None else []
@@ -109,3 +110,19 @@ def made() -> Iterator[Server]:
     finally:
         server.stop()
         shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="session")
+def team_cluster() -> Iterator[Server]:
+    """A server, one for all tests of a process."""
+    with made() as found:
+        yield found
+
+
+@pytest.fixture
+def server(team_cluster: Server) -> Iterator[Server]:
+    """The server, with a team that is new."""
+    team_cluster.fresh()
+    yield team_cluster
+    for one in MEMBERS:
+        team_server_of(team_cluster.url(one)).close()

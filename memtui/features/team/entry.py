@@ -4,6 +4,7 @@ from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
+    begins="memtui.features.team.store:begin",
     status="memtui.features.team.verbs:status",
     findings_of="memtui.features.team.verbs:findings",
     verbs=(
@@ -14,8 +15,8 @@ FEATURE = Feature(
             (
                 Param(
                     "action",
-                    "how it is, make it, take part, end that",
-                    choices=("status", "init", "join", "leave"),
+                    "how it is, make it, take part, end that, the newest records of all journals",
+                    choices=("status", "init", "join", "leave", "log"),
                 ),
                 Param("--dry-run", "with join: what would leave this machine; with init: the SQL", "flag"),
             ),
@@ -23,12 +24,15 @@ FEATURE = Feature(
                 ("memtui team", "who takes part, and whether the server answers"),
                 ("memtui team init --dry-run", "the SQL that makes it, for whoever owns the database"),
                 ("memtui team join --dry-run", "what would leave this machine"),
+                ("memtui team log", "what was done on all machines, and who caused it"),
             ),
             "`[team] url` in your settings names the server. It holds schedules of the team (`memtui schedule "
-            "--team`), so that one machine runs each due time. Memories stay files here, and no save waits for it. Who you "
-            "are is what the server says of your login. Nothing leaves this machine before `memtui team join`.",
+            "--team`), so that one machine runs each due time, and the journals of those who joined. Memories stay "
+            "files here, and no save waits for it. Who you are is what the server says of your login. Nothing leaves "
+            "this machine before `memtui team join`.",
             "one object: login, store, joined, away (since, code, why), members (a list: login, store, joined, left); "
-            "init --dry-run: sql; join --dry-run: records; join, leave: joined",
+            "log: a list of records: login, store, n, at, kind, body; init: made, or sql; join: joined, login, store, "
+            "records; leave: joined",
             does="memtui.features.team.verbs:team",
             rank=68,
         ),

@@ -54,9 +54,9 @@ class TeamServer:
 
         Raises:
             StorageError: `E_OFFLINE`, it cannot be reached, or gave no answer in time: what was asked may have been
-                done, and can be asked again; `E_CHAIN`; `E_STORE`.
-            RefusedError: `E_ACCESS`, `E_CREDENTIAL`, `E_EXTRA`. ConflictError: `E_DECIDED`, `E_EXISTS`.
-            NotFoundError: it knows no such thing.
+                done, and can be asked again; `E_CHAIN`.
+            UsageError: `E_CONFIG`: the address is none. RefusedError: `E_ACCESS`, `E_EXTRA`.
+            ConflictError: `E_DECIDED`, `E_EXISTS`. NotFoundError: it knows no such thing.
         """
         sql = f"SELECT * FROM memtui.{function}({', '.join(['%s'] * len(values))})"
         return self._run(sql, values)
@@ -119,6 +119,7 @@ class TeamServer:
             self._drop()
             raise StorageError(
                 f"The team's server is made for version {version}, and this memtui for {VERSION}.",
+                code="E_OFFLINE",
                 unharmed=_LOCAL,
                 hint="Use the same memtui as the team.",
             )
@@ -199,7 +200,7 @@ def _said(error: Exception) -> str:
 
 def _offline(why: str) -> StorageError:
     return StorageError(
-        f"The team's server cannot be reached: {why}.", code="E_OFFLINE", unharmed=_LOCAL, hint="memtui team status"
+        f"The team's server cannot be used now: {why}.", code="E_OFFLINE", unharmed=_LOCAL, hint="memtui team status"
     )
 
 
@@ -220,4 +221,4 @@ def _refused(error: Exception) -> MemtuiError:
     if code in ("42501", "MT403"):
         hint = f"Its owner lets a login take part: GRANT {MEMBER} TO name."
         return RefusedError(said, code="E_ACCESS", unharmed=_LOCAL, hint=hint if code == "42501" else "")
-    return StorageError(f"The team's server refused: {said}.", unharmed=_LOCAL, hint="memtui team status")
+    return _offline(said)

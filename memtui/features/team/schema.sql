@@ -116,6 +116,61 @@ BEGIN
     RETURN true;
 END $$;
 
+-- The journal of each store: only added, in order, each record with the hash of the one before it.
+
+CREATE TABLE journal (
+    login name, store text, n bigint, at bigint NOT NULL, kind text NOT NULL, body text NOT NULL, prev bytea NOT NULL,
+    hash bytea NOT NULL, PRIMARY KEY (login, store, n)
+);
+CREATE INDEX journal_at ON journal (at);
+
+CREATE FUNCTION head(place text) RETURNS TABLE (n bigint, hash text) LANGUAGE sql AS $$
+    SELECT n, encode(hash, 'hex') FROM journal WHERE login = session_user AND store = place ORDER BY n DESC LIMIT 1
+$$;
+
+CREATE FUNCTION push(place text, given jsonb) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    one RECORD;
+    last RECORD;
+BEGIN
+    PERFORM FROM store WHERE login = session_user AND name = place AND gone IS NULL FOR UPDATE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'This ledger did not join the team.' USING ERRCODE = 'MT403';
+    END IF;
+    SELECT * INTO last FROM journal r WHERE r.login = session_user AND r.store = place ORDER BY r.n DESC LIMIT 1;
+    FOR one IN
+        SELECT session_user AS login, place AS store, n, at, kind, body, decode(prev, 'hex') AS prev,
+            decode(x.hash, 'hex') AS hash
+        FROM jsonb_to_recordset(given) x (n bigint, at bigint, kind text, body text, prev text, hash text) ORDER BY n
+    LOOP
+        IF one.n <= coalesce(last.n, 0) THEN
+            PERFORM FROM journal r
+            WHERE (r.login, r.store, r.n, r.hash) = (session_user, place, one.n, one.hash);
+        ELSE
+            PERFORM WHERE one.n = coalesce(last.n, 0) + 1
+                AND one.prev = coalesce(last.hash, decode(repeat('00', 32), 'hex'))
+                AND one.hash = sha256(convert_to(one.n::text, 'UTF8') || '\x00'::bytea
+                    || convert_to(one.at::text, 'UTF8') || '\x00'::bytea || convert_to(one.kind, 'UTF8')
+                    || '\x00'::bytea || convert_to(one.body, 'UTF8') || '\x00'::bytea || one.prev);
+        END IF;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'Record % of % is not what follows what the team has.', one.n, place USING ERRCODE = 'MT500';
+        END IF;
+        IF one.n > coalesce(last.n, 0) THEN
+            INSERT INTO journal VALUES (one.login, one.store, one.n, one.at, one.kind, one.body, one.prev, one.hash);
+            last := one;
+        END IF;
+    END LOOP;
+    RETURN coalesce(last.n, 0);
+END $$;
+
+CREATE FUNCTION records(most integer) RETURNS TABLE (login text, store text, n bigint, at bigint, kind text, body text)
+LANGUAGE sql AS $$
+    SELECT * FROM (
+        SELECT login::text, store, n, at, kind, body FROM journal ORDER BY at DESC, n DESC LIMIT most
+    ) r ORDER BY at, n
+$$;
+
 DO $$ DECLARE one regprocedure; BEGIN
     FOR one IN SELECT oid FROM pg_proc WHERE pronamespace = 'memtui'::regnamespace LOOP
         EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = pg_catalog, memtui, pg_temp', one);

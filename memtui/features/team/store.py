@@ -5,16 +5,18 @@ It is apart because every feature that asks the server notes here whether it ans
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from memtui.errors import MemtuiError, RefusedError
+from memtui.errors import MemtuiError, RefusedError, StorageError
 from memtui.features.team.postgres import TeamServer, team_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.engine import Engine
+    from memtui.wire.session import Session
 
 _AWAY = "team:away"
 
@@ -55,6 +57,38 @@ def joined(engine: Engine, settings: Settings) -> tuple[TeamServer, str] | None:
     """Give the server and this ledger's name there, if what is here may leave for it; raises as `TeamServer.call`."""
     server, name = team_of(settings), store_name(engine, settings)
     return (server, name) if server is not None and name and server.value("is_joined", name) else None
+
+
+def begin(session: Session, settings: Settings) -> None:
+    """Send what the journal has and the team has not, if this ledger joined."""
+    if settings.team_url and not session.options.read_only and not settings.worker:
+        with asking(session.engine):
+            push(session.engine, settings)
+
+
+def push(engine: Engine, settings: Settings) -> int:
+    """Send records in their order, 500 a time; gives how many the team has now.
+
+    Raises:
+        StorageError: `E_CHAIN`: the team has another past of a ledger of this name, as after a home was copied;
+            and as `TeamServer.call`.
+    """
+    found = joined(engine, settings)
+    if found is None:
+        return 0
+    server, name = found
+    n, digest = next(iter(server.call("head", name)), (0, ""))
+    if n and [one.hash.hex() for one in engine.journal.records(n - 1 or -1, limit=1)] != [digest]:
+        raise StorageError(
+            f"The team has another past of the ledger {name} than this one: record {n} differs.",
+            code="E_CHAIN",
+            unharmed="Nothing was sent, and nothing is changed.",
+            hint="Where a home was copied, name this ledger anew below [team]: store = ..., and join.",
+        )
+    while some := engine.journal.records(n or -1, limit=500):
+        rows = [one._replace(prev=one.prev.hex(), hash=one.hash.hex())._asdict() for one in some]  # type: ignore[arg-type]
+        n = int(server.value("push", name, json.dumps(rows)))
+    return int(n)
 
 
 def the_server(settings: Settings) -> TeamServer:

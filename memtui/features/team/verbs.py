@@ -9,8 +9,8 @@ from memtui.engine.model import Finding
 from memtui.errors import NotFoundError
 from memtui.features.tasks.settings import ROOT
 from memtui.features.team.postgres import MEMBER, script
-from memtui.features.team.store import asking, store_name, the_server, trouble
-from memtui.wire import outcomes
+from memtui.features.team.store import asking, push, store_name, the_server, trouble
+from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
@@ -23,7 +23,7 @@ def team(call: Call) -> int:
     action = call.args.text("action") or "status"
     if action in ("join", "leave") and call.options.read_only:
         call.engine.history.check_settable()
-    return {"status": _status, "init": _init, "join": _join, "leave": _leave}[action](call)
+    return {"status": _status, "init": _init, "join": _join, "leave": _leave, "log": _log}[action](call)
 
 
 def _init(call: Call) -> int:
@@ -61,7 +61,9 @@ def _join(call: Call) -> int:
     name = store_name(engine, call.settings)
     server.call("join_as", name)
     engine.history.record_setting(ROOT, f"team = joined as {server.login}, store {name}")
-    call.out.fact({"joined": True, "login": server.login, "store": name}, f"Joined as {server.login}, store {name}.")
+    records = push(engine, call.settings)
+    said = f"Joined as {server.login}, store {name}; the team has {records:,} records of it."
+    call.out.fact({"joined": True, "login": server.login, "store": name, "records": records}, said)
     return outcomes.DONE
 
 
@@ -70,6 +72,18 @@ def _leave(call: Call) -> int:
     the_server(call.settings).call("leave", store_name(call.engine, call.settings))
     call.engine.history.record_setting(ROOT, "team = left")
     call.out.fact({"joined": False}, "Left. What is on this machine stays; so do the records on the server.")
+    return outcomes.DONE
+
+
+def _log(call: Call) -> int:
+    names = ("login", "store", "n", "at", "kind", "body")
+    rows = the_server(call.settings).call("records", 200)
+    if call.out.json:
+        found = ({**dict(zip(names, row, strict=True)), "at": rfc3339(row[3])} for row in rows)
+        call.out.document(values.listing(found))
+        return outcomes.DONE
+    columns = (Column("LOGIN"), Column("STORE"), Column("N", "number"), Column("AGE", "age"), Column("KIND"))
+    call.out.table((*columns, Column("WHAT", flexible=True)), rows)
     return outcomes.DONE
 
 

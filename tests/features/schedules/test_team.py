@@ -22,13 +22,13 @@ from tests.conftest import ROOT, Clock
 from tests.team_server import Server, needed
 
 pytestmark = needed
-Machine = Callable[[str], Session]
+Machine = Callable[..., Session]
 
 
 @pytest.fixture
 def machine(server: Server, tmp_path: Path, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine]:
     """Machines of members, each with its own home; all have the job `say`, which writes down that it ran."""
-    opened = []
+    opened: list[Session] = []
 
     def make(login: str, more: str = "", job: str = "echo ran >> $0; echo done") -> Session:
         home = tmp_path / f"{login}-{len(opened)}"
@@ -141,7 +141,7 @@ def test_while_the_server_is_away_schedules_wait_and_it_is_told(server: Server, 
     try:
         assert look(first) == ["queued"]
         (finding,) = findings(first)
-        assert "since 2026-01-01T00:00:00.000Z: The team's server cannot be reached" in finding.text
+        assert "since 2026-01-01T00:00:00.000Z: The team's server cannot be used now" in finding.text
     finally:
         server.start()
     clock.advance(seconds=61)
