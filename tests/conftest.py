@@ -10,6 +10,7 @@ import shutil
 import signal
 import socket
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -47,6 +48,10 @@ with suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as _title
 MEMORY, ROOM = "/dev/shm", 2 << 30
 if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
     os.environ["TMPDIR"] = tempfile.tempdir = MEMORY
+
+# What tests make while they are collected, and what asks the C library, is in the same zone as what a test starts.
+os.environ["TZ"] = "UTC"
+time.tzset()
 
 gc.disable()  # until all tests are collected: nothing of what that makes goes before the end
 

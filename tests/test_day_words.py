@@ -1,7 +1,7 @@
 """Days named from the day of writing: which are found, and which day each is."""
 
 from datetime import UTC, datetime
-from time import perf_counter
+from time import thread_time
 
 import pytest
 
@@ -44,6 +44,6 @@ def test_the_end_of_the_year_is_passed() -> None:
 @pytest.mark.parametrize("piece", ["the day ", "in 12 ", "every ", "next ", "a", "昨", "9 "])
 def test_a_megabyte_takes_no_longer_than_its_size(piece: str) -> None:
     text = piece * (1_048_576 // len(piece))
-    started = perf_counter()
+    started = thread_time()
     assert day_words(text, WEDNESDAY) == ()
-    assert perf_counter() - started < 10
+    assert thread_time() - started < 10

@@ -10,7 +10,7 @@ from memtui.engine.watch.hints import Opener, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld
 
-LIMIT = 20.0
+LIMIT = 100.0
 """Seconds after which a test gives up waiting."""
 
 

@@ -12,8 +12,8 @@ from tests.terminal import Terminal
 
 COMMAND = [sys.executable, "-c", "import sys; from memtui.__main__ import main; sys.exit(main())"]
 PATH = "/memories/global/style.md"
-SOON = 5.0
-"""Seconds: a look at the ledger four times a second, uses that wait for one, and a busy machine."""
+SOON = 30.0
+"""Seconds: a look at the ledger four times a second, uses that wait for one, and a very busy machine."""
 
 
 def row(terminal: Terminal) -> str:

@@ -171,6 +171,6 @@ def test_time_grows_with_the_file_and_no_faster(kind: str) -> None:
 @pytest.mark.parametrize("data", [b"\n" * 300_000, b"\r" * 300_000, b"`" * 300_000, b"#\t" * 150_000, b" \n" * 150_000])
 @pytest.mark.parametrize("kind", FORMATS)
 def test_no_file_makes_it_slow(kind: str, data: bytes) -> None:
-    start = time.process_time()
+    start = time.thread_time()
     parse(data, kind)
-    assert time.process_time() - start < 3
+    assert time.thread_time() - start < 3

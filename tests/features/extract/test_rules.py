@@ -1,7 +1,7 @@
 """Rules: what of a turn is worth keeping, how it is said then, and that no turn takes long."""
 
 from datetime import UTC, datetime
-from time import perf_counter
+from time import thread_time
 
 import pytest
 
@@ -101,6 +101,6 @@ def test_of_a_long_turn_only_what_is_asked_for_is_kept() -> None:
 )
 def test_a_megabyte_takes_no_longer_than_its_size(piece: str) -> None:
     text = piece * (1_048_576 // len(piece.encode()))
-    started = perf_counter()
+    started = thread_time()
     found(text)
-    assert perf_counter() - started < 20
+    assert thread_time() - started < 20

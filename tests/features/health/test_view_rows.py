@@ -181,11 +181,11 @@ def test_ten_thousand_findings_are_listed_quickly() -> None:
         found = reports(*(finding(DANGLING, f"gone{number}.md") for number in range(size)))
         made, best = HealthRows(), 9.0
         for _ in range(3):
-            start = time.perf_counter()
+            start = time.thread_time()
             made.update(found, ROOTS, Row(("gone",), "notes"))
             for row in made.shown[:60]:
                 row_runs(row, made, 100, plain=False)
-            best = min(best, time.perf_counter() - start)
+            best = min(best, time.thread_time() - start)
         return best
 
     assert taken(10_000) < 25 * taken(1_000)

@@ -3,7 +3,7 @@
 import json
 import re
 from random import Random
-from time import perf_counter
+from time import thread_time
 
 import pytest
 from hypothesis import given
@@ -66,11 +66,11 @@ def test_an_operation_is_read_as_it_was_said() -> None:
     ],
 )
 def test_a_reply_that_breaks_a_rule_is_refused_with_what_is_wrong(text: str, fault: str) -> None:
-    started = perf_counter()
+    started = thread_time()
     with pytest.raises(RefusedError, match=fault) as refused:
         read_reply(text, LIMITS)
     assert refused.value.code == "E_REPLY"
-    assert perf_counter() - started < 5
+    assert thread_time() - started < 5
 
 
 @pytest.mark.parametrize(

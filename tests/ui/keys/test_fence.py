@@ -206,9 +206,9 @@ async def test_the_first_key_answers_a_question_that_no_key_brought_up() -> None
         asked, keys = CaseScreen(question), screen.app.fence
         screen.app.push_screen(asked)
         await screen.until_text("NOT SAVED")
-        await screen.until(lambda: keys._ready is asked and monotonic() > keys._quiet_until, seconds=5)
+        await screen.until(lambda: keys._ready is asked and monotonic() > keys._quiet_until)
         await screen.press("r")
-        await screen.until(lambda: answered == ["again"], seconds=5)
+        await screen.until(lambda: answered == ["again"])
 
 
 async def test_what_fails_takes_the_keys_typed_for_it() -> None:
