@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -232,7 +233,8 @@ class Bridge:
                 no result but of a write. For other writes they wait a moment.
             doing: what is said of a write while it changes many memories: `Moving 5,000 memories to the trash`.
         """
-        ticket = self._take_ticket(latest)
+        newest = partial(self._is_newest, latest, self._take_ticket(latest))
+        then, otherwise = _only_if(newest, then), _only_if(newest, otherwise)
         earlier = self._awaited.get(latest) if latest is not None else None
         replaces = earlier is not None and earlier.waits
         brief = lane == WRITE and not awaited and not replaces
@@ -247,7 +249,7 @@ class Bridge:
 
         def work() -> None:
             message: Message = nothing
-            if self._is_newest(latest, ticket):
+            if newest():
                 if lane == WRITE:
                     self._doing = doing or what[:1].upper() + what[1:]
                 try:
@@ -259,10 +261,8 @@ class Bridge:
                 if lane == WRITE and self._told_at:
                     self._told_at = 0.0
                     self._post(self._screen, Progressed(""))
-            if self._is_newest(latest, ticket):
-                self._post(self._app, message)
-            elif hold is not None:
-                self._post(self._app, nothing)
+            if newest() or hold is not None:
+                self._post(self._app, message if newest() else nothing)
             if message is not nothing:
                 self._tell_of_ledger()
 
@@ -289,24 +289,16 @@ class Bridge:
             otherwise: called on the event loop with the error, instead of showing it.
             awaited: see `run`; keys that follow wait for the last result.
         """
-        ticket = self._latest.get(group, 0) + 1
-
-        def outdated() -> bool:
-            return not self._is_newest(group, ticket)
+        newest = partial(self._is_newest, group, self._latest.get(group, 0) + 1)
 
         def tell(part: T) -> None:
-            if not outdated():
-                self._post(self._app, Finished(then, part))
+            if newest():
+                self._post(self._app, Finished(_only_if(newest, then), part))
 
-        self.run(
-            lambda engine: job(engine, outdated, tell),
-            then,
-            what=what,
-            otherwise=otherwise,
-            lane=group,
-            latest=group,
-            awaited=awaited,
-        )
+        def work(engine: Engine) -> T:
+            return job(engine, lambda: not newest(), tell)
+
+        self.run(work, then, what=what, otherwise=otherwise, lane=group, latest=group, awaited=awaited)
 
     def hold(self, what: str, seconds: float = OLDEST, *, optional: bool = True) -> Hold:
         """Have keys wait for something; see `Fence.hold`."""
@@ -557,6 +549,11 @@ def note_fault(bridge: Bridge, error: BaseException) -> None:
     """Note where in the program a fault of ours happened, for `memtui doctor`; from any thread."""
     if not bridge.read_only:
         faults.note(bridge.state_dir, error, "workbench")
+
+
+def _only_if(wanted: Callable[[], bool], do: Callable[[T], None] | None) -> Callable[[T], None] | None:
+    """Have something done if it still is wanted when its turn comes: what was told waits behind other messages."""
+    return (lambda value: do(value) if wanted() else None) if do is not None else None
 
 
 Job = Callable[[], None]

@@ -152,6 +152,8 @@ def test_a_stream_tells_what_there_is_so_far_until_it_is_outdated(bridge: Bridge
 
     bridge.stream(first, told.append, what="search", group="search")
     assert seen.wait(100)
+    (part,) = box.wait(Finished)
+    part.then(part.result)
     bridge.stream(second, told.append, what="search", group="search")
     gate.set()
     for message in box.wait(Finished, count=2):
@@ -178,6 +180,21 @@ def test_a_dropped_group_tells_nothing(bridge: Bridge, box: Box) -> None:
     gate.set()
     bridge.run(lambda _: "end", what="end")
     assert [message.result for message in box.wait(Finished)] == ["end"]
+
+
+def test_what_was_told_is_taken_only_while_it_is_the_newest(bridge: Bridge, box: Box) -> None:
+    told: list[object] = []
+    bridge.run(lambda _: "first", told.append, what="read", latest="side")
+    box.wait(Finished)
+    bridge.run(lambda _: 1 / 0, what="read", otherwise=told.append, latest="side")
+    box.wait(Failed)
+    bridge.stream(lambda *_: "third", told.append, what="read", group="side")
+    box.wait(Finished, count=2)
+    bridge.drop("side")
+    for message in box.of(Finished):
+        message.then(message.result)
+    box.of(Failed)[0].otherwise(box.of(Failed)[0].error)
+    assert told == []
 
 
 def test_start_reads_follows_and_tells(bridge: Bridge, box: Box) -> None:

@@ -252,20 +252,24 @@ async def test_nothing_is_written_while_idle_nor_when_nothing_differs(writes: li
             await asyncio.sleep(0.1)
         assert len(writes) == 1
         await screen.press("j", "k", "M", "escape")
-        await asyncio.sleep(0.3)
+        returning = screen.browser.returning
+        await screen.until(lambda: returning._timer is None and kept(engine) == returning.now())
         before = len(writes)
         await screen.press("M", "escape")
-        await asyncio.sleep(0.3)
-        assert len(writes) == before
+        await screen.until(lambda: returning._timer is None)
+    assert len(writes) == before
 
 
 async def test_keys_in_a_row_are_written_once(monkeypatch: pytest.MonkeyPatch, writes: list[str]) -> None:
-    monkeypatch.setattr(place_file, "REST", 0.6)
+    monkeypatch.setattr(place_file, "REST", 1000)
     engine = engine_with(MANY)
     async with run(engine) as screen:
-        await screen.pilot.press(*"jjjj")
+        await screen.press(*"jjjj")
         assert len(writes) == 0
+        screen.browser.returning._keep()
         await screen.until(lambda: len(writes) == 1)
+        screen.browser.returning._keep()
+    assert len(writes) == 1
 
 
 async def test_leaving_keeps_the_place_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
