@@ -9,11 +9,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from memtui.agents.table import KNOWN, ONLY_RUN, canonical, traces_of
-from memtui.engine.model import Address, Change, is_person
+from memtui.engine.model import Address, AuditRecord, Change, is_person
 from memtui.safe_text import visible
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
+    from memtui.engine.proposal import Proposal
     from memtui.wire.output import Output
 
 UNKNOWN = "outside memtui"
@@ -101,6 +102,24 @@ def session_words(engine: "Engine", address: Address, sha: str | None) -> list[s
     asked = prompt_at(touch.agent, touch.prompt)
     said = f"Session {visible(touch.session)} of {title_of(touch.agent)} says it wrote this{visible(after)}."
     return [said, *([f"Asked: {visible(asked)}"] if asked else [])]
+
+
+def origins(engine: "Engine", records: Iterable[AuditRecord]) -> dict[int, "list[Proposal]"]:
+    """Find what was proposed of what records did, by the number of the record."""
+    asked = [one for one in records if one.txn]
+    proposed = engine.proposals.of({one.txn for one in asked})
+    found = {one.seq: [each for each in proposed if str(one.address) in each.targets] for one in asked}
+    return {seq: some for seq, some in found.items() if some}
+
+
+def origin_words(proposed: "Iterable[Proposal]") -> list[str]:
+    """Say for people who proposed what somebody accepted, and what in which session said so."""
+    said = []
+    for one in proposed:
+        heard = next((shown for shown in one.evidence if shown.kind == "turn"), None)
+        told = f", from session {heard.name[:8]}: {heard.quote}" if heard is not None else ""
+        said.append(visible(f"Proposal {one.id} of {who_words(one.by)}{told}"))
+    return said
 
 
 def taints(engine: "Engine", changes: Iterable[Change]) -> dict[Address, str]:

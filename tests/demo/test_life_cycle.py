@@ -13,14 +13,19 @@ from memtui.demo.worker import MARK
 from memtui.engine import now_ms
 from memtui.engine.model import Actor
 from memtui.engine.task import COMPLETED, FAILED
-from memtui.features.actors import session_words
+from memtui.features.activity.view_rows import Item, Step
+from memtui.features.activity.view_texts import show as show_row
+from memtui.features.actors import origins, session_words
 from memtui.features.changes.view_rows import InboxRows, load, row_runs
 from memtui.features.health.survey import Looker
+from memtui.features.history.view_rows import load as load_past
+from memtui.features.history.view_rows import show as show_past
 from memtui.features.pins.fate import lifted
 from memtui.features.proposals import apply
 from memtui.features.sessions.read_touches import read_touches
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import Workspace, workspace_of
+from memtui.ui.draw.difference import Look as Lines
 from memtui.ui.draw.times import Look as Clock
 from memtui.wire.session import Options, Session, open_in
 
@@ -119,6 +124,28 @@ def test_all_of_it_can_be_accepted_together_and_taken_back(lane: tuple[Session, 
     engine.undo.undo(actor=YOU)
     assert done.txn
     assert {path: path.read_bytes() for path in home.rglob("*.md")} == before
+
+
+def test_history_and_activity_say_from_which_turn_of_a_session_a_memory_came(lane: tuple[Session, Workspace]) -> None:
+    engine = lane[0].engine
+    work(*lane, "extract")
+    (one,) = [each for each in engine.proposals.all() if each.by == "rule:project"]
+    apply.decide(engine, [one.id], "accepted", actor=YOU)
+    done = apply.carry_out(engine, [one.id], actor=YOU)
+    said = f"Proposal {one.id} of rule:project, from session c9e41b7a: The release freeze for the bank holiday"
+    (record,) = [each for each in engine.history.audit(txn=done.txn) if each.after]
+    past = load_past(engine, record.address)
+    pages = [
+        show_past(engine, past, past.entries[0], None, now_ms(), Lines(width=200))[0],
+        show_row(engine, Item(Step((record,))), None, "", now_ms(), Lines(width=200)).page,
+    ]
+    for page in pages:
+        assert said in " ".join("".join(text for text, _ in line.runs) for line in page)
+    engine.undo.undo(actor=YOU)
+    engine.undo.redo(actor=YOU)
+    (told,) = origins(engine, engine.history.audit(txn=done.txn)).values()
+    assert told[0].evidence == one.evidence
+    assert not origins(engine, engine.history.audit(address=engine.roots.resolve("memtui:project/deploy.md")))
 
 
 def test_something_was_remembered_and_something_failed_which_goes_when_it_is_tried_again(

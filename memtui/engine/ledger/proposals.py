@@ -116,6 +116,12 @@ class ProposalTable:
         where = f"(state IN ({wanted}) AND id NOT IN ({back})) {opened} ORDER BY id LIMIT ?"
         return tuple(self._read(where, (limit,)))
 
+    @checked
+    def of(self, txns: Collection[str]) -> tuple[Proposal, ...]:
+        """What was proposed of what these steps of undo did, the oldest first."""
+        numbers = ", ".join(str(int(one)) for one in txns if one)
+        return tuple(self._read(f"txn IN ({numbers}) ORDER BY id", ())) if numbers else ()
+
     def _read(self, where: str, values: tuple[str | int, ...]) -> list[Proposal]:
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM proposals WHERE {where}", values, kinds=_CELLS)
         evidence: dict[int, list[Evidence]] = {row[0]: [] for row in rows}

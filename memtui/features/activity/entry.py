@@ -34,8 +34,9 @@ _VERBS = (
         "before it, and none is taken out; who can write your files can still forge all of it, and only a head that "
         "was kept elsewhere shows that.",
         "a list of records: seq, txn, address, new_address, actor, operation, kind (change, approval or setting), "
-        "before, after, at, state, note, who (asked for it, where a gateway said so); of the journal: n, at, kind, "
-        "body, prev, hash; --verify: one object: records, head",
+        "before, after, at, state, note, who (asked for it, where a gateway said so), proposed (id, by, run and "
+        "evidence of what was accepted); of the journal: n, at, kind, body, prev, hash; --verify: one object: records, "
+        "head",
         does="memtui.features.activity.verbs:log",
         rank=30,
     ),

@@ -1,13 +1,17 @@
 """Everything that was done: the audit, and one step after another taken back or made again."""
 
+from collections.abc import Iterable
+
 from memtui.agents.table import nearest
 from memtui.engine import now_ms
 from memtui.engine.model import APPROVALS, Done
 from memtui.engine.observation import OBSERVED
+from memtui.engine.proposal import Proposal
 from memtui.errors import MemtuiError, UsageError
-from memtui.features.actors import who_cell
+from memtui.features.actors import origin_words, origins, who_cell
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
+from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
 from memtui.wire.session import approver
 from memtui.wire.times import parse_time
@@ -40,8 +44,10 @@ def log(call: Call) -> int:
         records = tuple(one for one in records if one.operation != OBSERVED)
     if not records:
         _tell_actors(call, args.text("actor"))
+    proposed = origins(call.engine, records)
     if call.out.json:
-        call.out.document(values.listing(map(values.audit, records), truncated=truncated))
+        told = ({**values.audit(one), "proposed": _json(proposed.get(one.seq, ()))} for one in records)
+        call.out.document(values.listing(told, truncated=truncated))
         return outcomes.DONE
     if not records and call.out.terminal and not args.text("actor"):
         call.out.say("Nothing recorded.")
@@ -65,7 +71,7 @@ def log(call: Call) -> int:
                 f"{each.address} -> {each.new_address}" if each.new_address else str(each.address).removesuffix("/"),
                 each.before,
                 each.after,
-                each.note,
+                "; ".join(filter(None, (each.note, *origin_words(proposed.get(each.seq, ()))))),
             )
             for each in records
         ],
@@ -73,6 +79,14 @@ def log(call: Call) -> int:
     if truncated:
         call.out.say("There is more; --limit shows it.")
     return outcomes.DONE
+
+
+def _json(proposed: Iterable[Proposal]) -> list[Json]:
+    """Give what was proposed of a change: ids, by whom, in which run, and what showed it."""
+    return [
+        {"id": one.id, "by": one.by, "run": one.run, "evidence": [shown._asdict() for shown in one.evidence]}
+        for one in proposed
+    ]
 
 
 def _tell_actors(call: Call, wanted: str | None) -> None:

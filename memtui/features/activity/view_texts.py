@@ -23,7 +23,7 @@ from memtui.features.activity.view_rows import (
     where,
     writer,
 )
-from memtui.features.actors import KINDS, session_words
+from memtui.features.actors import KINDS, origin_words, origins, session_words
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
 from memtui.ui.draw.words import count_words
@@ -143,6 +143,8 @@ def show(
     """
     record = item.single
     who = session_words(engine, where(record), record.after) if record is not None and not away else []
+    if record is not None:
+        who += origin_words(origins(engine, [record]).get(record.seq, ()))
     lines = map(look.named, [*heading(item, operation, now), *who, *([how] if how else [])])
     top = words_page(*lines, style="description", width=look.width)
     closed = words_page(away, style="warning", width=look.width) if away and (record is not None or not how) else ()

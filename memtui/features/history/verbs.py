@@ -5,7 +5,7 @@ import os
 from memtui.diff.differences import unified
 from memtui.engine.model import Address, Version
 from memtui.errors import RefusedError, UsageError
-from memtui.features.actors import who_cell
+from memtui.features.actors import origin_words, origins, who_cell
 from memtui.wire import outcomes, places, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
@@ -21,6 +21,9 @@ def history(call: Call) -> int:
         return outcomes.DONE
     if not versions and call.out.terminal:
         call.out.say("No version was recorded yet.")
+    records = call.engine.history.audit(address=address, limit=1_000)
+    proposed = origins(call.engine, records)
+    told = {one.after: origin_words(proposed[one.seq]) for one in records if one.seq in proposed}
     call.out.table(
         (
             Column("VERSION", "sha"),
@@ -37,16 +40,12 @@ def history(call: Call) -> int:
                 asked[each.sha256].words if each.sha256 in asked else who_cell(call.out, each.actor, address.root),
                 each.bytes,
                 each.at,
-                _note(each.note, redacted=each.redacted),
+                ", ".join(filter(None, ("redacted" * each.redacted, each.note, *told.get(each.sha256, ())))),
             )
             for each in versions
         ],
     )
     return outcomes.DONE
-
-
-def _note(note: str, *, redacted: bool) -> str:
-    return ", ".join(part for part in ("redacted" * redacted, note) if part)
 
 
 def diff(call: Call) -> int:

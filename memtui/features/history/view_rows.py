@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import Address, AuditRecord, Draft, Version, is_person
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.features.actors import by, who_words
+from memtui.features.actors import by, origin_words, origins, who_words
 from memtui.safe_text import one_line, visible
 from memtui.ui.draw.difference import Look as Lines
 from memtui.ui.draw.difference import compare
@@ -365,7 +365,13 @@ def show(
         The page, and the lines at which the places that differ begin.
     """
     whole = whole or other is None or entry.kind == GONE
-    top = words_page(*heading(entry, None if whole else other, now), style="description", width=look.width)
+    wrote = [one for one in engine.history.audit(address=past.address) if one.after and one.after == entry.sha256]
+    proposed = origins(engine, wrote).values()
+    lines = [
+        *heading(entry, None if whole else other, now),
+        *(said for some in proposed for said in origin_words(some)),
+    ]
+    top = words_page(*lines, style="description", width=look.width)
     if entry.kind == GONE:
         return top, ()
     try:
