@@ -13,6 +13,8 @@ KINDS = ("add", "replace", "merge", "remove", "move", "describe", "mark", "note"
 
 WAITING = ("open", "later", "stale", "blocked")
 """States in which somebody has yet to decide; a stale or a blocked one can only be rejected."""
+KEEPS_AWAY = ("open", "later", "blocked", "accepted", "applying", "rejected")
+"""States in which a proposal needs not be made once more about the same versions."""
 DECIDED = ("applied", "rejected", "superseded")
 """States in which nobody has anything to decide any more."""
 NEVER = "never"

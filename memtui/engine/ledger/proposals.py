@@ -19,7 +19,17 @@ from memtui.engine.disk import fsio
 from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention, Step, Write
-from memtui.engine.proposal import AS_PROPOSED, DECIDED, NEVER, STATES, WAITING, Evidence, MarkChange, Proposal
+from memtui.engine.proposal import (
+    AS_PROPOSED,
+    DECIDED,
+    KEEPS_AWAY,
+    NEVER,
+    STATES,
+    WAITING,
+    Evidence,
+    MarkChange,
+    Proposal,
+)
 from memtui.engine.task import steps_from, steps_json
 from memtui.errors import ConflictError, NotFoundError
 
@@ -71,21 +81,18 @@ class ProposalTable:
         refusal = None if again else self.refusal(new)
         if refusal is not None:
             return self.get(refusal)
-        basis = _basis(new)
-        alike = "SELECT id, basis FROM proposals WHERE fingerprint = ? ORDER BY id DESC"
-        for number, before in list(db.execute(alike, (new.fingerprint,))):
-            known = self.get(str(number))
-            keeps_away = known.state in ("open", "later", "blocked") or (known.state == "rejected" and not again)
-            if keeps_away and before == basis:
-                return known
-            if known.state in WAITING:
+        known = self.keeps_away(new, again=again)
+        if known is not None:
+            return known
+        for (number,) in list(db.execute("SELECT id FROM proposals WHERE fingerprint = ?", (new.fingerprint,))):
+            if self.get(str(number)).state in WAITING:
                 self._conclude(db, number, "superseded", note="It was proposed anew.")
         db.execute(
             "INSERT INTO proposals (run, proposer, kind, steps, marks, why, confidence, fingerprint, basis, state, at,"
             " note, folders, turn) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 *(new.run, new.by, new.kind, steps_json(new.steps), json.dumps(new.marks), new.why, new.confidence),
-                *(new.fingerprint, basis, new.state, self._database.clock(), new.note, json.dumps(new.folders)),
+                *(new.fingerprint, _basis(new), new.state, self._database.clock(), new.note, json.dumps(new.folders)),
                 new.turn,
             ),
         )
@@ -98,6 +105,16 @@ class ProposalTable:
             "INSERT OR IGNORE INTO proposal_bases VALUES (?, ?)", [(number, bytes.fromhex(sha)) for sha in new.bases]
         )
         return self.get(str(number))
+
+    @checked
+    def keeps_away(self, new: Proposal, *, again: bool = False) -> Proposal | None:
+        """The same suggestion about the same versions, when it is to be decided or done, or was rejected; see `add`."""
+        alike = "SELECT id FROM proposals WHERE fingerprint = ? AND basis = ? ORDER BY id DESC"
+        for (number,) in self._database.rows(alike, (new.fingerprint, _basis(new)), kinds="i"):
+            known = self.get(str(number))
+            if known.state in KEEPS_AWAY and not (again and known.state == "rejected"):
+                return known
+        return None
 
     @checked
     def get(self, number: str) -> Proposal:

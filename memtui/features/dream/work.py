@@ -7,13 +7,13 @@ person in any case.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 
 from memtui.engine import Engine
 from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.model import Actor, FieldEdit, Remove, Step, Write
-from memtui.engine.proposal import Evidence, Proposal
+from memtui.engine.proposal import KEEPS_AWAY, Evidence, Proposal
 from memtui.errors import BusyError
 from memtui.features.dream import gates
 from memtui.features.dream.find import AUTOMATIC, Tidying, find, followed
@@ -46,10 +46,8 @@ def dream(working: Working) -> Planned:
         raise BusyError("Qwen Code tidies up its memory itself right now.", hint="Try again when it is done.")
     looked = look(working)
     answer = ask(working, looked.asks, KIND)
-    known = {one.fingerprint for one in (*working.engine.proposals.all(), *looked.made)}
-    refused = working.engine.proposals.refusal
-    told = by_worker(working.engine, answer)
-    more = [one for one in told if one.fingerprint not in known and refused(one) is None]
+    known = {one.fingerprint for one in looked.made}
+    more = [one for one in by_worker(working.engine, answer) if is_new(working.engine, one, known)]
     made = [one._replace(run=answer.run.id) for one in (*looked.made, *bounded(working.engine, more))]
     applied = standing(working, made)
     waiting = tuple(one for one in made if one not in applied)
@@ -70,8 +68,8 @@ def look(working: Working) -> Looked:
     """Find by rules what can be tidied up, judged and new; nothing is stored."""
     engine = working.engine
     found: Counter[str] = Counter()
-    stored = engine.proposals.all()
-    known = {one.fingerprint for one in stored}
+    stored = engine.proposals.all(KEEPS_AWAY)
+    known: set[str] = set()
     gone = {(one.by, removed) for one in stored if (removed := _removed(one.steps))}
     made: list[Proposal] = []
     left = 0
@@ -89,11 +87,17 @@ def look(working: Working) -> Looked:
             continue
         new = suggested(engine, one)
         new = new if new.folders else new._replace(folders=here)
-        if new.fingerprint not in known and engine.proposals.refusal(new) is None:
+        if is_new(engine, new, known):
             known.add(new.fingerprint)
             made.append(new)
     judged = bounded(engine, made)
     return Looked(judged, {"found": dict(found), "left": left}, lambda: asks(working, judged))
+
+
+def is_new(engine: Engine, one: Proposal, known: Collection[str]) -> bool:
+    """Whether a proposal is neither in this run nor kept away by what was proposed of the same versions before."""
+    table = engine.proposals
+    return one.fingerprint not in known and table.keeps_away(one) is None and table.refusal(one) is None
 
 
 def _removed(steps: Iterable[Step]) -> frozenset[Step]:

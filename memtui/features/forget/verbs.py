@@ -12,6 +12,7 @@ from memtui.engine.model import Address
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.forget.candidates import Candidate, named, search
 from memtui.features.forget.work import ForgetPlan, Forgotten, item_json, plan_forget, suggestion
+from memtui.features.tasks.lanes import refuse_off
 from memtui.telemetry import tell
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
@@ -39,6 +40,8 @@ def forget(call: Call) -> int:
     found = named(engine, ids, person=person) if ids else search(engine, roots, " ".join(words), person=person)
     wanted = plan_forget(engine, found)
     write = bool(ids) or args.flag("yes")
+    if write:
+        refuse_off(call.settings, "forget")
     if write and not ids and len(wanted.going) > MOST:
         raise RefusedError(
             f"{len(wanted.going):,} entries say this; at most {MOST} go by words alone.",

@@ -12,7 +12,7 @@ from memtui.engine.proposal import Proposal
 from memtui.engine.task import COMPLETED, FAILED, Task
 from memtui.features.dream.gates import HOUR_MS, KIND, gate
 from memtui.features.dream.work import A_RUN, ACTOR, look
-from memtui.features.proposals.apply import decide
+from memtui.features.proposals.apply import carry_out, decide
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import working_in
 from memtui.features.tasks.workspace import workspace_of
@@ -72,6 +72,26 @@ def test_it_proposes_and_writes_nothing_and_the_same_is_not_proposed_again(notes
     assert len(more) == A_RUN + 5
     _, still = dream()
     assert len(still) == A_RUN + 5
+
+
+@pytest.mark.parametrize("end", ["rejected", "stale", "applied"])
+def test_what_was_decided_comes_back_when_the_memories_are_others(notes: Path, end: str) -> None:
+    doubles(notes, 1)
+    (one,) = dream()[1]
+    with session().engine as engine:
+        if end == "stale":
+            engine.proposals.settle({one.id: (end, "")})
+        else:
+            decide(engine, [one.id], "rejected" if end == "rejected" else "accepted", actor=ME)
+            carry_out(engine, [one.id], actor=ME)
+    if end == "rejected":
+        assert len(dream()[1]) == 1, "the same memories are as they were"
+        for half in "ab":
+            (notes / f"0-{half}.md").write_text("Fact 0, and one more.\n")
+    doubles(notes, end == "applied")
+    again = dream()[1]
+    before = "superseded" if end == "stale" else end
+    assert ([each.state for each in again], again[-1].targets) == ([before, "open"], one.targets)
 
 
 def test_a_standing_rule_applies_at_once_as_one_step_and_a_mass_change_waits(notes: Path, config: Path) -> None:

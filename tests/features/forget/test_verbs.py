@@ -77,6 +77,15 @@ def test_what_is_not_clear_is_refused(world: World, words: tuple[str, ...], code
     assert world.held() == before
 
 
+def test_switched_off_it_is_only_shown(world: World, config: Path) -> None:
+    config.write_text("[lifecycle]\nenabled = false\n")
+    before = world.held()
+    assert len(world("forget", "4711").lines) == 2
+    for given in (("4711", "--yes"), ("--id", "n/code.md")):
+        assert world("forget", *given, "--json").error["code"] == "E_DISABLED"
+    assert world.held() == before
+
+
 def test_so_many_never_go_by_words_alone(world: World) -> None:
     world.write("many.md", "".join(f"- number {number} swordfish\n" for number in range(101)))
     before = world.held()
