@@ -17,6 +17,10 @@ from memtui.wire.output import Output
 
 WITHOUT_A_VERB = "memtui.features.setup.verbs:workbench"
 """What bare `memtui` does."""
+ELSEWHERE = "memtui.features.hosts.verbs:elsewhere"
+"""What does all that has `--on`."""
+ASKED = "--asked="
+"""How the one word begins that `memtui/features/hosts/asked.py` makes."""
 _NO_SETTINGS = ("completion", "config", "context", "doctor", "mcp")
 """Verbs that must work although the configuration cannot be read, as every hook must."""
 
@@ -33,6 +37,8 @@ def run(words: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if words is None else words)
     out = output.standard(json=peek_json(given))
     try:
+        if given and given[0].startswith(ASKED):
+            given = _asked(given[0], out)
         status = _carry_out(parse(given), out)
         out.flush()
     except KeyboardInterrupt:
@@ -48,9 +54,21 @@ def run(words: Sequence[str] | None = None) -> int:
     return status
 
 
+def _asked(word: str, out: Output) -> list[str]:
+    """Take up what memtui on another machine asks for, and tell both of its streams where the answer begins."""
+    words: list[str]
+    line, words = load("memtui.features.hosts.asked:unpack")(word)
+    out.line(line)
+    out.flush()
+    out.say(line)
+    out.json = peek_json(words)
+    return words
+
+
 def _carry_out(parsed: Parsed, out: Output) -> int:
     verb, options = parsed.verb, parsed.options
-    if options.flag("version"):
+    away = options.text("on") is not None and not options.flag("help")
+    if options.flag("version") and not away:
         out.fact({"version": __version__}, f"memtui {__version__}")
         return outcomes.DONE
     if options.flag("help") or (verb and verb.name == "help"):
@@ -61,12 +79,15 @@ def _carry_out(parsed: Parsed, out: Output) -> int:
 
     out.secrets = options.flag("show_secrets")
     call = Call(parsed.arguments, options, out)
-    if (verb is None or verb.name not in _NO_SETTINGS) and not parsed.arguments.flag("hook"):
+    if (away or verb is None or verb.name not in _NO_SETTINGS) and not parsed.arguments.flag("hook"):
         terminal = call.settings.terminal
         color = not terminal.no_color and terminal.name not in ("", "dumb")
         out.adapt(ascii_only=call.settings.ascii, color=color)
     try:
-        status: int = load(verb.does if verb else WITHOUT_A_VERB)(call)
+        if away:
+            status: int = load(ELSEWHERE)(call, verb, options.text("on"), version=options.flag("version"))
+        else:
+            status = load(verb.does if verb else WITHOUT_A_VERB)(call)
         return status
     except (MemtuiError, BrokenPipeError):
         raise

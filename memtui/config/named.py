@@ -18,7 +18,7 @@ class NamedKey(NamedTuple):
     text: str
     """One sentence."""
     kind: str = "text"
-    """`text`, `texts`, `number`, `yes/no`, `secret` (where a secret is), `url`, `zone` or `hours`."""
+    """`text`, `texts`, `number`, `yes/no`, `secret` (where a secret is), `url`, `zone`, `host` or `hours`."""
     needed: bool = False
     choices: tuple[str, ...] = ()
 
@@ -86,6 +86,15 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
                 "texts",
                 needed=True,
             ),
+        ),
+    ),
+    "hosts": (
+        "A table for each other machine, for the option `--on NAME`; without a key it is reached by `ssh NAME`.",
+        (
+            NamedKey("ssh", "What ssh calls it, such as `ann@build`; the table's name otherwise.", "host"),
+            NamedKey("argv", "A program that runs there what is added to it, instead of ssh.", "texts"),
+            NamedKey("command", 'How memtui is started there; `["memtui"]` otherwise.', "texts"),
+            NamedKey("project", "The project there, an absolute path."),
         ),
     ),
     "budgets": (

@@ -13,6 +13,8 @@ from memtui.config.named import NAMED, NamedEntry, NamedKey, NamedValue
 _NAME_LIMIT = 100
 _REFERENCE = re.compile(r"(env:[A-Za-z_][A-Za-z0-9_]*|file:(/|~/)[^\0]+)")
 _HOURS = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]-([01][0-9]|2[0-3]):[0-5][0-9]")
+_HOST = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.@:-]*")
+_HOST_HINT = "Write letters, digits, `.`, `_`, `-`, `@` and `:`, with no `-` at the beginning."
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,}")
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 """Hosts to which a plain `http:` address may lead."""
@@ -39,6 +41,8 @@ def entry(table: str, name: str, given: object) -> NamedEntry:
         raise NamedError(table, f"{name!r} cannot be a name.", f"Use 1 to {_NAME_LIMIT} visible characters.")
     if table == "budgets" and name not in ("jobs", "org") and not name.startswith("channel:"):
         raise NamedError(place, f"{name!r} is nothing that has a budget.", f"There are: {BUDGETS}.")
+    if table == "hosts" and not _HOST.fullmatch(name):
+        raise NamedError(place, f"{name!r} cannot be a host's name.", _HOST_HINT)
     if not isinstance(given, dict):
         raise NamedError(
             place, f"{place} is not a table.", f"Write [{place}], and below it lines like {next(iter(keys))} = ..."
@@ -80,6 +84,8 @@ def _wrong(key: NamedKey, value: str) -> tuple[str, str] | None:
         return f"is {value!r}", f"There are: {', '.join(key.choices)}."
     if key.kind == "hours" and not _HOURS.fullmatch(value):
         return f"is {value!r}", "Write hours such as 22:00-07:00."
+    if key.kind == "host" and not _HOST.fullmatch(value):
+        return f"is {value!r}", _HOST_HINT
     if key.kind == "zone" and not is_zone(value):
         return f"is {value!r}", "Write a time zone such as Europe/Berlin."
     if key.kind == "secret" and not _REFERENCE.fullmatch(value):

@@ -48,6 +48,7 @@ FEATURES: Mapping[str, tuple[str, ...]] = {
     "budgets": ("budget",),
     "team": ("team",),
     "serve": ("serve",),
+    "hosts": ("host",),
     "install": ("install", "uninstall"),
     "sessions": ("sessions",),
     "setup": ("doctor", "config", "keys", "completion", "demo", "web", "help"),

@@ -6,6 +6,7 @@ A command that needs no memories (help, completion, config) must not pay for fin
 from __future__ import annotations
 
 import sys
+from collections.abc import Collection
 
 from memtui.config.read import load_settings, read_environment
 from memtui.config.settings import Settings
@@ -88,10 +89,12 @@ class Call:
             roots=tuple(given.texts("root")),
         )
 
-    def again(self) -> list[str]:
-        """The global options as they were given, for another memtui that stands where this one does."""
+    def again(self, without: Collection[str] = ()) -> list[str]:
+        """The global options as they were given, but those named, for another memtui."""
         words = []
         for param in GLOBALS:
+            if param.name in without:
+                continue
             if param.kind == "flag":
                 words += [param.name] if self._given.flag(param.key) else []
             else:
@@ -163,8 +166,18 @@ class Call:
 
         Raises:
             UsageError: there is none, or there are two.
-            MemtuiError: it cannot be read, or it is too big to be anybody's memory.
+            MemtuiError: it cannot be read, is too big to be anybody's memory, or is not what `--given` says.
         """
+        data, sha = self._text(), self._given.text("given")
+        if sha is None:
+            return data
+        from hashlib import sha256
+
+        if not sha256(data).hexdigest().startswith(sha):
+            raise RefusedError("The text did not arrive whole.", code="E_TEXT", hint="Send it again.")
+        return data
+
+    def _text(self) -> bytes:
         file, dash = self.args.text("file"), self.args.text("source")
         if file is not None and dash is not None:
             raise UsageError("The text is given twice.", hint="Give either `-` or --file FILE.")

@@ -35,6 +35,8 @@ GLOBALS = (
     Param(
         "--actor", "who the changes are recorded for (default: cli, or the agent that runs the command)", metavar="NAME"
     ),
+    Param("--on", "do it on another machine, one that [hosts] of the settings names", metavar="HOST"),
+    Param("--given", "the sha-256 of the text it is given; one that is not that text is refused", "sha", metavar="SHA"),
     Param("--ascii", "draw with ASCII only", "flag"),
     Param("--show-secrets", "print secrets on a terminal as they are, not masked", "flag"),
     Param("--calm", "no animation, few repaints (for slow links)", "flag"),

@@ -1,0 +1,1 @@
+"""Other machines, reached by the ssh of the user."""

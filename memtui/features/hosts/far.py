@@ -1,0 +1,313 @@
+"""One call of memtui on another machine: what is sent, what is taken of the answer, and what its end means.
+
+Nothing of the other machine is trusted: an answer begins with a word that nobody there could guess, and is limited in
+bytes, bytes of a line and seconds. Whether a change was made whose answer was lost is not guessed: a guarded save is
+sent again, which finds its own text there, or the version it expects, or somebody else's.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from threading import Event, Thread, Timer
+from typing import IO, NamedTuple
+
+from memtui.engine.disk import fsio
+from memtui.errors import CODES, BusyError, MemtuiError, RefusedError, StorageError
+from memtui.features.hosts import asked
+from memtui.features.hosts.reach import HostAway, words_for
+from memtui.wire.outcomes import Json
+
+ANSWER, LINE, NOISE = 64 << 20, 8 << 20, 1 << 20
+"""Bytes: of an answer, of one line of one, of what a login may print before it."""
+SECONDS = 60.0
+"""For an answer that is read whole."""
+AGAIN = (0.5, 2.0)
+"""Seconds before a guarded change whose answer was lost is sent again."""
+_CHUNK = 1 << 16
+_LAST = 2_000
+_STATUSES = frozenset((*range(9), 130, 141))
+"""What memtui ends with; another number is the program's that reaches it."""
+_UNTRUSTED = ("Host key verification failed", "HOST IDENTIFICATION HAS CHANGED", "Permission denied")
+_MISSING = (126, 127)
+_UNKNOWN = "What was asked may have been done there; look before you ask again."
+
+
+class Far(NamedTuple):
+    """Who asks what, where."""
+
+    host: HostAway
+    words: Sequence[str]
+    given: bytes | IO[bytes] | None = None
+    """The text it gets, or a stream that it reads."""
+    seconds: float | None = None
+    """None: as long as it takes."""
+    limit: int | None = ANSWER
+    """Bytes of the answer; None: any, as of one that follows what happens."""
+
+
+class _Begun:
+    """Leaves out what stands before an answer, and counts."""
+
+    def __init__(self, mark: str, limit: int | None) -> None:
+        self._line = asked.line(mark).encode()
+        self._limit = limit
+        self.before = b""
+        """What was printed before it, the last of it."""
+        self.begun = False
+        self._count = self._since = 0
+
+    def take(self, data: bytes) -> bytes:
+        """Give the part of what was printed that belongs to the answer.
+
+        Raises:
+            ValueError: there is too much of it; the words say of what.
+        """
+        if not self.begun:
+            self._count += len(data)
+            self.before += data
+            head, found, data = self.before.partition(self._line)
+            if not found:
+                self.before = self.before[-_LAST:]
+                if self._count > NOISE:
+                    raise ValueError("printed more than a login does")
+                return b""
+            self.before, self.begun, self._count = head[-_LAST:], True, 0
+        self._count += len(data)
+        head, newline, last = data.rpartition(b"\n")
+        longest = max(self._since + len(data.partition(b"\n")[0]), *map(len, head.split(b"\n")), len(last))
+        self._since = len(last) if newline else self._since + len(data)
+        if longest > LINE and self._limit is None:
+            raise ValueError("sent a line that has no end")
+        if self._limit is not None and self._count > self._limit:
+            raise ValueError(f"sent more than {self._limit:,} bytes")
+        return data
+
+
+def call(far: Far, take: Callable[[bytes], None], tell: Callable[[str], object] = bool) -> int:
+    """Have memtui there carry out a command line, and pass on what it prints.
+
+    Args:
+        far: what and where.
+        take: gets the bytes of its answer, as they come.
+        tell: gets each line of what it says beside the answer; hostile, as the answer is.
+
+    Returns:
+        Its exit number.
+
+    Raises:
+        RefusedError: `E_HOST`: ssh does not trust that machine, or it does not let us in.
+        BusyError: `E_OFFLINE`: it is not in reach, or the connection ended before the answer did.
+        StorageError: `E_REMOTE`: what came is no answer of memtui.
+    """
+    mark = secrets.token_hex(16)
+    given = far.given if isinstance(far.given, bytes) else None
+    argv = words_for(far.host, (asked.pack(mark, far.words, given),))
+    process = _start(far, argv)
+    late = Event()
+
+    def end_late() -> None:
+        late.set()
+        _end(process)
+
+    timer = Timer(far.seconds or 0.0, end_late)
+    timer.daemon = True
+    if far.seconds is not None:
+        timer.start()
+    beside = _Begun(mark, None)
+    if process.stdin is not None and given is not None:
+        Thread(target=_feed, args=(process.stdin, given), daemon=True).start()
+        process.stdin = None
+    reader = Thread(target=_listen, args=(process.stderr, beside, tell), daemon=True)
+    reader.start()
+    answer, wrong = _Begun(mark, far.limit), ""
+    try:
+        wrong = _read(process, answer, take)
+        status = process.wait()
+    finally:
+        timer.cancel()
+        _end(process)
+        reader.join(1.0)  # a connection that is kept may hold the other stream open
+        for pipe in (process.stdout, process.stderr if not reader.is_alive() else None):
+            if pipe is not None:
+                pipe.close()
+    said = beside.before if not beside.begun else b""
+    if wrong or late.is_set() or status not in _STATUSES or not answer.begun:
+        raise _failed(far, status, wrong, said.decode("utf-8", "replace"), late=late.is_set(), begun=answer.begun)
+    return status
+
+
+def ask(host: HostAway, words: Sequence[str], given: bytes | None = None, *, seconds: float = SECONDS) -> Json:
+    """Have memtui there answer with one JSON document.
+
+    Raises:
+        MemtuiError: what `call` raises; or what memtui there answers, with its code.
+    """
+    parts: list[bytes] = []
+    status = call(Far(host, ("--json", *words), given, seconds), parts.append)
+    try:
+        found = json.loads(b"".join(parts))
+        if not isinstance(found, dict):
+            raise TypeError(found)
+    except (ValueError, TypeError, RecursionError):
+        if status:
+            raise _remote(host, f"memtui there ended with {status}, and did not say why") from None
+        raise _remote(host, "its answer is no JSON object") from None
+    error = found.get("error")
+    if isinstance(error, dict):
+        raise _theirs(host, error)
+    return found
+
+
+def guarded(once: Callable[[], int], *, pause: Callable[[float], None] = time.sleep) -> int:
+    """Make a guarded change, and again when its answer was lost: it is made once, whichever call made it.
+
+    Raises:
+        MemtuiError: what the last try raised.
+    """
+    for seconds in AGAIN:
+        try:
+            return once()
+        except BusyError as error:
+            if error.code != "E_OFFLINE":
+                raise
+        pause(seconds)
+    return once()
+
+
+def folder(host: HostAway) -> str | None:
+    """Give the folder in which the program is run that reaches a machine; None: this one."""
+    if host.argv:
+        return None
+    fsio.make_root(host.run)
+    return host.run
+
+
+def _start(far: Far, argv: list[str]) -> subprocess.Popen[bytes]:
+    given: int | IO[bytes] = subprocess.PIPE if isinstance(far.given, bytes) else far.given or subprocess.DEVNULL
+    try:
+        return subprocess.Popen(
+            argv,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            cwd=folder(far.host),
+        )
+    except (OSError, ValueError) as error:
+        raise RefusedError(
+            f"{argv[0]} cannot be started: {error}.", code="E_HOST", hint="Install OpenSSH, or set argv in [hosts]."
+        ) from None
+
+
+def usable(host: HostAway) -> str:
+    """Say why a machine cannot even be tried; empty where it can."""
+    program = host.argv[0] if host.argv else "ssh"
+    return "" if shutil.which(program) else f"there is no program {program!r} here"
+
+
+def _feed(pipe: IO[bytes], given: bytes) -> None:
+    """Write all that it gets; it may end before it read that."""
+    with suppress(BrokenPipeError), pipe:
+        pipe.write(given)
+
+
+def _listen(pipe: IO[bytes] | None, beside: _Begun, tell: Callable[[str], object]) -> None:
+    """Pass on the lines of the other stream that belong to memtui."""
+    if pipe is None:
+        return
+    rest = b""
+    with suppress(ValueError):  # there is no end to what it says: nobody listens to the rest
+        while data := os.read(pipe.fileno(), _CHUNK):
+            *lines, rest = (rest + beside.take(data)).split(b"\n")
+            for one in lines:
+                tell(one.decode("utf-8", "replace"))
+            rest = rest[-_CHUNK:]
+    if rest:
+        tell(rest.decode("utf-8", "replace"))
+
+
+def _read(process: subprocess.Popen[bytes], answer: _Begun, take: Callable[[bytes], None]) -> str:
+    """Read an answer to its end; says what is wrong with it."""
+    pipe = process.stdout
+    while pipe is not None and (data := os.read(pipe.fileno(), _CHUNK)):
+        try:
+            data = answer.take(data)
+        except ValueError as error:
+            _end(process)
+            return str(error)
+        if data:
+            take(data)
+    return ""
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program and what it started; one that has ended stays ended."""
+    if process.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGTERM)
+    process.wait()
+
+
+def _failed(far: Far, status: int, wrong: str, said: str, *, late: bool, begun: bool) -> MemtuiError:
+    """Make the error of a call that has no whole answer."""
+    host = far.host
+    last = said.strip().rpartition("\n")[2][-300:]
+    why = f": {last}" if last else ""
+    if wrong:
+        return _remote(host, f"it {wrong}")
+    if late:
+        return BusyError(
+            f"{host.name} gave no answer within {far.seconds:g} seconds.", code="E_OFFLINE", unharmed=_UNKNOWN
+        )
+    if any(words in said for words in _UNTRUSTED):
+        return RefusedError(
+            f"ssh does not trust {host.name}, or is not let in{why}",
+            code="E_HOST",
+            hint=f"Connect once by hand, and look at its key: {host.shown}",
+        )
+    if status in _MISSING or (status in _STATUSES and not begun):
+        return _remote(host, f"there is no memtui that answers, or it is too old{why}")
+    if begun:
+        return BusyError(
+            f"The connection to {host.name} ended before the answer did{why}",
+            code="E_OFFLINE",
+            unharmed=_UNKNOWN,
+            hint="Try again; a guarded save may be sent twice.",
+        )
+    return BusyError(
+        f"{host.name} is not in reach{why}",
+        code="E_OFFLINE",
+        unharmed=_UNKNOWN if far.given else "Nothing was changed.",
+        hint=f"Look whether this works: {host.shown}",
+    )
+
+
+def _remote(host: HostAway, what: str) -> StorageError:
+    return StorageError(
+        f"{host.name} gave no answer that can be used: {what}.",
+        code="E_REMOTE",
+        unharmed=_UNKNOWN,
+        hint=f"On {host.name}: install this version of memtui, or name its place, `command` in [hosts.{host.name}].",
+    )
+
+
+def _theirs(host: HostAway, error: Json) -> MemtuiError:
+    """Make an error of what memtui there says; its code only where it is one of ours."""
+    code, message = str(error.get("code")), str(error.get("message"))[:_LAST]
+    hint, unharmed = (str(error.get(key) or "")[:_LAST] for key in ("hint", "unharmed"))
+    details = {key: value for key, value in error.items() if key.endswith("sha256") and isinstance(value, str | None)}
+    return RefusedError(
+        f"{host.name}: {message}",
+        code=code if code in CODES else "E_REMOTE",
+        hint=hint,
+        unharmed=unharmed,
+        details=dict(details),
+    )
