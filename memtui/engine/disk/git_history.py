@@ -57,7 +57,9 @@ class CheckoutHistory(NamedTuple):
     moved: Mapping[tuple[str, str], str]
     """Where a file went that a commit removed and put elsewhere as it was, by path and commit."""
     since: int
-    """When the oldest of these commits was made."""
+    """When the oldest commit that was looked at was made."""
+    root: str = ""
+    """The first commit there was, in hex; empty: it was not come to. What it brought is no change."""
 
 
 class _Missing(Exception):  # noqa: N818 - it never leaves this module
@@ -100,6 +102,7 @@ def _walk(
 ) -> CheckoutHistory:
     changes: dict[str, list[CommittedChange]] = {}
     moved: dict[tuple[str, str], str] = {}
+    root = ""
     end, count, size, since = monotonic() + SECONDS, 0, 0, 0
     at: bytes | None = head
     for _ in range(COMMITS):
@@ -108,6 +111,7 @@ def _walk(
         try:
             tree, parent, since = _commit(objects, at)
             if parent is None:
+                root = at.hex()
                 break
             found = _differ(objects, _commit(objects, parent)[0], tree)
         except _Missing:
@@ -120,9 +124,8 @@ def _walk(
         count += len(found)
         size += sum(map(len, found))
         at = parent
-    return CheckoutHistory(
-        checkout, head.hex(), names, default, {path: tuple(each) for path, each in changes.items()}, moved, since
-    )
+    each = {path: tuple(some) for path, some in changes.items()}
+    return CheckoutHistory(checkout, head.hex(), names, default, each, moved, since, root)
 
 
 def _commit(objects: GitObjects, sha: bytes) -> tuple[bytes, bytes | None, int]:

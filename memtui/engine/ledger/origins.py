@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memtui.diff.lines import matching, split_lines
 from memtui.engine.ledger.database import DAY_MS, Database, checked
@@ -22,10 +22,12 @@ from memtui.errors import MemtuiError
 if TYPE_CHECKING:
     from memtui.engine.ledger.versions import VersionTable
 
-PROVEN, MATCHED, LINES, NEAR, OUTSIDE, BEFORE = "proven", "matched", "lines", "near", "outside", "before"
+PROVEN, MATCHED, LINES, NEAR, GIT = "proven", "matched", "lines", "near", "git"
+OUTSIDE, BEFORE = "outside", "before"
 """How it is known, best first: memtui wrote it; a session says it wrote this very text; it says it wrote these lines;
-it wrote the file at that time and nothing else is known; somebody wrote it; it was there before memtui looked."""
-LEVELS = (PROVEN, MATCHED, LINES, NEAR, OUTSIDE, BEFORE)
+it wrote the file at that time and nothing else is known; a commit names somebody, which is never kept, because git
+keeps it; somebody wrote it; it was there before memtui looked."""
+LEVELS = (PROVEN, MATCHED, LINES, NEAR, GIT, OUTSIDE, BEFORE)
 NEAR_MS = 10_000
 """A call so long before a version was seen may have made it; and so much may clocks differ."""
 MOVED = 3
@@ -103,12 +105,15 @@ def settled(
     return tuple(found)
 
 
-def inherited(old: Sequence[str], before: Origins, new: Sequence[str]) -> list[LineOrigin | None]:
+T = TypeVar("T")
+
+
+def inherited(old: Sequence[str], before: Sequence[T], new: Sequence[str]) -> list[T | None]:
     """Give each line of a text the origin it had in the text before; None where it is new there.
 
     What stands in both keeps it, and so does a block of lines that was moved.
     """
-    found: list[LineOrigin | None] = [None] * len(new)
+    found: list[T | None] = [None] * len(new)
     kept: set[int] = set()
     for run in matching(old, new):
         kept.update(range(run.a, run.a + run.size))

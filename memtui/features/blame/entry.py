@@ -32,12 +32,12 @@ FEATURE = Feature(
                 ("memtui blame claude-code:project/testing.md --line 12 --json", "one line, for a program"),
             ),
             "How it is known, best first: proven (memtui wrote it), matched (a session says it wrote this very text), "
-            "lines (it says it wrote these lines), near (it wrote the file then, and nothing else is known), outside, "
-            "before (it was there before memtui looked). A session's file can be forged, so what it says is never "
-            "proven. Sessions are read where you allowed it (`memtui sessions`). Who wrote a line is kept when old "
-            "versions go, are redacted, and when the memory is renamed.",
+            "lines (it says it wrote these lines), near (it wrote the file then, and nothing else is known), git (a "
+            "commit names its author), outside, before (it was there before memtui looked). What a session's file or a "
+            "commit says can be forged, so it is never proven. Sessions are read where you allowed it (`memtui "
+            "sessions`). Who wrote a line is kept when old versions go, are redacted, and when the memory is renamed.",
             "one object: address, sha256, lines (each a run: first, last, actor, level, agent, session, who, at, "
-            "taint, candidates; with --prompts: prompt)",
+            "commit, taint, candidates; with --prompts: prompt)",
             does="memtui.features.blame.verbs:blame_verb",
             rank=55,
         ),

@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import title_of
-from memtui.engine.ledger.origins import BEFORE, LINES, MATCHED, NEAR, OUTSIDE, PROVEN, LineOrigin, of_text
+from memtui.diff.lines import split_lines
+from memtui.engine.ledger.origins import (
+    BEFORE,
+    GIT,
+    LINES,
+    MATCHED,
+    NEAR,
+    NEAR_MS,
+    OUTSIDE,
+    PROVEN,
+    LineOrigin,
+    of_text,
+)
 from memtui.errors import MemtuiError
 from memtui.features.actors import UNKNOWN, who_words
+from memtui.features.blame.committed import CommittedLine, committed
 from memtui.mask import BEGIN, secrets
 from memtui.transcripts.prompts import prompt_at
 from memtui.wire.outcomes import Json
@@ -24,6 +38,7 @@ SAID = {
     MATCHED: "its session says it wrote this very text",
     LINES: "its session says it wrote these lines",
     NEAR: "its session wrote the file then; what it wrote is not known",
+    GIT: "its commit says so, as anybody can have written there",
     OUTSIDE: "no session claims it",
     BEFORE: "it was there before memtui looked",
 }
@@ -46,6 +61,8 @@ class BlamedRun(NamedTuple):
     """Others of which the same can be said."""
     asked: str = ""
     """Who asked for it, where a gateway said so: `ann · qwen · team-eng`."""
+    commit: str = ""
+    """With the level `git` the commit they came with, in hex."""
 
     def who(self, root: str) -> str:
         """Name who wrote them, for people."""
@@ -53,6 +70,8 @@ class BlamedRun(NamedTuple):
             return self.asked
         if self.touch is not None:
             return title_of(self.touch.agent) + ("?" if self.rivals else "")
+        if self.level == GIT:
+            return f"git says {self.actor}"
         return "before memtui" if self.level == BEFORE else who_words(self.actor, root)
 
 
@@ -84,16 +103,33 @@ def blame(engine: Engine, address: Address) -> Blamed:
     lines = masked_lines(now.bytes.decode("utf-8", "replace"))
     makers = engine.turns.makers(uid, address.path)
     shas = {(one.at, one.actor): one.sha256 for one in engine.history.of(address)} if makers else {}
+    gits = _of_git(engine, address, known, now.bytes)
     runs, at = [], 0
-    for origin, group in groupby(known):
+    for (origin, git), group in groupby(zip(known, gits, strict=True)):
         count = len([*group])
         run = _run(origin, touches, at, tuple(lines[at : at + count]))
+        if git is not None:
+            run = run._replace(at=git.at, actor=git.author, level=GIT, commit=git.commit)
         turn = makers.get(shas.get((origin.at, origin.actor), ""))
         if turn is None and run.touch is not None and run.touch.prompt is not None and makers:
             turn = engine.turns.of_prompt(run.touch.session, run.touch.prompt.sha)
         runs.append(run._replace(asked=turn.words if turn else ""))
         at += count
     return Blamed(address, now.sha256, tuple(runs))
+
+
+def _of_git(
+    engine: Engine, address: Address, known: Sequence[LineOrigin], data: bytes
+) -> Sequence[CommittedLine | None]:
+    """What git says of the lines nobody else is known for, where a commit had them before memtui did."""
+    unknown = [not one.touch and one.level in (OUTSIDE, BEFORE) for one in known]
+    if not any(unknown):
+        return [None] * len(known)
+    found = committed(engine.roots.file_path(address), split_lines(data.decode("utf-8", "surrogateescape")))
+    return [
+        git if asked and git is not None and git.at <= one.at + NEAR_MS else None
+        for one, asked, git in zip(known, unknown, found, strict=True)
+    ]
 
 
 def masked_lines(text: str) -> list[str]:
@@ -123,6 +159,7 @@ def run_json(run: BlamedRun, *, prompts: bool) -> Json:
         "level": run.level,
         "agent": touch.agent if touch else None,
         "session": touch.session if touch else None,
+        "commit": run.commit or None,
         "who": run.asked or None,
         "at": rfc3339(touch.at if touch else run.at),
         "taint": (touch.taint or None) if touch else None,
@@ -142,7 +179,7 @@ def about(run: BlamedRun, root: str) -> list[str]:
         said = f"Changed {UNKNOWN}; {SAID[run.level]}"
     else:
         said = f"{who[0].upper()}{who[1:]}: {SAID[run.level]}"
-    lines = [f"{said}."]
+    lines = [f"{said}.", *([f"Commit {run.commit}"] if run.commit else [])]
     if run.touch is None:
         return lines
     asked = prompt_at(run.touch.agent, run.touch.prompt)

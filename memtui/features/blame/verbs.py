@@ -30,7 +30,7 @@ def blame_verb(call: Call) -> int:
 
 def _rows(run: BlamedRun, root: str, wanted: int) -> list[tuple[str | int | None, ...]]:
     touch = run.touch
-    known = (touch.session[:SHORT], touch.taint) if touch is not None else ("", "")
+    known = (touch.session[:SHORT], touch.taint) if touch is not None else (run.commit[:SHORT], "")
     return [
         (run.first + at, touch.at if touch else run.at, run.who(root), run.level, *known, text)
         for at, text in enumerate(run.text)

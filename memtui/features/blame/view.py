@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from memtui.config.read import reread
-from memtui.engine.ledger.origins import PROVEN
+from memtui.engine.ledger.origins import GIT, PROVEN
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
 from memtui.features.blame.lines import Blamed, BlamedRun, about, blame
@@ -40,10 +40,10 @@ class BlameView(ListView[BlamedRun]):
     ID: ClassVar[str] = "blame"
     HELP = """Who wrote each line of this memory, and how that is known, best first: proven, memtui wrote it; matched,
 a session's own file says it wrote this very text; lines, it says it wrote these lines; near, it wrote the file then and
-no more is known; outside; before memtui looked. Beside it are the session, what was asked (read again from the session
-and masked, or gone with it) and what it had taken in from outside. Sessions are read only where you said yes to that:
-`memtui sessions on`, or `project`. enter opens the memory at the line,
-H its versions."""
+no more is known; git, a commit names its author; outside; before memtui looked. Beside it are the session, what was
+asked (read again from the session and masked, or gone with it) and what it had taken in from outside. Sessions are read
+only where you said yes to that: `memtui sessions on`, or `project`. enter opens the memory at the line, H its
+versions."""
     EMPTY = ("It is empty.",)
     NO_MATCH = "No line matches"
 
@@ -106,7 +106,9 @@ H its versions."""
         at = touch.at if touch is not None else item.at
         who = fit(visible(item.who(self.address.root)), 16 if wide else 12, plain=plain)
         lines = f"{item.first}" if item.first == item.last else f"{item.first}-{item.last}"
-        session = fit(visible(touch.session[:SHORT]) if touch is not None else "", SHORT, plain=plain) + " "
+        session = (
+            fit(visible(touch.session[:SHORT]) if touch is not None else item.commit[:SHORT], SHORT, plain=plain) + " "
+        )
         first = next((line for line in item.text if line.strip()), "")
         lead: list[Run] = [
             (f"{who} ", "agent" if touch is not None else "name"),
@@ -137,7 +139,7 @@ H its versions."""
 
         def page(engine: Engine) -> Page:
             del engine  # what was asked is read from the session's file
-            traced = item.touch is not None or item.level == PROVEN
+            traced = item.touch is not None or item.level in (PROVEN, GIT)
             unread = not traced and place is not None and consent(reread(self.host.settings), place).skipped
             hints = [UNREAD] if unread else []
             known = words_page(*map(visible, about(item, root)), *hints, style="name", width=width)

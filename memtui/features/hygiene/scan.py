@@ -164,14 +164,20 @@ def _size(text: str) -> int:
 def _quoted(text: str, place: _Place, hidden: Sequence[Secret]) -> str:
     """What stands at a place, without the secrets that reach into it, and with its neighbours if it is short."""
     start, end = place.start, place.end
+    lead = tail = ""
     if end - start < _AROUND:
-        start = max(start - _AROUND, text.rfind("\n", 0, start) + 1)
-        line_end = text.find("\n", end)
-        end = min(end + _AROUND, len(text) if line_end < 0 else line_end)
+        first, last = text.rfind("\n", 0, start) + 1, text.find("\n", end)
+        last = len(text) if last < 0 else last
+        if start - first > _AROUND:  # whole words, where one is near
+            lead, first = "…", start - _AROUND + max(text[start - _AROUND - 1 : start].find(" "), 0)
+        if last - end > _AROUND:
+            cut = text[end : end + _AROUND + 1].rfind(" ")
+            tail, last = "…", end + (cut if cut > 0 else _AROUND)
+        start, end = first, last
     end = min(end, start + 20 * _SHOWN)
-    pieces = []
+    pieces = [lead]
     for one in hidden:
         if one.start < end and start < one.end:
             pieces += [text[start : max(start, one.start)], f"{BEGIN}{one.kind}]"]
             start = one.end
-    return "".join((*pieces, text[start : max(start, end)]))
+    return "".join((*pieces, text[start : max(start, end)], tail))

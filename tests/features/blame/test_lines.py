@@ -14,6 +14,7 @@ from memtui.features.changes.view_rows import show
 from memtui.ui.draw.difference import Look
 from tests.cli.conftest import Cli, cli, config
 from tests.engine.settling import settle
+from tests.features.claims.repository import git
 from tests.features.sessions.world import Record, World, call, memory, said, world
 
 __all__ = ["cli", "config", "memory", "world"]
@@ -172,7 +173,40 @@ def test_the_command_says_it_line_by_line(cli: Cli, notes: Path) -> None:
     found = cli("blame", "notes/a.md", "--json", *given).json
     assert found["lines"] == [
         {"first": 1, "last": 2, "actor": "outside", "level": "outside", "agent": None, "session": None}
-        | {"who": None, "at": found["lines"][0]["at"], "taint": None, "candidates": []}  # type: ignore[index]
+        | {"commit": None, "who": None, "at": found["lines"][0]["at"], "taint": None, "candidates": []}  # type: ignore[index]
     ]
     assert "two" in cli("blame", "notes/a.md", "--line", "2", *given).out
     assert cli("blame", "notes/a.md", "--line", "3", "--json", *given).error["code"] == "E_USAGE"
+
+
+def test_git_names_the_author_of_lines_nobody_else_is_known_for(world: World) -> None:
+    folder, clock = world.memory, world.clock
+    old, moved = folder / "old.md", folder / "moved.md"
+    git(folder, "init", "-q", "-b", "main")
+
+    def commit(text: str, days: int, author: str, path: Path = old) -> None:
+        path.write_text(text)
+        git(folder, "add", "-A")
+        git(folder, "commit", "-qm", "x", f"--author={author} <x@localhost>", at=clock.now - days * DAY)
+
+    commit("a\nb\n", 9, "Ann")
+    commit("a\nb\nc\n", 8, "you\x1b[2J")
+    old.unlink()
+    commit("a\nb\nc\n", 7, "Mover", moved)
+    commit("a\nb\nc\nd\n", 6, "Bea", moved)
+    moved.write_text("a\nb\nnew\nc\nd\n")
+    settle(world.engine)
+    moved.write_text("a\nb\nnew\nc\nd\nlate\n")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "x", "--author=Late <x@localhost>", at=clock.now + DAY)
+    runs = blame(world.engine, Address(world.root.id, "moved.md")).runs
+    assert [(run.text[0], run.level, run.who(world.root.id)) for run in runs[:5]] == [
+        ("a", "git", "git says Ann"),
+        ("new", "before", "before memtui"),
+        ("c", "git", "git says you\x1b[2J"),
+        ("d", "git", "git says Bea"),
+        ("late", "outside", "outside memtui"),
+    ]
+    assert f"Commit {runs[0].commit}" in about(runs[0], world.root.id)
+    (folder / ".git" / "HEAD").write_text("ref: refs/heads/none\n")
+    assert {run.level for run in blame(world.engine, Address(world.root.id, "moved.md")).runs} <= {"before", "outside"}
