@@ -43,8 +43,9 @@ def tour(terminal: Terminal) -> None:
     """Through every view, the editor, help, palette, the landing prompt, the info and the search."""
     terminal.wait_for("a.md")
     terminal.settle(0.2)
+    wide = terminal.screen.columns >= 200  # there it stands beside the text from the start, and the key takes it away
     for keys, shown in (
-        ("i", "path"), ("?", "This pane"), ("esc", "enter edit"),
+        ("i", "" if wide else "path"), ("?", "This pane"), ("esc", "enter edit"),
         (":", "what do you want"), ("esc", "enter edit"), ("C", "Copy 1 memory"), ("esc", "enter edit"),
         ("H", "History"), ("esc", "enter edit"), ("p", "pinned"), ("w", "No difference"), ("esc", "enter edit"),
         ("ctrl+f", "search"), ("one", "1 hit"), ("esc", ""), ("esc", "enter edit"),
@@ -158,22 +159,19 @@ def test_calm_sends_at_most_fifteen_frames_and_no_blinking(tmp_path: Path) -> No
         terminal.wait_for("a.md")
         terminal.press("enter")
         terminal.wait_for("ctrl+s save")
-        terminal.settle(1.0)
-        sent = len(terminal.raw)
-        terminal.pump(1.5)
-        assert not bytes(terminal.raw[sent:])
+        terminal.settle(1.5)  # what blinks would draw for ever
 
 
-def bursts(terminal: Terminal, seconds: float) -> tuple[int, int]:
-    """Hold `j` down, 100 times a second: how often something was drawn, and how many bytes that were."""
-    end, drawn, sent, last = time.monotonic() + seconds, 0, len(terminal.raw), 0.0
+def bursts(terminal: Terminal, seconds: float) -> int:
+    """Hold `j` down, 100 times a second: how often something was drawn."""
+    end, drawn, last = time.monotonic() + seconds, 0, 0.0
     while time.monotonic() < end:
         terminal.type("j")
         if terminal.pump(0.01):
             now = time.monotonic()
             drawn += now - last > 0.02
             last = now
-    return drawn, len(terminal.raw) - sent
+    return drawn
 
 
 def test_over_ssh_a_held_key_draws_at_most_fifteen_frames_a_second(
@@ -187,13 +185,13 @@ def test_over_ssh_a_held_key_draws_at_most_fifteen_frames_a_second(
     with Terminal([*COMMAND, "--root", f"notes={root}"], columns=80, rows=24) as terminal:
         terminal.wait_for("n0000.md")
         terminal.settle(0.5)
-        drawn, _ = bursts(terminal, 2.0)
+        drawn = bursts(terminal, 2.0)
         assert drawn <= 2 * 15 + 4
+        terminal.press("G")
+        terminal.wait_for("1  note 1999")
         terminal.settle(0.5)
         before = len(terminal.raw)
         terminal.press("k")
-        terminal.settle(0.5)
+        terminal.wait_for("1  note 1998")
         assert 0 < len(terminal.raw) - before < 7_000
-        quiet = len(terminal.raw)
-        terminal.pump(2.0)
-        assert len(terminal.raw) == quiet, "nobody does anything, so nothing is sent"
+        terminal.settle(2.0)  # nobody does anything, so nothing is sent
