@@ -187,9 +187,9 @@ def test_over_ssh_a_held_key_draws_at_most_fifteen_frames_a_second(
         terminal.settle(0.5)
         drawn = bursts(terminal, 2.0)
         assert drawn <= 2 * 15 + 4
-        terminal.press("G")
-        terminal.wait_for("1  note 1999")
-        terminal.settle(0.5)
+        while "1  note 1999" not in terminal.text:  # a key that comes while it draws the ones before is ignored
+            terminal.press("G")
+            terminal.settle(0.5)
         before = len(terminal.raw)
         terminal.press("k")
         terminal.wait_for("1  note 1998")
