@@ -225,15 +225,16 @@ def test_what_is_switched_off_or_unknown_fails(session: Session, config: str, ki
     assert code_of(session, task) == code
 
 
-def test_switching_off_ends_what_runs(session: Session, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("text", "code"), [("lifecycle.enabled = false", "E_DISABLED"), ("lifecycle = [", "E_CONFIG")])
+def test_switching_off_ends_what_runs(session: Session, tmp_path: Path, text: str, code: str) -> None:
     task = ask(session, wait=str(tmp_path / "begun"), files={"a.md": "a"})
     worker = threading.Thread(target=work, args=(session,))
     worker.start()
     while not (tmp_path / "begun").exists():
         worker.join(0.01)
-    configure(session, "lifecycle.enabled = false")
+    configure(session, text)
     worker.join()
-    assert code_of(session, task) == "E_DISABLED"
+    assert code_of(session, task) == code
     assert files(tmp_path) == {}
 
 
