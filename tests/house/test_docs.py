@@ -1,10 +1,12 @@
 """The documentation is in step with what it describes."""
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from memtui.cli.arguments import parse
 from memtui.config.settings import FIELDS, TABLES, VARIABLES
 from memtui.errors import CODES
 from memtui.features.table import verbs
@@ -46,6 +48,14 @@ def test_files_that_are_named_exist(found: Path) -> None:
 @pytest.mark.parametrize("found", PAGES, ids=by_name)
 def test_commands_that_are_shown_exist(found: Path) -> None:
     assert not list(pages.unknown_commands(found.read_text("utf-8"), COMMANDS, OPTIONS))
+
+
+@pytest.mark.parametrize("found", PAGES, ids=by_name)
+def test_commands_in_blocks_are_taken_as_they_stand(found: Path) -> None:
+    for line in pages.shell_lines(found.read_text("utf-8")):
+        plain = re.sub(r">+ *\S+", "", line).replace("$SHA", "a" * 64)
+        for command in re.findall(r"(?:^|[|;&] *)memtui +([^|;&]+)", plain):
+            parse(shlex.split(command))
 
 
 def test_every_page_is_in_the_index() -> None:
