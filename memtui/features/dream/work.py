@@ -14,6 +14,7 @@ from memtui.engine import Engine
 from memtui.engine.frontmatter.edit import set_fields
 from memtui.engine.model import Actor, FieldEdit, Remove, Step, Write
 from memtui.engine.proposal import KEEPS_AWAY, Evidence, Proposal
+from memtui.engine.task import COMPLETED
 from memtui.errors import BusyError
 from memtui.features.dream import gates
 from memtui.features.dream.find import AUTOMATIC, Tidying, find, followed
@@ -23,7 +24,7 @@ from memtui.features.dream.suggest import suggest
 from memtui.features.hygiene.doubles import Doubles, ReadMemory, read_all
 from memtui.features.proposals.value import bounded, only_expects, proposal
 from memtui.features.tasks.work import Planned, Working
-from memtui.features.workers.ask import WorkerAnswer, ask
+from memtui.features.workers.ask import NONE, WorkerAnswer, ask
 from memtui.features.workers.prompts import MEMORIES, ShownMemory, WorkerPrompt, WorkSlice, prompt, rewritten, shown
 from memtui.features.workers.propose import Looked
 from memtui.features.workers.reply import DESCRIBE, MERGE, REMOVE, REPLACE, ReplyOperation
@@ -91,7 +92,20 @@ def look(working: Working) -> Looked:
             known.add(new.fingerprint)
             made.append(new)
     judged = bounded(engine, made)
-    return Looked(judged, {"found": dict(found), "left": left}, lambda: asks(working, judged))
+    return Looked(
+        judged, {"found": dict(found), "left": left}, lambda: asks(working, (*judged, *_unasked(working, stored)))
+    )
+
+
+def _unasked(working: Working, stored: Iterable[Proposal]) -> Iterator[Proposal]:
+    """What rules found before and still waits, about which no worker answered: there was none then, or it failed."""
+    runs = working.engine.tasks.runs(working.workspace.id, KIND)
+    last = max((run.at for run in runs if run.worker != NONE and run.outcome == COMPLETED), default=0)
+    open_here = {root.id for root in working.roots}
+    for one in stored:
+        here = {name for name, _ in one.folders} <= open_here
+        if one.state == "open" and one.by.startswith("rule:") and one.at > last and here:
+            yield one
 
 
 def is_new(engine: Engine, one: Proposal, known: Collection[str]) -> bool:

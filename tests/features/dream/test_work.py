@@ -120,6 +120,9 @@ def test_a_worker_adds_to_what_rules_found_and_its_reply_is_kept(notes: Path, co
     reply = json.dumps({"summary": "Merged.", "operations": [operation]})
     script = tmp_path / "worker.py"
     script.write_text(f"import sys\nsys.stdin.read()\nprint({reply!r})\n")
+    assert [one.by for one in dream()[1]] == ["rule:describe"], "what it is asked was found before there was one"
+    config.write_text('[lifecycle]\nworker = "command"\ncommand = ["no-such-program"]\n')
+    dream()
     config.write_text(f'[lifecycle]\nworker = "command"\ncommand = ["python3", "{script}"]\n')
     task, made = dream()
     assert task.result is not None
@@ -131,6 +134,9 @@ def test_a_worker_adds_to_what_rules_found_and_its_reply_is_kept(notes: Path, co
         (run,) = engine.tasks.runs(task=task.id)
     assert (run.worker, run.reply.strip()) == ("command", reply)
     assert "Tabs, everywhere." in run.sent
+    again, _ = dream()
+    with session().engine as engine:
+        assert not engine.tasks.runs(task=again.id)[0].sent, "it answered about that"
 
 
 def test_a_worker_is_asked_about_every_folder_in_parts_and_only_eight_things_count(
