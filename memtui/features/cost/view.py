@@ -79,6 +79,8 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         self.failed = ""
         """Why the last attempt came to nothing; empty after one that did not."""
         self._looks: Timer | None = None
+        self._looking = False
+        """A look, or the reading that came of it, is not done: another one would take its place, and never end."""
         self._does |= {
             "cost_go": self._go,
             "cost_agent": self._next_agent,
@@ -132,6 +134,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
 
     def on_screen_resume(self) -> None:
         """Look again."""
+        self._looking = False
         if self._looks is not None:
             self._looks.resume()
 
@@ -143,20 +146,24 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
     def _look(self) -> None:
         """See whether the agent on screen, or under the cursor, would load something else by now."""
         row, around = self.item, self.host.surroundings
-        if row is None or around is None or self.due is not None:
+        if row is None or around is None or self.due is not None or self._looking:
             return
+        self._looking = True
         agent, seen = row.cost.agent, self._seen.get(row.cost.agent, 0)
 
         def told(differs: bool) -> None:
+            self._looking = differs
             if differs:
                 self.load()
 
-        self.jobs.run(
-            lambda engine: view_rows.changed(engine, around, agent, seen),
-            told,
-            what="look for changes",
-            latest=LOOKING,
-        )
+        def failed(error: MemtuiError) -> None:
+            self._looking = False
+            self.host.show_error("look for changes", error)
+
+        def job(engine: Engine) -> bool:
+            return view_rows.changed(engine, around, agent, seen)
+
+        self.jobs.run(job, told, what="look for changes", otherwise=failed, latest=LOOKING)
 
     def read_rows(self, *, awaited: bool) -> None:
         """Work out everything now."""
@@ -173,12 +180,13 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
 
     def _could_not(self, error: MemtuiError) -> None:
         """Say so in the place of what was waited for; what was known before stays."""
+        self._looking = False
         self.failed = f"{error.message} {error.hint}".strip()
         self.host.show_error(WHAT, error)
         self.change(lambda: self._take(self.found or ()))
 
     def _loaded(self, worked: Worked) -> None:
-        found = worked.costs
+        found, self._looking = worked.costs, False
         self._seen = dict(zip((one.agent for one in found), worked.seen, strict=True))
         if found == self.found and worked.texts_of == self._texts_of and not self.failed:
             return

@@ -11,6 +11,7 @@ from bisect import insort
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
 from enum import Enum
+from math import inf
 from operator import attrgetter
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -172,6 +173,7 @@ class Fence:
         """Whether the last key gives the terminal to another program."""
         self._why = ""
         """Why the last key was refused, as it was said."""
+        self._said_at = 0.0
         self._ready: Screen[Any] | None = None
         """The screen that was seen to be drawn and ready."""
         self._readying: Screen[Any] | None = None
@@ -222,12 +224,12 @@ class Fence:
 
     def refuse(self, why: str) -> None:
         """The key that was given now does nothing, for a reason that was said: those after it were typed for it."""
-        self._why = why
+        self.heard(why)
         self._ignore()
 
     def heard(self, words: str) -> None:
         """A warning was said: the reason, if what the last key opens does not come."""
-        self._why = words
+        self._why, self._said_at = words, self._clock()
 
     def goes_outside(self) -> None:
         """The key that was given now gives the terminal to another program: those after it are for that one."""
@@ -419,17 +421,19 @@ class Fence:
         return known
 
     def _ignore(self) -> None:
-        """Nothing opened: drop what was typed for it, with what follows in the same breath."""
-        self._quiet_until = self._clock() + AFTER_REFUSAL
+        """Nothing opened: drop what was typed for it, with what follows before anybody can have read why."""
+        self._quiet_until = self._said_at + AFTER_REFUSAL
         words = f"{self._why.rstrip('.')}. {IGNORED}" if self._why else IGNORED
         self._quiet_words = words
-        if self._drop():
+        if self._drop(self._quiet_until):
             self._quiet_words = ""
             self._say(words)
 
-    def _drop(self) -> int:
-        """Forget what waits; returns how much that was. Escape and the like stay."""
-        kept: list[Typed] = [one for one in self._waiting if isinstance(one, events.Key) and self._is_always(one)]
+    def _drop(self, until: float = inf) -> int:
+        """Forget what waits and was typed until then; returns how much that was. Escape and the like stay."""
+        kept = [
+            one for one in self._waiting if one.time >= until or (isinstance(one, events.Key) and self._is_always(one))
+        ]
         count = len(self._waiting) - len(kept)
         self._waiting = kept
         return count

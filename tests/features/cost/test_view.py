@@ -199,6 +199,33 @@ async def test_the_list_of_agents_follows_too(start: Start, monkeypatch: pytest.
         await screen.until(lambda: view.rows.shown[0].cost.tokens > before + 100)
 
 
+async def test_a_look_does_not_take_the_place_of_a_reading_that_takes_longer(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cost_view, "LOOK", 1_000)
+    work_out, go = view_rows.load, threading.Event()
+    begun: list[int] = []
+    looked: list[int] = []
+
+    def slow(*rest: Any) -> view_rows.Worked:
+        begun.append(1)
+        assert go.wait(100)
+        return work_out(*rest)
+
+    async with costs(start) as (screen, view):
+        before = view.rows.shown[0].cost.tokens
+        monkeypatch.setattr(view_rows, "load", slow)
+        start.machine.write("app/docs/a.md", "Names are nouns. " * 50)
+        view._look()
+        await screen.until(lambda: len(begun) == 1)
+        view._look()
+        view.jobs.run(lambda _: None, lambda _: looked.append(1), what="look behind that look")
+        await screen.until(lambda: len(looked) == 1)
+        go.set()
+        await screen.until(lambda: view.rows.shown[0].cost.tokens > before + 100)
+        assert len(begun) == 1
+
+
 async def test_what_is_not_loaded_shows_its_text_all_the_same(start: Start) -> None:
     async with costs(start) as (screen, _):
         await screen.press("enter")

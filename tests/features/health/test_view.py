@@ -218,6 +218,7 @@ def slow_look(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
 async def test_keys_that_are_typed_ahead_wait_for_the_first_look(
     world: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(health_view, "PATIENCE", 60)
     with slow_look(monkeypatch) as go:
         async with real(world) as screen:
             screen.burst("7", "j")
@@ -232,6 +233,7 @@ async def test_keys_that_are_typed_ahead_wait_for_the_first_look(
 async def test_it_begins_at_the_first_finding_also_when_projects_are_known_before(
     world: Indexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(health_view, "PATIENCE", 60)
     with slow_look(monkeypatch) as go:
         async with real(world) as screen:
             screen.browser.checkup.strays = (Stray("orphan", "notes", "/gone", "gone", ("gone",)),)

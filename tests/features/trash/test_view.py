@@ -211,6 +211,7 @@ async def test_a_question_that_was_not_waited_for_does_not_come_up(
             await screen.press("escape")
             await screen.until_text("Stopped restoring notes/b.md.")
         await screen.until_text("r asks for another name.")
+        await screen.until(lambda: screen.settled)
         assert view.prompt is None
         await screen.press("r")
         await screen.until_text("enter restores as notes/b-restored.md")

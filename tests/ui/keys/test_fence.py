@@ -18,6 +18,8 @@ from memtui.features.history.view import HistoryView
 from memtui.features.search.view import SearchView
 from memtui.ui.keys import fence
 from memtui.ui.keys.palette import Palette
+from memtui.workbench import bridge
+from memtui.workbench.browse import operations
 from memtui.workbench.edit.form import FormScreen
 from memtui.workbench.edit.merge.cases import CaseScreen, not_saved
 from tests.workbench.memories import failing, stalled
@@ -138,14 +140,14 @@ async def test_keys_that_waited_too_long_are_dropped_and_that_is_said(monkeypatc
 
 async def test_keys_that_wait_for_rows_wait_for_the_reading_that_replaces_theirs() -> None:
     async with shown() as screen:
-        bridge, order = screen.app.bridge, list[str]()
+        jobs, order = screen.app.bridge, list[str]()
         first, second = threading.Event(), threading.Event()
         await screen.go(NAME)
-        bridge.run(lambda _: first.wait(60), what="read the rows", latest="rows", awaited=True)
+        jobs.run(lambda _: first.wait(60), what="read the rows", latest="rows", awaited=True)
         screen.burst("j")
         await screen.until(lambda: len(screen.app.fence.waiting) == 1)
-        bridge.run(lambda _: second.wait(60), what="read the rows", latest="rows", lane="another")
-        bridge.run(lambda _: None, lambda _: order.append("after the first"), what="look")
+        jobs.run(lambda _: second.wait(60), what="read the rows", latest="rows", lane="another")
+        jobs.run(lambda _: None, lambda _: order.append("after the first"), what="look")
         first.set()
         await screen.until(lambda: bool(order))
         await screen.pilot.pause()
@@ -222,7 +224,10 @@ async def test_what_fails_takes_the_keys_typed_for_it() -> None:
         assert not deleted(screen)
 
 
-async def test_a_key_typed_just_after_a_refusal_is_ignored_and_a_later_one_is_not() -> None:
+async def test_a_key_typed_just_after_a_refusal_is_ignored_and_a_later_one_is_not(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fence, "AFTER_REFUSAL", 100.0)  # until the next key is one that was typed later
     async with shown() as screen:
         screen.browser.memories.go(0)
         await screen.pilot.pause()
@@ -235,6 +240,21 @@ async def test_a_key_typed_just_after_a_refusal_is_ignored_and_a_later_one_is_no
         await screen.go(NAME)
         await screen.press("p")
         await screen.until_text("pinned")
+
+
+async def test_a_key_typed_after_a_refusal_was_read_is_given_although_rows_are_still_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(fence, "AFTER_REFUSAL", 0.0)
+    async with shown() as screen:
+        await screen.press("j")
+        here, hold = screen.here, screen.app.bridge.hold("read the rows")
+        screen.browser.say("It was not restored.", "warning")
+        screen.burst("j")
+        await screen.until(lambda: len(screen.app.fence.waiting) == 1)
+        hold.end()
+        await screen.until(lambda: screen.here != here)
+        assert "ignored" not in screen.text
 
 
 async def test_words_typed_with_ctrl_f_and_enter_open_what_they_find() -> None:
@@ -274,7 +294,9 @@ async def test_a_slow_write_holds_moving_only_for_a_moment() -> None:
         await screen.until_text("pinned.")
 
 
-async def test_two_quick_deletions_take_two_memories() -> None:
+async def test_two_quick_deletions_take_two_memories(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (fence, bridge, operations):
+        monkeypatch.setattr(module, "MOMENT", 9.0)  # however long this machine takes to delete the first
     async with shown() as screen:
         await screen.go("memtui:project/decisions/auth.md")
         screen.burst("d", "t")
