@@ -105,6 +105,7 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
             NamedKey("alert", "The delivery that is told when 75 and 95 per cent are spent."),
             NamedKey("window", "From midnight or from the first of the month.", needed=True, choices=("day", "month")),
             NamedKey("zone", _ZONE, "zone"),
+            NamedKey("team", "Whether it is one for the team of `[team]`, as `org` is where there is one.", "yes/no"),
         ),
     ),
 }

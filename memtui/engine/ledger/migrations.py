@@ -566,5 +566,7 @@ MIGRATIONS: tuple[str, ...] = (
     INSERT INTO chat_sessions SELECT * FROM chat_sessions_before;
     DROP TABLE chat_sessions_before;
     """,
+    # Which of it the team's server was told.
+    "ALTER TABLE spend ADD COLUMN sent INTEGER NOT NULL DEFAULT 0",
 )
 """Step n (from 1) brings a ledger of version n - 1 to version n."""

@@ -1,5 +1,6 @@
 """What was spent, by budget: a number that a model's own reply named, or an estimate until there is one."""
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from memtui.engine.ledger.database import DAY_MS, Database, checked
@@ -16,6 +17,16 @@ class Spent(NamedTuple):
 
     real: int = 0
     estimate: int = 0
+
+
+class Debit(NamedTuple):
+    """One of what was counted."""
+
+    key: str
+    ref: str
+    at: int
+    amount: int
+    real: int
 
 
 class SpendTable:
@@ -40,8 +51,9 @@ class SpendTable:
         with self._database.transaction() as db:
             db.execute("DELETE FROM spend WHERE at < ?", (self._database.clock() - KEPT_MS,))
             db.execute(
-                "INSERT INTO spend VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (key, ref) DO UPDATE SET"
-                " amount = excluded.amount, real = 1 WHERE excluded.real AND (NOT real OR excluded.amount > amount)",
+                "INSERT INTO spend VALUES (?, ?, ?, ?, ?, ?, 0) ON CONFLICT (key, ref) DO UPDATE SET"
+                " amount = excluded.amount, real = 1, sent = 0"
+                " WHERE excluded.real AND (NOT real OR excluded.amount > amount)",
                 (key, ref, at, amount, int(real), reason),
             )
             return bool(db.changes())
@@ -56,3 +68,19 @@ class SpendTable:
             kinds="ii",
         )
         return Spent(*(found or (0, 0)))
+
+    @checked
+    def unsent(self, key: str, limit: int) -> tuple[Debit, ...]:
+        """What of a budget was not `sent`, but for resets."""
+        rows = self._database.rows(
+            "SELECT key, ref, at, amount, real FROM spend WHERE key = ? AND NOT sent AND amount > 0 LIMIT ?",
+            (key, limit),
+            kinds="ttiii",
+        )
+        return tuple(Debit(*row) for row in rows)
+
+    def sent(self, debits: Iterable[Debit]) -> None:
+        """Remember that the team's server was told of them, as they were."""
+        same = "UPDATE spend SET sent = 1 WHERE key = ? AND ref = ? AND at = ? AND amount = ? AND real = ?"
+        with self._database.transaction() as db:
+            db.executemany(same, debits)

@@ -74,11 +74,22 @@ def window(entry: NamedEntry, now: int) -> tuple[int, int]:
     return begin, end
 
 
-def state(engine: Engine, settings: Settings, key: str) -> BudgetState:
-    """Say how a budget is now."""
+def shared(settings: Settings, key: str) -> bool:
+    """Whether a budget is one for the team."""
+    return bool(settings.team_url) and (key == ORG or _entry(settings, key).flag("team"))
+
+
+def state(engine: Engine, settings: Settings, key: str, *, ask: bool = False) -> BudgetState:
+    """Say how a budget is now; of one that is the team's, whether to `ask` its server, or as it said last."""
     entry = _entry(settings, key)
     begin, end = window(entry, engine.spend.clock())
-    return BudgetState(key, entry.number("limit"), engine.spend.spent(key, begin, end), begin, end)
+    if shared(settings, key):
+        from memtui.features.budgets.team import team_spent
+
+        spent = team_spent(engine, settings, key, (begin, end), ask=ask)
+    else:
+        spent = engine.spend.spent(key, begin, end)
+    return BudgetState(key, entry.number("limit"), spent, begin, end)
 
 
 def debit(engine: Engine, keys: Sequence[str], ref: str, tokens: int, *, real: bool, at: int | None = None) -> bool:
@@ -94,7 +105,7 @@ def debit(engine: Engine, keys: Sequence[str], ref: str, tokens: int, *, real: b
 
 def admit(engine: Engine, settings: Settings, channel: str = "", *, job: bool = False, lane: str = "") -> Admission:
     """Say whether a prompt or a job may begin; asked before it, and never in its middle. All of its budgets count."""
-    states = tuple(state(engine, settings, key) for key in keys_of(settings, channel, job=job))
+    states = tuple(state(engine, settings, key, ask=True) for key in keys_of(settings, channel, job=job))
     warnings = [words for one in states if (words := _warning(one))]
     for one in states:
         _alert(engine, settings, one, lane)
@@ -127,7 +138,15 @@ def _alert(engine: Engine, settings: Settings, one: BudgetState, lane: str) -> N
         queue(engine, settings, target, cause, "budget", text, workspace=lane, client="lifecycle:budget")
         return True
 
-    engine.claims.once(f"alert:{cause}", tell)
+    def once() -> bool | None:
+        return engine.claims.once(f"alert:{cause}", tell)
+
+    if not shared(settings, one.key):
+        once()
+    elif engine.claims.get(f"alert:{cause}") is None:
+        from memtui.features.budgets.team import first_to_tell
+
+        first_to_tell(engine, settings, f"alert:{cause}", once)
 
 
 def refusal(admission: Admission) -> RefusedError:

@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from memtui.errors import UsageError
+from memtui.errors import RefusedError, UsageError
 from memtui.features.budgets.collect import collect
-from memtui.features.budgets.limits import Admission, BudgetState, admit, budget_words, debit, keys_of, refusal, state
+from memtui.features.budgets.limits import (
+    Admission,
+    BudgetState,
+    admit,
+    budget_words,
+    debit,
+    keys_of,
+    refusal,
+    shared,
+    state,
+)
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
@@ -26,13 +36,13 @@ def budget(call: Call) -> int:
     return {"ls": _list, "admit": _admit, "debit": _debit, "reset": _reset}[action](call)
 
 
-def _states(session: Session) -> list[BudgetState]:
+def _states(session: Session, *, ask: bool = False) -> list[BudgetState]:
     names = [name for name in session.settings.entries("budgets") if name != "channel:*"]
-    return [state(session.engine, session.settings, name) for name in names]
+    return [state(session.engine, session.settings, name, ask=ask) for name in names]
 
 
 def _list(call: Call) -> int:
-    found = _states(call.session)
+    found = _states(call.session, ask=True)
     if call.out.json:
         call.out.document(values.listing(map(budget_json, found)))
         return outcomes.DONE
@@ -62,6 +72,8 @@ def _debit(call: Call) -> int:
     keys = keys_of(call.settings, args.text("channel") or "", job=args.flag("job"))
     ref = f"told:{args.text('ref') or uuid4()}"
     new = debit(call.engine, keys, ref, tokens, real=not args.flag("estimate"))
+    for key in keys:
+        state(call.engine, call.settings, key, ask=True)  # the team is told at once
     call.out.fact({"counted": new, "budgets": list(keys)}, "counted" if new else "nothing new")
     return outcomes.DONE
 
@@ -70,6 +82,8 @@ def _reset(call: Call) -> int:
     name, reason = call.args.text("name"), call.args.text("reason")
     if name not in call.settings.entries("budgets") or name == "channel:*" or not reason:
         raise UsageError("memtui budget reset needs a budget and --reason.", hint="`memtui budget` lists them.")
+    if shared(call.settings, name):
+        raise RefusedError("A budget of the team cannot begin anew.", code="E_ACCESS", hint="Raise its limit instead.")
     one = state(call.engine, call.settings, name)
     call.approve("begin a budget anew", f"{name} has {budget_words(one)}.", "raise its limit in the settings")
     for amount, real in ((one.spent.real, True), (one.spent.estimate, False)):

@@ -171,6 +171,28 @@ LANGUAGE sql AS $$
     ) r ORDER BY at, n
 $$;
 
+-- Spending: what each member counted, once for what it was for; a real number takes the place of a smaller one.
+
+CREATE TABLE spend (
+    login name, key text, ref text, at bigint NOT NULL, amount bigint NOT NULL CHECK (amount BETWEEN 1 AND 1000000000000),
+    is_real boolean NOT NULL, PRIMARY KEY (login, key, ref)
+);
+CREATE INDEX spend_window ON spend (key, at);
+
+CREATE FUNCTION debit(given jsonb) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO spend AS s SELECT session_user, key, ref, at, amount, x.real = 1
+    FROM jsonb_to_recordset(given) x (key text, ref text, at bigint, amount bigint, real integer)
+    ON CONFLICT (login, key, ref) DO UPDATE SET amount = excluded.amount, is_real = true
+    WHERE excluded.is_real AND (NOT s.is_real OR excluded.amount > s.amount)
+$$;
+
+CREATE FUNCTION spent(what text, begin bigint, until bigint) RETURNS TABLE (counted bigint, guess bigint)
+LANGUAGE sql AS $$
+    SELECT coalesce(sum(amount) FILTER (WHERE s.is_real), 0)::bigint,
+        coalesce(sum(amount) FILTER (WHERE NOT s.is_real), 0)::bigint
+    FROM spend s WHERE key = what AND at >= begin AND at < until
+$$;
+
 DO $$ DECLARE one regprocedure; BEGIN
     FOR one IN SELECT oid FROM pg_proc WHERE pronamespace = 'memtui'::regnamespace LOOP
         EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = pg_catalog, memtui, pg_temp', one);

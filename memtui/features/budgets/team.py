@@ -1,0 +1,63 @@
+"""What a whole team spent of a budget: told and asked on its server, never in the way of anything on this machine.
+
+It is apart because who shares no budget loads none of it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from memtui.engine.ledger.spend import Spent
+from memtui.features.team.store import asking, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from memtui.config.settings import Settings
+    from memtui.engine import Engine
+    from memtui.features.team.postgres import TeamServer
+
+_AT_ONCE = 500
+
+
+def tell(engine: Engine, settings: Settings, key: str) -> TeamServer | None:
+    """Tell of what was counted for a budget here; None where this ledger did not join. Raises as the server does."""
+    found = joined(engine, settings)
+    while found is not None and (new := engine.spend.unsent(key, _AT_ONCE)):
+        found[0].call("debit", json.dumps([one._asdict() for one in new]))
+        engine.spend.sent(new)
+    return found[0] if found is not None else None
+
+
+def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, int], *, ask: bool) -> Spent:
+    """Add up a window of the whole team, in milliseconds.
+
+    While its server is away it is what it said last, of which the share of others is a guess: that warns, and declines
+    nobody.
+    """
+    own, claim, known = engine.spend.spent(key, *window), f"spent:{key}:{window[0]}", not ask
+    with asking(engine):
+        server = tell(engine, settings, key) if ask and not engine.roots.read_only else None
+        if server is not None:
+            ((real, guess),) = server.call("spent", key, *window)
+            engine.claims.once(claim, bool)
+            engine.claims.mark(claim, f"{real} {guess}")
+            known = True
+    last = engine.claims.get(claim)
+    if last is None or not last.state:
+        return own
+    real, guess = map(int, last.state.split())
+    return Spent(real, guess) if known else Spent(own.real, max(real + guess - own.real, own.estimate))
+
+
+def first_to_tell(engine: Engine, settings: Settings, cause: str, queue: Callable[[], object]) -> None:
+    """Queue an alert on the one machine of the team that comes to it first."""
+    with asking(engine):
+        found, holder = joined(engine, settings), uuid4().hex
+        fence = found[0].value("take", cause, holder, "") if found is not None else 0
+        if fence is not None:
+            queue()
+        if found is not None and fence is not None:
+            found[0].value("finish", cause, holder, fence, "ok")
