@@ -27,9 +27,9 @@ FEATURE = Feature(
                 ("memtui team log", "what was done on all machines, and who caused it"),
             ),
             "`[team] url` in your settings names the server. It holds schedules of the team (`memtui schedule "
-            "--team`), so that one machine runs each due time, and of those who joined budgets and journals. Memories "
-            "stay files here, and no save waits for it. Who you are is what the server says of your login. Nothing leaves "
-            "this machine before `memtui team join`.",
+            "--team`), so that one machine runs each due time, and of those who joined budgets and journals. "
+            "Memories stay files here, and no save waits for it. Who you are is what the server says of your login. "
+            "Nothing leaves this machine before `memtui team join`.",
             "one object: login, store, joined, away (since, code, why), members (a list: login, store, joined, left); "
             "log: a list of records: login, store, n, at, kind, body; init: made, or sql; join: joined, login, store, "
             "records; leave: joined",
