@@ -17,7 +17,7 @@ import pytest
 from memtui.features.team.postgres import script, team_server_of
 
 MEMBERS = ("ann", "bob", "eve")
-_QUICK = "-c fsync=off -c listen_addresses= -c shared_buffers=1MB -c max_wal_size=64MB -c wal_sender_timeout=2s"
+_QUICK = "-c fsync=off -c autovacuum=off -c listen_addresses= -c shared_buffers=1MB -c max_wal_size=64MB -c wal_sender_timeout=2s"
 
 
 def _programs() -> str | None:
@@ -87,8 +87,8 @@ class Server:
 
     def fresh(self) -> None:
         """Make the team anew, with three members."""
-        self.sql("DROP DATABASE IF EXISTS team WITH (FORCE)", database="postgres")
-        self.sql("CREATE DATABASE team", database="postgres")
+        self.sql("DROP DATABASE IF EXISTS team WITH (FORCE)", "root", "postgres")
+        self.sql("CREATE DATABASE team OWNER owner", "root", "postgres")
         self.sql(script())
         self.sql(f"GRANT memtui_member TO {', '.join(MEMBERS)}")
 
