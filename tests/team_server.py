@@ -17,7 +17,7 @@ import pytest
 from memtui.features.team.postgres import script, team_server_of
 
 MEMBERS = ("ann", "bob", "eve")
-_QUICK = "-c fsync=off -c autovacuum=off -c listen_addresses= -c shared_buffers=1MB -c max_wal_size=64MB -c wal_sender_timeout=2s"
+_QUICK = "-c fsync=off -c autovacuum=off -c listen_addresses= -c shared_buffers=1MB -c max_wal_size=64MB"
 
 
 def _programs() -> str | None:
