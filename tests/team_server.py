@@ -61,17 +61,29 @@ class Server:
         """Its first process."""
         return int((self.data / "postmaster.pid").read_text().split()[0])
 
-    def signal(self, number: int) -> None:
-        """Send a signal to its first process, or with SIGSTOP, SIGCONT and SIGKILL to all of them."""
-        all_of = Path(f"/proc/{self.pid}/task/{self.pid}/children").read_text().split()
-        for one in (self.pid, *map(int, all_of if number in (signal.SIGSTOP, signal.SIGCONT, signal.SIGKILL) else ())):
-            os.kill(one, number)
+    def kill(self) -> None:
+        """End its first process as a crash does; the others follow by themselves."""
+        os.kill(self.pid, signal.SIGKILL)
 
     def stop(self) -> None:
-        """End it at once."""
-        if (self.data / "postmaster.pid").exists():
-            self.signal(signal.SIGCONT)
-            subprocess.run(self.command("pg_ctl", "-D", str(self.data), "-m", "immediate", "stop"), capture_output=True)
+        """End it at once, if it runs."""
+        subprocess.run(self.command("pg_ctl", "-D", str(self.data), "-m", "immediate", "stop"), capture_output=True)
+
+    @contextmanager
+    def standby(self) -> Iterator["Server"]:
+        """Have another one follow it, synchronously: what is committed here is there."""
+        second = Server(self.folder, "two")
+        source = f"host={self.socket} user=root dbname=postgres application_name=two"
+        self.run("pg_basebackup", "-D", str(second.data), "-R", "-d", source, "-c", "fast", "-N")
+        try:
+            second.start()
+            self.sql("ALTER SYSTEM SET synchronous_standby_names = 'two'", "root", "postgres")
+            self.sql("SELECT pg_reload_conf()", "root", "postgres")
+            while self.sql("SELECT sync_state FROM pg_stat_replication", "root", "postgres") != [("sync",)]:
+                pass
+            yield second
+        finally:
+            second.stop()
 
     def url(self, login: str) -> str:
         """The address for a member."""
@@ -124,5 +136,5 @@ def server(team_cluster: Server) -> Iterator[Server]:
     """The server, with a team that is new."""
     team_cluster.fresh()
     yield team_cluster
-    for one in MEMBERS:
+    for one in (*MEMBERS, "owner"):
         team_server_of(team_cluster.url(one)).close()

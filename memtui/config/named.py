@@ -66,7 +66,8 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
         (
             NamedKey(
                 "of",
-                "Who votes: `CHANNEL:ID` or `GATEWAY:ID` (no `:` in it) for a person, `chat:CHANNEL` for anyone.",
+                "Who votes: `CHANNEL:ID` or `GATEWAY:ID` (no `:` in it) for a person, `chat:CHANNEL` for anyone, "
+                "`team:LOGIN` for a member of `[team]`.",
                 "texts",
                 needed=True,
             ),

@@ -57,7 +57,7 @@ class VoteTable:
                 by = f" by {one.decided_by}" if one.decided_by else ""
                 said = f"Proposal {number} is {one.state}{by} by now."
                 raise ConflictError(said, code="E_DECIDED", hint=one.note or "Nothing is left to do.")
-            steps = _sha(one)
+            steps = steps_sha(one)
             db.execute(
                 "INSERT INTO votes (proposal, steps, voter, name, yes, person, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
                 (int(number), steps, *vote[:2], int(vote.yes), vote.person, self._database.clock()),
@@ -74,7 +74,7 @@ class VoteTable:
         rows = self._database.rows(
             "SELECT voter, name, yes, iif(person = '', voter, person) FROM votes WHERE proposal = ?"
             " AND steps = ? ORDER BY id",
-            (int(one.id), _sha(one)),
+            (int(one.id), steps_sha(one)),
             kinds="ttit",
         )
         found: dict[str, Vote] = {}
@@ -84,5 +84,6 @@ class VoteTable:
         return found
 
 
-def _sha(one: Proposal) -> bytes:
+def steps_sha(one: Proposal) -> bytes:
+    """Name the steps of a proposal, which is what a vote is for."""
     return sha256(steps_json(one.steps).encode()).digest()

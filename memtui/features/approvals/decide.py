@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from memtui.engine.model import Root
     from memtui.engine.proposal import Proposal
 
+TEAM = "team:"
+"""How voters begin whom the team's server names by their login."""
 HOUR_MS = 3_600_000
+LATE = "Nobody agreed in time."
 HOURS = 24
 """For how long a proposal may be voted about, where the rule does not say."""
 
@@ -95,13 +98,14 @@ def deny(word: Word) -> ChatReply:
 def _voters(word: Word, rule: ApprovalRule) -> list[str]:
     """As whom somebody in a chat may vote: by their own id at this channel or gateway, else for the whole chat.
 
-    `chat:` never begins a person, a place with `:` has none that could be told from others, and the name of a gateway
-    is no channel's.
+    `chat:` never begins a person, nor does `team:` where there is a team, for whom its server speaks; a place with `:`
+    has none that could be told from others, and the name of a gateway is no channel's.
     """
     places = (
         [word.client] if word.chat.channel in word.settings.entries("gateways") else [word.chat.channel, word.client]
     )
-    own = [f"{place}:{word.person}" for place in places if word.person and ":" not in place and place != "chat"]
+    barred = ("chat", "team") if word.settings.team_url else ("chat",)
+    own = [f"{place}:{word.person}" for place in places if word.person and ":" not in place and place not in barred]
     chat = [f"chat:{word.chat.channel}"] if word.allowed else []
     return [one for one in (*own, *chat) if one in rule.of]
 
@@ -126,21 +130,35 @@ def _vote(word: Word, *, yes: bool) -> ChatReply:
         raise RefusedError("You asked for that yourself: somebody else agrees to it.", code="E_ACCESS")
     for root in _roots(engine, one):
         engine.access.require(root)
-    late = engine.turns.clock() > one.at + rule.within
-
-    def judge(votes: Mapping[str, Vote]) -> tuple[str, str]:
-        return ("rejected", "Nobody agreed in time.") if late else judged(rule, votes)
-
-    person = engine.journal.hashed(word.client, word.person)
-    decided = engine.votes.cast(number, Vote(voters[0], word.name, yes, person), judge)
-    if decided == "accepted":
-        apply.carry_out(engine, [number], actor=Actor(f"http:{word.client}"), merge=False)
-        if engine.proposals.get(number).state == "accepted":
-            engine.proposals.decide([number], "open", by=word.name)
+    vote = Vote(voters[0], word.name, yes, engine.journal.hashed(word.client, word.person))
+    decided = cast(engine, rule, one, vote, Actor(f"http:{word.client}"))
     found = engine.proposals.get(number)
     if not decided:
         return ChatReply(f"Proposal {number}: {judged(rule, engine.votes.of(found))[1]}.")
     return ChatReply(f"Proposal {number} is {found.state}. {found.note}".strip())
+
+
+def cast(engine: Engine, rule: ApprovalRule, one: Proposal, vote: Vote, actor: Actor) -> str:
+    """Add a vote about a proposal; the last one that is needed carries it out. Gives what is decided by it.
+
+    Raises:
+        ConflictError: `E_DECIDED`: it was decided before; and as `apply.carry_out`.
+    """
+
+    def judge(votes: Mapping[str, Vote]) -> tuple[str, str]:
+        return ("rejected", LATE) if is_late(engine, rule, one) else judged(rule, votes)
+
+    decided = engine.votes.cast(one.id, vote, judge)
+    if decided == "accepted":
+        apply.carry_out(engine, [one.id], actor=actor, merge=False)
+        if engine.proposals.get(one.id).state == "accepted":
+            engine.proposals.decide([one.id], "open", by=vote.name)
+    return decided
+
+
+def is_late(engine: Engine, rule: ApprovalRule, one: Proposal) -> bool:
+    """Whether the time to vote about a proposal is over."""
+    return engine.turns.clock() > one.at + rule.within
 
 
 def _waiting(word: Word) -> ChatReply:

@@ -38,9 +38,11 @@ def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, 
     nobody.
     """
     own, claim, known = engine.spend.spent(key, *window), f"spent:{key}:{window[0]}", not ask
-    with asking(engine):
-        server = tell(engine, settings, key) if ask and not engine.roots.read_only else None
-        if server is not None:
+    if ask and not engine.roots.read_only:
+        with asking(engine):
+            server = tell(engine, settings, key)
+            if server is None:
+                return own
             ((real, guess),) = server.call("spent", key, *window)
             engine.claims.once(claim, bool)
             engine.claims.mark(claim, f"{real} {guess}")

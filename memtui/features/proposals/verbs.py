@@ -12,7 +12,7 @@ from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Proposal
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.actors import taints, who_cell
 from memtui.features.proposals import apply
-from memtui.features.proposals.apply import StepView
+from memtui.features.proposals.apply import ProposalView, StepView
 from memtui.wire import outcomes, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -94,7 +94,7 @@ def _show(call: Call, wanted: str) -> int:
         )
     view = apply.preview(call.engine, chosen.proposals[0])
     one = view.proposal
-    lines = [line for step in view.steps for line in _diff(step, secrets=call.out.secrets and not call.out.json)]
+    lines = patch(view, secrets=call.out.secrets and not call.out.json)
     if call.out.json:
         call.out.document({**proposal_json(one), "problem": view.problem, "diff": "\n".join(lines)})
         return outcomes.DONE
@@ -107,6 +107,11 @@ def _show(call: Call, wanted: str) -> int:
         call.out.line("  merged onto what was written since")
     call.out.diff(lines)
     return outcomes.DONE
+
+
+def patch(view: ProposalView, *, secrets: bool = False) -> list[str]:
+    """Give what a proposal would change now, as lines of a unified diff; secrets are masked unless wanted."""
+    return [line for step in view.steps for line in _diff(step, secrets=secrets)]
 
 
 def _diff(view: StepView, *, secrets: bool) -> list[str]:

@@ -193,6 +193,77 @@ LANGUAGE sql AS $$
     FROM spend s WHERE key = what AND at >= begin AND at < until
 $$;
 
+-- Requests: a proposal of one ledger, and what others say to it. Votes are only added; the newest of a person counts.
+-- The machine that has the files counts them, and says how it ended.
+
+CREATE TABLE request (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, login name NOT NULL DEFAULT session_user, store text NOT NULL,
+    proposal bigint NOT NULL, steps text NOT NULL, title text NOT NULL, patch text NOT NULL, voters jsonb NOT NULL,
+    until bigint NOT NULL, at bigint NOT NULL DEFAULT clock_ms(), state text NOT NULL DEFAULT '',
+    note text NOT NULL DEFAULT '', UNIQUE (login, store, proposal, steps),
+    CHECK (octet_length(title) + octet_length(patch) <= 2000000)
+);
+CREATE TABLE vote (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, request bigint NOT NULL REFERENCES request,
+    person name NOT NULL DEFAULT session_user, answer boolean NOT NULL, at bigint NOT NULL DEFAULT clock_ms()
+);
+CREATE INDEX vote_request ON vote (request, person, id);
+
+CREATE FUNCTION ask(place text, number bigint, steps text, title text, patch text, voters jsonb, until bigint)
+RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT is_joined(place) THEN
+        RAISE EXCEPTION 'This ledger did not join the team.' USING ERRCODE = 'MT403';
+    END IF;
+    INSERT INTO request (store, proposal, steps, title, patch, voters, until)
+    VALUES (place, number, steps, title, patch, voters, until) ON CONFLICT DO NOTHING;
+    RETURN (SELECT id FROM request r WHERE (r.login, r.store, r.proposal, r.steps) = (session_user, place, number, $3));
+END $$;
+
+CREATE FUNCTION asked(place text) RETURNS TABLE (id bigint, proposal bigint, steps text) LANGUAGE sql AS $$
+    SELECT id, proposal, steps FROM request WHERE login = session_user AND store = place AND state = '' ORDER BY id
+$$;
+
+CREATE FUNCTION votes(number bigint) RETURNS TABLE (person text, answer boolean) LANGUAGE sql AS $$
+    SELECT person::text, answer FROM (
+        SELECT DISTINCT ON (person) * FROM vote WHERE request = number ORDER BY person, id DESC
+    ) v ORDER BY id
+$$;
+
+CREATE FUNCTION settle(number bigint, how text, why text) RETURNS void LANGUAGE sql AS $$
+    UPDATE request SET state = how, note = why WHERE id = number AND login = session_user AND state = ''
+$$;
+
+CREATE FUNCTION requests() RETURNS TABLE (
+    id bigint, login text, store text, title text, at bigint, until bigint, voters jsonb, said text, state text, note text
+) LANGUAGE sql AS $$
+    SELECT id, login::text, store, title, at, until, voters, coalesce((
+        SELECT string_agg(person || CASE WHEN answer THEN ' yes' ELSE ' no' END, ', ') FROM votes(r.id)
+    ), ''), CASE WHEN state = '' AND until < clock_ms() THEN 'late' ELSE state END, note
+    FROM request r WHERE at > clock_ms() - 2592000000 ORDER BY id DESC LIMIT 200
+$$;
+
+CREATE FUNCTION request(number bigint) RETURNS TABLE (title text, patch text) LANGUAGE sql AS $$
+    SELECT title, patch FROM request WHERE id = number
+$$;
+
+CREATE FUNCTION cast_vote(number bigint, yes boolean) RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    one RECORD;
+BEGIN
+    SELECT * INTO one FROM request WHERE id = number FOR SHARE;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'The team has no request %.', number USING ERRCODE = 'MT404';
+    ELSIF one.login = session_user OR NOT one.voters ? session_user THEN
+        RAISE EXCEPTION 'Nobody asked % about request %.', session_user, number USING ERRCODE = 'MT403';
+    ELSIF one.state <> '' THEN
+        RAISE EXCEPTION 'Request % is % by now. %', number, one.state, one.note USING ERRCODE = 'MT409';
+    ELSIF one.until < clock_ms() THEN
+        RAISE EXCEPTION 'Request % was to be answered earlier.', number USING ERRCODE = 'MT409';
+    END IF;
+    INSERT INTO vote (request, answer) VALUES (number, yes);
+END $$;
+
 DO $$ DECLARE one regprocedure; BEGIN
     FOR one IN SELECT oid FROM pg_proc WHERE pronamespace = 'memtui'::regnamespace LOOP
         EXECUTE format('ALTER FUNCTION %s SECURITY DEFINER SET search_path = pg_catalog, memtui, pg_temp', one);

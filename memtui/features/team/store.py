@@ -25,17 +25,20 @@ _AWAY = "team:away"
 def asking(engine: Engine) -> Iterator[None]:
     """Ask the server in a block that ends when it is away or refuses; `trouble` then says since when, and why.
 
-    What is done by itself goes on the next time: nothing on this machine depends on it.
+    What is done by itself goes on the next time: nothing on this machine depends on it. Where memtui only reads,
+    nothing can be noted, and the error is raised.
     """
     known = trouble(engine)
     try:
         yield
     except MemtuiError as error:
+        if engine.roots.read_only:
+            raise
         if not known:
             engine.claims.once(_AWAY, bool)
             engine.claims.mark(_AWAY, f"{engine.tasks.clock()} {error.code} {error.message}")
     else:
-        if known:
+        if known and not engine.roots.read_only:
             engine.claims.mark(_AWAY, "")
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from memtui.engine.model import Finding
-from memtui.errors import NotFoundError
+from memtui.errors import NotFoundError, UsageError
 from memtui.features.tasks.settings import ROOT
 from memtui.features.team.postgres import MEMBER, script
 from memtui.features.team.store import asking, push, store_name, the_server, trouble
@@ -23,7 +23,8 @@ def team(call: Call) -> int:
     action = call.args.text("action") or "status"
     if action in ("join", "leave") and call.options.read_only:
         call.engine.history.check_settable()
-    return {"status": _status, "init": _init, "join": _join, "leave": _leave, "log": _log}[action](call)
+    does = {"status": _status, "init": _init, "join": _join, "leave": _leave, "log": _log, "requests": _requests}
+    return does.get(action, _vote)(call)
 
 
 def _init(call: Call) -> int:
@@ -87,6 +88,38 @@ def _log(call: Call) -> int:
     return outcomes.DONE
 
 
+def _requests(call: Call) -> int:
+    names = ("id", "by", "store", "title", "at", "until", "voters", "said", "state", "note")
+    rows = [dict(zip(names, row, strict=True)) for row in the_server(call.settings).call("requests")]
+    if call.out.json:
+        found = ({**row, "at": rfc3339(row["at"]), "until": rfc3339(row["until"])} for row in rows)
+        call.out.document(values.listing(found))
+        return outcomes.DONE
+    columns = (Column("ID", "number"), Column("STATE"), Column("BY"), Column("AGE", "age"), Column("SAID"))
+    cells = [(row["id"], row["state"] or "waits", row["by"], row["at"], row["said"], row["title"]) for row in rows]
+    call.out.table((*columns, Column("WHAT", flexible=True, wraps=True)), cells)
+    return outcomes.DONE
+
+
+def _vote(call: Call) -> int:
+    """Show a request and take a person's answer to it."""
+    server, given, yes = the_server(call.settings), call.args.text("id") or "", call.args.text("action") == "approve"
+    if not given.isdecimal() or len(given) > 15:
+        raise UsageError("memtui team approve needs a request.", hint="`memtui team requests` lists them.")
+    found = server.call("request", int(given))
+    if not found:
+        raise NotFoundError(f"The team has no request {given}.", hint="`memtui team requests` lists them.")
+    title, text = found[0]
+    if not call.out.json:
+        call.out.line(f"{given} {title}")
+        call.out.diff(text.split("\n"))
+    word = "Agree to" if yes else "Refuse"
+    call.approve("vote", f"{word} request {given} as {server.login}: {title[:200]}?", "ask a person there")
+    server.call("cast_vote", int(given), yes)
+    call.out.fact({"request": int(given), "answer": yes}, f"Said {'yes' if yes else 'no'} to request {given}.")
+    return outcomes.DONE
+
+
 def _last(call: Call) -> int:
     return next((one.n for one in call.engine.journal.records(limit=1)), 0)
 
@@ -143,5 +176,5 @@ def status(session: Session) -> Json:
 def findings(session: Session) -> Iterator[Finding]:
     """What `memtui doctor` says of the team's server."""
     if session.settings.team_url and (away := trouble(session.engine)) is not None:
-        said = f"The team's server did not do what it was asked since {rfc3339(away[0])}: {away[2]}"
+        said = f"What is the team's does not go on since {rfc3339(away[0])}: {away[2]}"
         yield Finding("warning", "team", said, "memtui team status asks it again; all else goes on.")

@@ -1,9 +1,15 @@
 """What a hostile member cannot do, and which addresses memtui does not speak to."""
 
+import random
+from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
+
 import pytest
 
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, StorageError
 from memtui.features.team.postgres import TeamServer, team_server_of
+from tests import team_server
+from tests.examples import examples
 from tests.team_server import MEMBERS, Server, needed
 
 pytestmark = needed
@@ -80,3 +86,53 @@ def test_who_is_no_member_and_where_no_team_is_it_is_said_so(server: Server) -> 
     server.sql("UPDATE memtui.meta SET version = 2")
     with pytest.raises(MemtuiError, match="version 2"):
         TeamServer(server.url("ann")).call("known")
+
+
+def asked(server: TeamServer, *words: str | int | bool) -> object:
+    """Ask until there is an answer: the server may fail over meanwhile."""
+    while True:
+        try:
+            return server.value(str(words[0]), *words[1:])
+        except StorageError:
+            server.close()
+
+
+def test_when_the_server_fails_over_no_claim_is_had_twice_and_no_vote_is_lost() -> None:
+    seed = random.Random(16)
+    with team_server.made() as first, first.standby() as second:
+        first.fresh()
+        urls = [f"postgresql://{name}@/team?host={first.socket},{second.socket}" for name in MEMBERS]
+        ann = TeamServer(urls[0])
+        ann.call("join_as", "s")
+        request = int(str(asked(ann, "ask", "s", 1, "x", "t", "p", '["bob", "eve"]', 9_999_999_999_999)))
+        keys = [f"k{number}" for number in range(examples(400))]
+
+        def work(number: int) -> tuple[list[tuple[str, str]], list[bool]]:
+            server, taken, voted = TeamServer(urls[number]), list[tuple[str, str]](), list[bool]()
+            for key in random.Random(number).sample(keys, len(keys)):
+                holder = uuid4().hex
+                if asked(server, "take", key, holder, "") is not None:
+                    taken.append((key, holder))
+                if number and len(voted) < 40:
+                    voted.append(seed.random() < 0.5)
+                    asked(server, "cast_vote", request, voted[-1])
+            server.close()
+            return taken, voted
+
+        with ThreadPoolExecutor(3) as pool:
+            working = [pool.submit(work, number) for number in range(3)]
+            most = seed.randrange(len(keys) // 4, len(keys) // 2)
+            while int(str(first.sql("SELECT count(*) FROM memtui.claim", "root")[0][0])) < most:
+                pass
+            first.kill()
+            second.run("pg_ctl", "-D", str(second.data), "-w", "promote")
+            ended = [one.result() for one in working]
+        ann.close()
+        had = sorted(one for taken, _ in ended for one in taken)
+        assert [key for key, _ in had] == sorted(keys)  # each once
+        assert second.sql('SELECT key, holder FROM memtui.claim ORDER BY key COLLATE "C"', "root") == had
+        for number, name in ((1, "bob"), (2, "eve")):
+            rows = second.sql(f"SELECT answer FROM memtui.vote WHERE person = '{name}' ORDER BY id", "root")
+            kept = iter([bool(row[0]) for row in rows])  # one whose answer was lost may be there twice
+            assert all(yes in kept for yes in ended[number][1])
+            assert len(rows) <= 41

@@ -4,8 +4,10 @@ import json
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -14,11 +16,12 @@ import pytest
 from memtui.config.read import load_settings, read_environment
 from memtui.errors import MemtuiError
 from memtui.features.team import store
-from memtui.features.team.postgres import team_server_of
+from memtui.features.team.postgres import TeamServer, team_server_of
 from memtui.features.team.verbs import findings
 from memtui.wire.session import Options, Session, open_session
 from tests.conftest import ROOT
 from tests.examples import examples
+from tests.house.interpreter import loaded_by_command
 from tests.team_server import MEMBERS, Server, needed
 
 pytestmark = needed
@@ -106,3 +109,25 @@ def test_a_copied_home_and_a_forged_record_are_refused_and_a_new_name_goes_on(
         team_server_of(server.url("eve")).call("push", name, "[]")
     team_server_of(url).call("leave", name)
     assert store.push(first.engine, first.settings) == 0
+
+
+def test_no_save_and_no_read_waits_for_a_server_that_hangs(tmp_path: Path, config: Path) -> None:
+    notes = tmp_path / "notes"
+    notes.mkdir()
+    (tmp_path / "text").write_text("one\n")
+    with socket.socket(socket.AF_UNIX) as hangs:  # it listens, and never answers
+        folder = tempfile.mkdtemp(prefix="memtui-")
+        hangs.bind(f"{folder}/.s.PGSQL.5432")
+        hangs.listen()
+        config.write_text(f'[team]\nurl = "postgresql://ann@/team?host={folder}"\n[budgets.org]\nlimit = 1\n')
+        config.write_text(config.read_text() + 'unit = "tokens"\nwindow = "day"\n')
+        for words in (["create", "notes/a.md", "--file", str(tmp_path / "text")], ["view", "notes/a.md"]):
+            done, loaded = loaded_by_command([f"--root=notes={notes}", "--only-root", *words], str(tmp_path / "loaded"))
+            assert done.returncode == 0, done.stderr
+            assert not any(name.startswith(("psycopg", "memtui.features.team")) for name in loaded)
+        asked = TeamServer(f"postgresql://ann@/team?host={folder}")
+        for _ in range(2):  # the second one at once
+            with pytest.raises(MemtuiError, match="E_OFFLINE"):
+                asked.call("known")
+    shutil.rmtree(folder)
+    assert (notes / "a.md").read_text() == "one\n"

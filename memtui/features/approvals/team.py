@@ -1,0 +1,87 @@
+"""Proposals that members of the team agree to: asked on its server, and counted here, by this machine's rule.
+
+Only the title and the patch of just that proposal leave, for a rule that names a voter `team:NAME`, where this ledger
+joined. Who voted is what the server says. It is apart because only who has such a rule loads it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from memtui.engine.ledger.votes import OPEN, Vote, steps_sha
+from memtui.engine.model import Actor
+from memtui.errors import ConflictError
+from memtui.features.approvals.decide import LATE, TEAM, cast, is_late, rule_for, rules
+from memtui.features.proposals import apply
+from memtui.features.proposals.verbs import patch
+from memtui.features.team.store import asking, joined
+from memtui.mask import mask
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.engine import Engine
+    from memtui.engine.proposal import Proposal
+    from memtui.features.approvals.decide import ApprovalRule
+    from memtui.features.team.postgres import TeamServer
+    from memtui.wire.session import Session
+
+_LONGEST = 500_000
+"""Characters of a patch that is sent; a longer one is decided here."""
+
+
+def begin(session: Session, settings: Settings) -> None:
+    """Ask about what waits, and count what was answered."""
+    named = any(one.startswith(TEAM) for rule in rules(settings) for one in rule.of)
+    if settings.team_url and named and not session.options.read_only and not settings.worker:
+        with asking(session.engine):
+            look(session.engine, settings)
+
+
+def look(engine: Engine, settings: Settings) -> None:
+    """Ask the team about each proposal that a rule gives to it, and do what it decided. Raises as its server does."""
+    found = joined(engine, settings)
+    if found is None:
+        return
+    server, name = found
+    asked = {(number, steps): request for request, number, steps in server.call("asked", name)}
+    for one in apply.waiting(engine, OPEN):
+        rule = rule_for(engine, settings, one)
+        members = [voter.removeprefix(TEAM) for voter in rule.of if voter.startswith(TEAM)] if rule else []
+        if rule is None or not members:
+            continue
+        key = int(one.id), steps_sha(engine.proposals.get(one.id)).hex()
+        request = asked.get(key)
+        if is_late(engine, rule, one):
+            engine.proposals.decide([one.id], "rejected", by="the team", note=LATE)
+        elif request is None:
+            _ask(engine, server, name, one, key[1], members, one.at + rule.within)
+        else:
+            _count(engine, rule, one, server.call("votes", request))
+    for (number, steps), request in asked.items():
+        known = engine.proposals.get(str(number))
+        if known.state not in OPEN or steps_sha(known).hex() != steps:
+            state = known.state if known.state not in OPEN else "superseded"
+            server.call("settle", request, state, mask(known.note).text[:300])
+
+
+def _ask(
+    engine: Engine, server: TeamServer, name: str, one: Proposal, steps: str, members: list[str], until: int
+) -> None:
+    title = mask(f"{one.kind} {' '.join(one.targets)}: {one.why}").text[:1000]
+    text = "\n".join(patch(apply.preview(engine, one.id)))
+    if len(text) <= _LONGEST:
+        clean = (each.replace("\0", "\\0").encode("utf-8", "replace").decode() for each in (title, text))
+        server.call("ask", name, int(one.id), steps, *clean, json.dumps(members), until)
+
+
+def _count(engine: Engine, rule: ApprovalRule, one: Proposal, votes: list[tuple[str, bool]]) -> None:
+    for person, yes in votes:
+        voter = f"{TEAM}{person}"
+        before = engine.votes.of(engine.proposals.get(one.id)).get(voter)
+        if voter not in rule.of or (before is not None and before.yes == yes):
+            continue
+        try:
+            cast(engine, rule, one, Vote(voter, person, yes, voter), Actor(f"http:{voter}"))
+        except ConflictError:
+            return  # somebody here was faster; the next look tells the team how it ended
