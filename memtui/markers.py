@@ -25,6 +25,8 @@ class Cut(NamedTuple):
     """What was cut, tags included: offsets in the text as it was given, in order, none over another."""
     no_memory: bool = False
     """Whether nothing of the whole turn, or entry, may be kept."""
+    open: int | None = None
+    """Where the first `<private>` begins that hides all behind it, because it has no end."""
 
 
 class _Tag(NamedTuple):
@@ -67,7 +69,8 @@ def cut(text: str) -> Cut:
     if not tags:
         return Cut(text, ())
     spans, left = _pairs(tag for tag in tags if tag.name == "private")
-    spans += [(tag.start, len(text)) for tag in left if not tag.in_code]
+    ends = [tag.start for tag in left if not tag.in_code]
+    spans += [(start, len(text)) for start in ends]
     quoted = _covered(text, (match.span() for match in _QUOTED.finditer(text)))
     meant = [tag for tag in tags if tag.name == "nomemory" and not tag.in_code and not quoted[tag.start]]
     unkept, alone = _pairs(meant)
@@ -78,7 +81,7 @@ def cut(text: str) -> Cut:
     for start, stop in merged:
         pieces += [text[end:start], PRIVATE]
         end = stop
-    return Cut("".join((*pieces, text[end:])), merged)
+    return Cut("".join((*pieces, text[end:])), merged, open=min(ends, default=None))
 
 
 def phrases(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:

@@ -44,6 +44,7 @@ def test_private_is_cut(text: str, left: str) -> None:
     assert found.text == left
     assert not found.no_memory
     assert len(found.spans) == left.count(PRIVATE)
+    assert (found.open is not None) == (left.endswith(PRIVATE) and not text.rstrip("`\n ").endswith("</private>"))
 
 
 @pytest.mark.parametrize(

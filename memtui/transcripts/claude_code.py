@@ -40,6 +40,7 @@ def head(log: Log, record: dict[str, object]) -> tuple[str, bool]:
     log.session = string(record.get("sessionId")) or log.session
     log.cwd = string(record.get("cwd")) or log.cwd
     log.sidechain = record.get("isSidechain") is True
+    log.program = record.get("entrypoint") == "sdk-cli"
     uuid = string(record.get("uuid"))
     in_tree = bool(uuid) and not log.sidechain
     if in_tree:

@@ -46,6 +46,7 @@ def read(log: Log, record: dict[str, object]) -> bool:
         log.session = string(payload.get("id"))
         log.paged = payload.get("history_mode") == "paginated"
         log.sidechain = "subagent" in mapping(payload.get("source"))
+        log.program = payload.get("source") == "exec"
     if kind in ("session_meta", "turn_context"):
         log.cwd = string(payload.get("cwd")) or log.cwd
     elif kind == "event_msg":

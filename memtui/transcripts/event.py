@@ -56,6 +56,8 @@ class SessionEvent(NamedTuple):
     offset: int
     length: int
     """The line that says so: its bytes in the file."""
+    program: bool = False
+    """Whether the session answers a program once (`claude -p`, `codex exec`), as far as the format tells."""
     asked: Mapping[str, object] = NOTHING
     """Of a call, the arguments as the agent gave them; only where they are wanted (`Log`)."""
     gave: Mapping[str, object] = NOTHING
@@ -80,7 +82,7 @@ class Log:
         self.session = self.cwd = ""
         self.at = 0
         self.stamp = ""
-        self.sidechain = self.paged = self.formal = False
+        self.sidechain = self.program = self.paged = self.formal = False
         self._file, self._whole, self._before, self._latest = file, whole, leaf, latest
         self.line = (0, 0)
         self.forget()
@@ -138,7 +140,7 @@ class Log:
         shown, session, cwd, name = map(_clean, (kept, self.session, self.cwd, tool))
         event = SessionEvent(
             *(_clean(uuid), session, self.at, cwd, role, shown, name, _clean(target[:TEXT])),
-            *(failed, meta, self.sidechain, self._file, *self.line),
+            *(failed, meta, self.sidechain, self._file, *self.line, self.program),
             *((asked, gave) if self._calls else ()),
         )
         place = self._places.get(uuid, len(self._events))

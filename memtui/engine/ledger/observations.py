@@ -205,6 +205,16 @@ class ObservationTable:
         sql = "SELECT seq, before, after, actor, at, reason FROM observation_log WHERE name = ? ORDER BY seq"
         return tuple(MarkDecision(*row) for row in self._database.rows(sql, (name,), kinds="itttit"))
 
+    def forget_sessions(self) -> None:
+        """Drop what was decided about cards of sessions, and written over them; what is redacted stays so."""
+        gone = "FROM observation_marks WHERE root = 0 AND state != 3"
+        with self._database.transaction() as db:
+            # Their numbers stay taken: by them each file of cards knows which decisions it has.
+            db.execute(
+                f"UPDATE observation_log SET reason = '', was = '', was_patch = '' WHERE name IN (SELECT name {gone})"
+            )
+            db.execute(f"DELETE {gone}")
+
     # --- files
 
     def drop_files(self) -> None:

@@ -187,11 +187,21 @@ def judge(data: bytes, policy: Policy, path: str = "") -> RowText:
         problems.append(Problem("over-agent-limit", text))
     if policy.shown_chars:
         problems += _too_long(data, policy, path)
-    if (b"<" in data or not data.isascii()) and cut(data.decode("utf-8", "replace")).no_memory:
-        problems.append(Problem("no-memory", "It is marked with <no-memory>, so agents are not given it unasked."))
+    if b"<" in data or not data.isascii():
+        problems += _marked(data.decode("utf-8", "replace"))
     if b"<<<<<<<" in data and _has_conflict(data):
         problems.append(Problem("conflict-markers", "A merge by git left conflict markers in it."))
     return tuple.__new__(RowText, (found.description, tuple(problems)))
+
+
+def _marked(text: str) -> list[Problem]:
+    found = cut(text)
+    if found.no_memory:
+        return [Problem("no-memory", "It is marked with <no-memory>, so agents are not given it unasked.")]
+    if found.open is None:
+        return []
+    line = text.count("\n", 0, found.open) + 1
+    return [Problem("open-private", f"The <private> in line {line:,} has no end: all behind it is private.")]
 
 
 def _too_long(data: bytes, policy: Policy, path: str) -> list[Problem]:

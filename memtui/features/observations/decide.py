@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from base64 import b32decode
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 
 from memtui import markers
 from memtui.engine import Engine
@@ -140,6 +140,20 @@ def redact(engine: Engine, mark: ObservationMark, *, actor: Actor, reason: str) 
         if held:  # files that a dead process was building, or that were damaged; whoever builds one now applies this
             remove_files(table.directory, lambda number: number != table.generation())
     return apply(engine)
+
+
+def clear_sessions(engine: Engine, *, now: int) -> tuple[int, bool]:
+    """Take out all cards of sessions, for good, and what was decided about them; what happened by now has none again.
+
+    Returns:
+        How many, and whether no byte is left, as `redact`.
+    """
+    table = engine.observations
+    with generations.alone(table, wait=True), generations.translated(), closing(generations.writer(table)) as writer:
+        count = writer.clear_sessions(now)
+        table.forget_sessions()
+        remove_files(table.directory, lambda number: number != table.generation())
+        return count, writer.erase()
 
 
 def _put(engine: Engine, marks: Sequence[ObservationMark], actor: Actor, said: tuple[str, str], reason: str) -> None:

@@ -8,7 +8,7 @@ from memtui.wire.verb import Param, Verb
 _SWITCHES = ("observe.enabled", "observe.agents")
 _ACTIONS = (
     *("search", "timeline", "show", "grep", "describe", "status", "rebuild", "check"),
-    *("mark", "edit", "rm", "restore", "redact"),
+    *("mark", "edit", "rm", "restore", "redact", "promote", "clear"),
 )
 _TYPES = (
     *("correction", "decision", "preference", "constraint"),
@@ -130,6 +130,9 @@ FEATURE = Feature(
                 Param("--title", "for edit: what to call it"),
                 Param("--note", "for edit: what to say beside it"),
                 Param("--reason", "why it is decided so, for the log"),
+                Param(
+                    "--to", "for promote: the memory to make; memtui:project when it is not given", metavar="ADDRESS"
+                ),
             ),
             (
                 ("memtui obs", "how many memories are observed, and what failed"),
@@ -143,10 +146,12 @@ FEATURE = Feature(
                 ),
                 ("memtui obs mark kswz3zgl --as private", "no agent is given it any more"),
                 ("memtui obs edit kswz3zgl --title 'Retry budget'", "found by that, after every rebuild too"),
+                ("memtui obs promote kswz3zgl", "a memory of it, after its bytes were shown"),
+                ("memtui obs clear", "takes all cards of sessions out for good"),
             ),
             "A card is made of each memory, and of each entry of a file that holds many: title, facts, concepts and "
             "paths, by rules alone, with secrets masked and `<private>` parts cut. Memories stay the truth: cards are "
-            "made anew at any time, what you decide about one is kept. mark, edit, rm, restore and redact ask at your "
+            "made anew at any time, what you decide about one is kept. What decides or writes asks at your "
             "terminal. Private: no agent is given the card; suppressed: nor are you, without --all; redact takes its "
             "text away for good. The memory itself stays as it is.",
             "search, timeline: a list of cards: name, at, kind, type, agent, address, title, concepts, files, "

@@ -305,6 +305,35 @@ def _word(name: bytes) -> str:
     return b32encode(name).decode().lower()
 
 
+def _promote(call: Call, words: list[str]) -> int:
+    """Show the memory that would be made of a card, and make it after a typed yes."""
+    from memtui.features.observations.inspector import promote
+
+    act = "make a memory of an observation"
+    call.engine.redaction.require_person(act)
+    with looking(call.engine, private=attended(), sessions=_reach(call)) as look:
+        card = find.named(look, _one(words))
+    if card.brought:
+        raise RefusedError(
+            "Nobody reviewed the version it came with.", code="E_UNREVIEWED", hint="`memtui review` shows it."
+        )
+    roots = {root.id: root for root in call.engine.roots.all()}
+    place = call.args.text("to") or promote.place_of(card, roots)
+    if place is None:
+        raise UsageError("There is no folder to write it in.", hint="Name one with --to.")
+    made = promote.plan(call.engine, card, place, roots)
+    for change in made.changes if not call.out.json else ():
+        call.out.text(f"{change.address}:\n{change.after.decode()}\n")
+    given = "It is private, and agents would be given it. " * (card.state != 0)
+    call.approve(act, f"{given}Create {made.address}?", _ELSEWHERE)
+    promote.write(call.engine, made, actor=call.actor)
+    if call.out.json:
+        call.out.document({"result": "created", "names": [card.word], "address": str(made.address)})
+    else:
+        call.out.line_of("created", str(made.address))
+    return outcomes.DONE
+
+
 # --- upkeep
 
 
@@ -379,10 +408,28 @@ def _check(call: Call, _: list[str]) -> int:
     with generations.in_use(call.engine.observations) as writer:
         wrong = "There are no cards yet." if writer is None else writer.check()
     call.out.fact({"ok": not wrong, "problem": wrong or None}, wrong or "The cards are sound.")
+    for row in call.engine.rows.list().items if not call.out.json else ():
+        for problem in row.problems:
+            if problem.code == "open-private":
+                call.out.say(f"{row.address}: {problem.text}")
     return outcomes.STORAGE if wrong else outcomes.DONE
 
 
+def _clear(call: Call, _: list[str]) -> int:
+    """Take all cards of sessions out, down to their bytes; those of what happened until now never come again."""
+    call.engine.history.check_settable()
+    question = "Remove all cards of sessions, and what was decided about them, for good?"
+    call.approve("remove cards of sessions", question, "run it there")
+    count, whole = decide.clear_sessions(call.engine, now=now_ms())
+    call.out.fact({"result": "cleared", "names": [], "count": count}, f"Removed {count:,} cards of sessions.")
+    if not whole:
+        call.out.say("Another process reads the cards; the next one overwrites the last bytes.")
+    return outcomes.DONE
+
+
 _DOES = {
+    "promote": _promote,
+    "clear": _clear,
     "search": _search,
     "timeline": _timeline,
     "show": _show,

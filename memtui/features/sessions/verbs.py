@@ -13,7 +13,7 @@ from memtui.features.sessions.read_touches import read_touches
 from memtui.features.sessions.shown import SHORT, after_words, calls_of, counts_words, placed, session_json
 from memtui.features.tasks.settings import ROOT, note
 from memtui.transcripts.calls import LOADED, OPENED, WRITES
-from memtui.transcripts.sessions import ALL, CARDS, NOT_ASKED, OFF, PROJECT, READERS, allowed_files
+from memtui.transcripts.sessions import ALL, CARDS, NOT_ASKED, OFF, PROJECT, READERS, allowed_files, keeps_cards
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -37,7 +37,9 @@ def sessions(call: Call) -> int:
     if chosen is not None or keep != settings.transcripts_keep:
         read = {None: settings.transcripts_read, "on": ALL}.get(chosen, chosen or "")
         _change(call, read, keep)
-        settings = call.reload()
+        had, settings = keeps_cards(settings, call.session.surroundings), call.reload()
+        if had and not keeps_cards(settings, call.session.surroundings):
+            call.out.say("Cards of sessions stay, and nobody is given them: `memtui obs clear` takes them out for good.")
         last = _noted(call.engine, settings, known=True)
     found = Counter(agent for agent, _ in allowed_files(settings, call.session.surroundings))
     if call.out.json:

@@ -65,6 +65,8 @@ CONTENT: dict[str, tuple[bytes, list[str]]] = {
     "tag characters": ("a\U000e0041\n".encode(), ["hidden-characters"]),
     "emoji": ("👩‍👩‍👧 ok\n".encode(), []),
     "over the agent's limit": (b"x" * 41, ["over-agent-limit"]),
+    "a private part": (b"a <private>b</private>\n", []),
+    "a private part without an end": (b"a\n<private>b\n", ["open-private"]),
     "unclosed front matter": (b"---\na: b\n", ["front-matter"]),
     "a list": (b"---\n- a\n---\n", ["front-matter"]),
 }

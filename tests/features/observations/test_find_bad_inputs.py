@@ -10,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
+from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Policy, Root
-from memtui.errors import MemtuiError, UsageError
+from memtui.errors import ConflictError, MemtuiError, RefusedError, UsageError
 from memtui.features.observations import decide, derive, find, rules, tool
 from memtui.features.observations.derive import catch_up, rebuild
 from memtui.features.observations.find import looking
+from memtui.features.observations.inspector import promote
 from memtui.features.observations.store import generations, schema
 from memtui.features.observations.store.cards import CardWriter
 from tests.conftest import Clock
@@ -34,7 +36,7 @@ ROWS = {
     7: "tests.transcripts.test_follow:test_half_a_line_waits_for_its_rest",
     8: "tests.transcripts.test_follow:test_what_is_no_plain_file_of_ours_is_left_alone",
     9: f"{HERE}.test_sessions:test_each_event_is_its_own_folders",
-    10: "tests.transcripts.test_follow:test_a_line_of_50_mb_is_passed_over_in_bounded_memory",
+    10: f"{HERE}.test_sessions:test_large_results_and_pictures_are_in_no_card_and_no_memory",
     11: f"{__name__}:test_11_a_key_is_masked_wherever_it_is_cut",
     12: f"{__name__}:test_12_a_key_in_a_name_is_masked_and_not_found",
     13: "tests.test_markers:test_time_grows_with_the_text_and_no_faster",
@@ -51,20 +53,24 @@ ROWS = {
     24: f"{__name__}:test_24_and_25_cursors_limits_and_budgets",
     25: f"{__name__}:test_24_and_25_cursors_limits_and_budgets",
     26: f"{__name__}:test_26_names_of_cards",
-    27: f"{HERE}.test_decide:test_no_agent_learns_anything_of_what_is_withheld",
+    27: f"{__name__}:test_27_what_an_agent_may_not_have_and_what_is_made_up_is_one_answer",
     28: f"{HERE}.test_find:test_a_timeline_has_its_card_in_the_middle",
     29: f"{HERE}.test_tool:test_other_agents_cards_and_hostile_texts",
-    30: f"{HERE}.test_decide:test_what_no_edit_may_hold",
+    30: f"{__name__}:test_30_a_patch_is_of_its_fields_by_a_person_and_of_what_is_there",
     31: f"{HERE}.test_decide:test_what_is_redacted_is_in_no_file",
     32: f"{HERE}.test_decide:test_a_reader_in_the_way_leaves_the_rest_for_the_next",
-    34: "tests.features.proposals.test_value_judged:test_pinned_protected_and_read_only_memories_are_left_alone",
+    33: f"{__name__}:test_33_what_cannot_be_written_is_said_and_nothing_is_half",
+    34: "tests.features.proposals.test_value:test_a_proposal_knows_its_folders_and_needs_evidence "
+    "tests.features.proposals.test_tool:test_what_is_malformed_is_refused_and_not_cut "
+    "tests.features.proposals.test_tool:test_a_path_of_no_memory_is_an_answer "
+    "tests.features.proposals.test_value_judged:test_pinned_protected_and_read_only_memories_are_left_alone",
     35: "tests.features.proposals.test_apply:test_two_processes_never_do_the_same_twice",
     36: "tests.features.proposals.test_tool:test_so_many_wait_and_no_more",
     37: f"{HERE}.test_verbs:test_notes_are_kept_with_their_time_and_found",
+    38: f"{HERE}.test_sessions:test_cards_of_sessions_are_withheld_when_switched_off_and_go_for_good",
     39: f"{__name__}:test_39_a_copy_of_the_state_withholds_the_same",
     40: f"{__name__}:test_40_what_a_checkout_brought_is_for_people_until_it_is_reviewed",
 }
-"""Row 33 is about promoting, and row 38 about a switch: they are tried where those are."""
 LESSONS = {
     "L1": "tests.test_markers:test_private_is_cut",
     "L2": "tests.test_markers:test_nothing_marked_is_left",
@@ -84,8 +90,9 @@ LESSONS = {
 
 @pytest.mark.parametrize("named", [*ROWS.values(), *LESSONS.values()])
 def test_each_row_and_each_lesson_has_its_test(named: str) -> None:
-    module, _, name = named.partition(":")
-    assert callable(getattr(import_module(module), name))
+    for one in named.split():
+        module, _, name = one.partition(":")
+        assert callable(getattr(import_module(module), name))
 
 
 @pytest.mark.parametrize(("time_said", "at"), [("9999-01-01", None), ("1970-01-01", 978_307_200_000)])
@@ -185,6 +192,68 @@ def test_26_names_of_cards(engine: Engine) -> None:
     for ids in ([name[:5]], [], [name] * 11, [7]):
         with pytest.raises(UsageError):
             tool.details(engine, AGENT, {"ids": ids})
+
+
+def test_27_what_an_agent_may_not_have_and_what_is_made_up_is_one_answer(engine: Engine, world: Watched) -> None:
+    other = world.base / "codex"
+    other.mkdir()
+    (other / "yak.md").write_text("The yak is of another agent.\n")
+    engine.roots.add([Root("codex:global", str(other), "codex", "global")])
+    names = [card(engine, "yak").word, decided(engine, "quokka", "private").word, "a" * 16]
+    names += [decided(engine, "billing", "redact").word, decided(engine, "tabs", "rm").word]
+    said = set()
+    for name in names:
+        for call, given in ((tool.details, {"ids": [name]}), (tool.timeline, {"id": name})):
+            with pytest.raises(MemtuiError) as caught:
+                call(engine, AGENT, given)
+            said.add((caught.value.code, caught.value.message.replace(name, ""), caught.value.hint))
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("patch", [{"state": "redacted"}, {"concepts": ["x"] * 13}, {"narrative": "x"}, {"": "x"}])
+def test_30_a_patch_is_of_its_fields_by_a_person_and_of_what_is_there(
+    world: Watched, engine: Engine, patch: dict[str, object]
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        decided(engine, "quokka", "edit", **patch)
+    assert caught.value.code == "E_PATCH"
+    with looking(engine, private=True) as look:
+        mark = decide.mark_of(engine, look, card(engine, "quokka").word)
+    decide.edit(engine, mark, {"title": "Tables"}, actor=ME)
+    with pytest.raises(ConflictError):
+        decide.edit(engine, mark, {"title": "Chairs"}, actor=ME)
+    with world.engine(approver=lambda: Approver(agent="Claude Code runs it.")) as theirs:
+        for what in ("private", "rm", "edit", "redact"):
+            with pytest.raises(RefusedError) as refused:
+                decided(theirs, "tables", what, **({"title": "x"} if what == "edit" else {}))
+            assert refused.value.code == "E_PERSON"
+    assert card(engine, "quokka").title == "Tables"
+
+
+def test_33_what_cannot_be_written_is_said_and_nothing_is_half(engine: Engine, world: Watched) -> None:
+    only = Root("claude-code:only", str(world.base / "only"), "claude-code", "global", read_only=True)
+    roots = {root.id: root for root in (*engine.roots.all(), only)}
+    one = card(engine, "quokka")
+    made = promote.plan(engine, one, "memtui:project/tables.md", roots)
+    for address, code in (("memtui:project/pool.md", "E_EXISTS"), ("claude-code:only/a.md", "E_READ_ONLY")):
+        with pytest.raises(MemtuiError) as caught:
+            promote.write(engine, promote.plan(engine, one, address, roots), actor=ME)
+        assert caught.value.code == code
+    codes, target = set(), world.base / "own/tables.md"
+    for step in range(1, 200):
+        before = sorted((world.base / "own").glob("[!.]*"))
+        with hooked(failing(step, errno.ENOSPC)) as calls:
+            try:
+                promote.write(engine, made, actor=ME)
+            except MemtuiError as error:
+                codes.add(error.code)
+        if target.exists():
+            assert target.read_bytes() == made.changes[0].after
+            target.unlink()
+        assert sorted((world.base / "own").glob("[!.]*")) == before
+        if len(calls) < step:
+            break
+    assert codes == {"E_DISK_FULL"}
 
 
 def test_39_a_copy_of_the_state_withholds_the_same(world: Watched) -> None:

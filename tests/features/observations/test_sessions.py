@@ -1,6 +1,8 @@
 """Cards of agents' sessions: of what is worth one, in the right project, nothing twice and nothing private."""
 
+import json
 import os
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -146,12 +148,19 @@ def test_each_event_is_its_own_folders(read: Read, monkeypatch: pytest.MonkeyPat
         ("d", f"{read.base}/tmp/x"),
     ):
         read.write([user(f"Change {name}"), *steps[1:]], name=name, cwd=cwd)
-    assert sorted(title for _, title in read.said()) == ["Change a", "Change b", "Change c"]
-    assert sorted(read.found("change")) == ["Change a", "Change b"]
+    there = read.write([user("Change f"), *steps[1:]], name="e", begin="f", cwd="/srv/other")
+    text = there.read_text()
+    there.unlink()
+    here = read.write([user("Change e"), *steps[1:]], name="e")
+    last = json.loads(here.read_text().splitlines()[-1])["uuid"]
+    here.write_text(here.read_text() + text.replace("null", f'"{last}"', 1))
+    os.utime(here, (NOW // 1_000 - 900,) * 2)
+    assert sorted(title for _, title in read.said()) == [f"Change {name}" for name in "abcef"]
+    assert sorted(read.found("change")) == ["Change a", "Change b", "Change e"]
     only = read.reach.settings._replace(transcripts_read="project")
     read.engine.observations.drop_files()
     read.reach = read.reach._replace(settings=only)
-    assert [title for _, title in read.said()] == ["Change a"]
+    assert sorted(title for _, title in read.said()) == ["Change a", "Change e"]
 
 
 def test_nothing_private_and_no_echo(read: Read) -> None:
@@ -294,3 +303,63 @@ def test_an_agent_finds_what_its_own_session_said(read: Read) -> None:
         tool.describe(*ask, {"id": "mine-1"}, settings, place)
     off = settings._replace(transcripts_keep="places")
     assert "No session" in tool.grep(*ask, {"query": "4711"}, off, place).text
+
+
+@pytest.mark.parametrize("kind", ["claude-code", "codex"])
+def test_a_session_that_answers_a_program_once_has_no_card(read: Read, kind: str) -> None:
+    path = read.write(work(read.cwd), kind)
+    text = path.read_text()
+    path.write_text(
+        text.replace('"cwd"', '"entrypoint": "sdk-cli", "cwd"').replace('"source": "cli"', '"source": "exec"')
+    )
+    assert path.read_text() != text
+    assert read.cards() == []
+    path.write_text(text + "\n")
+    assert len(read.cards()) == 4
+
+
+def test_large_results_and_pictures_are_in_no_card_and_no_memory(read: Read) -> None:
+    path = read.write([*work(read.cwd), edit(f"{read.cwd}/b.py")])
+    head, last = path.read_text().rstrip("\n").rsplit("\n", 1)
+    with path.open("w") as out:
+        out.write(
+            head + "\n" + last.replace('"ok"', '[{"type": "image", "source": {"data": "' + "iVBOR" * 9_999 + '"}}]')
+        )
+        out.write('\n{"type": "user", "message": {"role": "user", "content": [{"tool_use_id": "c", "content": "')
+        for _ in range(80):
+            out.write("zebra " * 174_762)
+        out.write('", "type": "tool_result"}]}}\n')
+    os.utime(path, (NOW // 1_000 - 900,) * 2)
+    assert derive.catch_up(read.engine, seconds=None, cancelled=lambda: True, sessions=read.reach).pending == 1
+    tracemalloc.start()
+    made = read.cards()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 64 * 1_048_576
+    assert len(made) == 5
+    assert not [one for one in made if "zebra" in repr(one) or "iVBOR" in repr(one)]
+
+
+def test_cards_of_sessions_are_withheld_when_switched_off_and_go_for_good(
+    read: Read,
+) -> None:
+    read.write(work(read.cwd))
+    assert len(read.cards()) == 4
+    with looking(read.engine, private=True, sessions=read.reach) as look:
+        mark = decide.mark_of(read.engine, look, find.search(look, "pings before").cards[0].word)
+    decide.edit(read.engine, mark, {"note": "walrus"}, actor=ME)
+    on = read.reach
+    off = ({"transcripts_keep": "places"}, {"transcripts_read": "off"})
+    for change in off:
+        read.reach = on._replace(settings=on.settings._replace(**change))
+        assert read.found("pings before", client="claude-code") == read.found("pings before") == []
+        assert len(read.cards()) == 4
+    read.reach = on
+    assert read.found("walrus")
+    table = read.engine.observations
+    assert decide.clear_sessions(read.engine, now=read.clock()) == (4, True)
+    kept = b"".join(file.read_bytes() for file in (read.base / "state").rglob("*") if file.is_file())
+    assert b"pings before" not in kept
+    assert [mark for mark in table.marks() if not mark.root] == []
+    derive.rebuild(read.engine, sessions=read.reach)
+    assert read.cards() == []

@@ -138,6 +138,13 @@ def test_a_session_is_looked_at_and_a_note_keeps_nothing_private(kept: Cli, pers
     assert kept("obs", "edit", name, "--note", "<no-memory>", "--json").error["code"] == "E_PATCH"
 
 
+def test_a_private_part_without_an_end_is_told(kept: Cli) -> None:
+    kept("create", "memtui:global/pool.md", "-", stdin=b"The pool.\n\nDied <private> at night.\n")
+    assert kept("obs", "search", "pool", "--json").items[0]["cut"] == 1
+    said = kept("obs", "check")
+    assert "pool.md: The <private> in line 3 has no end: all behind it is private." in f"{said.out}{said.err}"
+
+
 def test_nobody_decides_without_a_terminal(kept: Cli) -> None:
     name = str(kept("obs", "search", "zanzibar", "--json").items[0]["name"])
     for words in (("mark", name, "--as", "private"), ("rm", name), ("search", "x", "--all")):
@@ -147,3 +154,23 @@ def test_nobody_decides_without_a_terminal(kept: Cli) -> None:
 def test_words_that_are_no_utf8_are_refused_in_words(kept: Cli) -> None:
     for words in (["obs", "search", "a\udcff"], ["observe", "a\udcff"], ["obs", "search", "x", "--path", "\udcff"]):
         assert kept(*words, "--json").error["message"] == "A word is not UTF-8."
+
+
+def test_a_memory_is_made_of_a_card_after_its_bytes_were_shown(kept: Cli, person: Callable[[str], None]) -> None:
+    kept("create", "memtui:global/taken.md", "-", stdin=b"Taken.\n")
+    name = str(kept("obs", "search", "zanzibar", "--json").items[0]["name"])
+
+    def code(to: str) -> object:
+        person("yes\n")
+        return kept("obs", "promote", name, "--to", to, "--json").error["code"]
+
+    assert kept("obs", "promote", name, "--json").error["code"] == "E_PERSON"
+    assert [code(to) for to in ("memtui:global/taken.md", "memtui:global/", "memtui:other/x.md")] == [
+        *("E_EXISTS", "E_USAGE", "E_NAME")
+    ]
+    person("yes\n")
+    made = kept("obs", "promote", name, "--to", "memtui:global/zanzibar.md")
+    assert "Never retry a POST. zanzibar" in made.out
+    assert f"From observation {name}" in kept("view", "memtui:global/zanzibar.md").out
+    assert kept("undo").status == 0
+    assert kept("view", "memtui:global/zanzibar.md", "--json").error["code"] == "E_NOT_FOUND"

@@ -41,6 +41,8 @@ def test_nothing_is_read_before_somebody_typed_yes(cli: Cli, config: Path, sessi
     block = cli("status", "--json").json["sessions"]
     assert isinstance(block, dict)
     assert (str(block["read"]).split(" since ")[0], block["keep"]) == ("all", "cards")
+    said = cli("sessions", "off")
+    assert "`memtui obs clear` takes them out for good." in f"{said.out}{said.err}"
 
 
 def test_what_the_file_held_stays_and_the_activity_has_each_change_once(cli: Cli, config: Path, person: Person) -> None:

@@ -192,6 +192,9 @@ def show(engine: Engine, card: Card, query: Query, look: Look, width: int) -> tu
     left = [f"{count_words(card.cut, 'private part')}"] * bool(card.cut)
     left += [f"{count_words(card.masked, 'secret')}"] * bool(card.masked)
     said += [f"left out: {' and '.join(left)}"] * bool(left)
+    address = address_of(engine, card)
+    rows = engine.rows.some([address] if card.cut and address is not None else ())
+    said += [problem.text for row in rows.values() for problem in row.problems if problem.code == "open-private"]
     page = [*words_page(*said, width=width), PageLine(())]
     page += words_page(*state_words(card), style="warning" if card.withheld else "name", width=width)
     decisions = engine.observations.log(card.name)

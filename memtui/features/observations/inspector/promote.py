@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from memtui.engine.model import TYPES, Actor, Address, Done, Root
-from memtui.errors import ConflictError, UsageError
+from memtui.errors import ConflictError, RefusedError, UsageError
 from memtui.features.observations.model import Card
 from memtui.features.transfer.names import slug_of
 from memtui.features.transfer.new_memory import NewPlan as NewPlan
@@ -29,10 +29,17 @@ def place_of(card: Card, roots: Mapping[str, Root]) -> str | None:
 
 
 def plan(engine: Engine, card: Card, text: str, roots: Mapping[str, Root]) -> NewPlan:
-    """Work out what would be written for an address as it is typed; raises as `plan_new`, and `UsageError`."""
+    """Work out what would be written for an address as it is typed.
+
+    Raises:
+        UsageError: it is no place. RefusedError: nothing can be written there. ConflictError: `E_EXISTS`.
+    """
     first = next(iter(roots))
     target = Target(Address(first, ""), "", 0, "new").read(text, roots)
     if target.problem:
+        root = roots.get(text.strip().partition("/")[0])
+        if root is not None and root.read_only:
+            raise RefusedError(target.problem, code="E_READ_ONLY", hint="Name another root.")
         raise UsageError(target.problem)
     folder, _, name = target.address.path.rpartition("/")
     kind = card.type if card.type in TYPES else ""
@@ -57,9 +64,10 @@ def write(engine: Engine, made: NewPlan, *, actor: Actor) -> Done:
     """Write it, as one step of undo.
 
     Raises:
-        ConflictError: something of it was changed meanwhile; nothing is written.
+        ConflictError: something of it was changed meanwhile. MemtuiError: it cannot be written. Then nothing is.
     """
     done = engine.together.do(made.steps, actor=actor, label=f"make {made.address} of an observation")
-    if not all(one.ok for one in done.outcomes):
-        raise ConflictError(f"{made.address} was changed in that moment.", hint="Try it again.")
+    for one in done.outcomes:
+        if not one.ok:
+            raise one.error or ConflictError(f"{made.address} was changed in that moment.", hint="Try it again.")
     return done

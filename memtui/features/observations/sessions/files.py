@@ -156,7 +156,7 @@ class SessionFiles:
         waits = found[-1] if found and (ended or _typed(found) > 1) else None
         made: list[TurnCard] = []
         typed = 0 if part.whole else 1
-        for turn, after in zip(found, [*found[1:], None], strict=True):
+        for turn, after in zip(found, [*found, None][1:], strict=True):
             if turn is waits:
                 read = read._replace(interrupted=going.interrupted, settled=ended and self._rests(one))
                 if not read.settled:

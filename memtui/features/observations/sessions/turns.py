@@ -71,14 +71,14 @@ def turns(events: Sequence[SessionEvent]) -> list[SessionTurn]:
     starts = [at for at, event in enumerate(events) if is_typed(event)]
     before = tuple(events[: starts[0] if starts else None])
     found = [SessionTurn(before[0].offset, None, before)] if before else []
-    for start, end in zip(starts, [*starts[1:], None], strict=True):
+    for start, end in zip(starts, [*starts, None][1:], strict=True):
         found.append(SessionTurn(events[start].offset, events[start], tuple(events[start + 1 : end])))
     return found
 
 
 def is_typed(event: SessionEvent) -> bool:
     """Whether a person typed it."""
-    return event.role == USER and not event.meta and not event.sidechain
+    return event.role == USER and not (event.meta or event.sidechain or event.program)
 
 
 def is_ours(event: SessionEvent) -> bool:
@@ -129,7 +129,7 @@ class TurnRules:
         if turn.asked is not None and markers.cut(neutral.without_given(turn.asked.text)).no_memory:
             self.unkept = self.unkept or first
             return []
-        events = [one for one in turn.events if not one.sidechain and not is_ours(one)]
+        events = [one for one in turn.events if not (one.sidechain or one.program or is_ours(one))]
         if self.unkept:
             return []
         clean = CleanText(self.private)

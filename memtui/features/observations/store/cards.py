@@ -191,6 +191,19 @@ class CardWriter:
                     self._remove(table, number)
                     self.note("horizon", max(when * 1_000, int(str(self.meta("horizon") or 0))))
 
+    def clear_sessions(self, now: int) -> int:
+        """Take out all cards of sessions, and of what happens until then; returns how many. `erase` has to follow."""
+        count = 0
+        with self.batch():
+            for table in ("shared", "withheld"):
+                for (number,) in list(self.database.execute(f"SELECT id FROM {table} WHERE root = 0")):
+                    self._remove(table, number)
+                    count += 1
+            self.database.execute("DELETE FROM sources WHERE root = 0")
+            self.note("horizon", now)
+            self.note("scrub_due", 1)
+        return count
+
     def drop(self, root: int, path: str) -> None:
         """Take a file and its cards out. Call in a `batch`."""
         found = self.database.execute("SELECT id FROM sources WHERE root = ? AND path = ?", (root, os.fsencode(path)))

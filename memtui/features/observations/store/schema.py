@@ -14,7 +14,7 @@ from memtui.engine.disk import fsio
 from memtui.engine.find import index
 from memtui.engine.ledger.observations import FILES
 
-RULES = 70_000_000 + index.FORMAT
+RULES = 80_000_000 + index.FORMAT
 """Goes up, by ten million, with every change of how cards are made, masked, cut or indexed: all are made anew then."""
 BUSY_MS = 2_000
 PROJECTS = 8_192
