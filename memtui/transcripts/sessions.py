@@ -16,8 +16,8 @@ from memtui.transcripts import claude_code, codex, gemini, qwen_code
 from memtui.transcripts.event import Reader
 
 READERS = {
-    "claude-code": Reader(claude_code.read, 2),
-    "codex": Reader(codex.read, 3),
+    "claude-code": Reader(claude_code.read, 1),
+    "codex": Reader(codex.read, 2),
     "gemini": Reader(gemini.read, 1),
     "qwen-code": Reader(qwen_code.read, 1),
 }
