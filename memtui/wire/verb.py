@@ -36,14 +36,14 @@ class Param(NamedTuple):
     @property
     def value_name(self) -> str:
         """How its value is called in help."""
-        if self.choices and not self.option:
+        if self.choices and not (self.option or self.kind == "query"):
             return "|".join(self.choices)
         return self.metavar or self.key.upper()
 
     @property
     def explanation(self) -> str:
-        """Its help, with the values an option may have."""
-        if self.choices and self.option:
+        """Its help, with the values it may have where its name does not say them."""
+        if self.choices and (self.option or self.kind == "query"):
             return f"{self.help}: {', '.join(self.choices)}"
         return self.help
 

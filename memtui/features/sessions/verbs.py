@@ -39,7 +39,9 @@ def sessions(call: Call) -> int:
         _change(call, read, keep)
         had, settings = keeps_cards(settings, call.session.surroundings), call.reload()
         if had and not keeps_cards(settings, call.session.surroundings):
-            call.out.say("Cards of sessions stay, and nobody is given them: `memtui obs clear` takes them out for good.")
+            call.out.say(
+                "Cards of sessions stay, and nobody is given them: `memtui obs clear` takes them out for good."
+            )
         last = _noted(call.engine, settings, known=True)
     found = Counter(agent for agent, _ in allowed_files(settings, call.session.surroundings))
     if call.out.json:
