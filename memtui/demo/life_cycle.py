@@ -7,17 +7,19 @@ pictures of the guide are taken in the world without.
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from hashlib import sha256
 
 from memtui.agents.layout import slug
 from memtui.demo import worker
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Draft, Write
+from memtui.engine.observation import PRIVATE, REDACTED, STATES, ObservationMark
 from memtui.engine.task import COMPLETED, FAILED
 
 UNTIDY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "untidy")
-CONFIG = 'project_memory = "checkout"\n\n[transcripts]\nread = "all"\n'
+CONFIG = 'project_memory = "checkout"\n\n[transcripts]\nread = "all"\nkeep = "cards"\n'
 """The settings of the demonstration: its sessions are made up, so nobody has to be asked."""
 _MINUTE = 60_000
 _OLD = "77b1d0ce-52f3-4b0e-8f7a-3d92c6e51a03"
@@ -77,6 +79,7 @@ Times of tides are in harbour time, which is UTC all year.
 )
 """Root, path and text of what was remembered in the background, `HOURS` ago."""
 HOURS = 26
+_WORK_ID = "7a1d3f60-52be-4f0c-9e6a-b8c40d91e704"
 
 UNUSED = (
     ("memtui:global", "style/sql.md", 200),
@@ -94,6 +97,31 @@ _LOGGED = (
     "waited for the harbour's importer; nothing merged",
     "reviewed lane metres with Marit; notes are in the ticket",
 )
+
+_WORKED = (
+    ("user", "The load test deadlocks in `decks`. Find out why, and mend it."),
+    ("Bash", "pytest tests/decks", "E  Deadlock: lane 3 waits for lane 1, and lane 1 for lane 3"),
+    ("Edit", "decks/locks.py", ""),
+    ("Bash", "pytest tests/decks", ""),
+    (
+        "assistant",
+        "Both took the same lanes in another order.\n\nDecision: lock lanes in the order of their numbers.",
+    ),
+    ("user", "Book it on the account <private>4711-Kestrel</private>, and add a test for it."),
+    ("Edit", "tests/decks/test_locks.py", ""),
+    ("assistant", "Booked on 4711-Kestrel; the test fails without the order."),
+)
+"""A session in which something was done: who said what; or a tool, what of, and how it failed."""
+
+_NOTES = (
+    (74, "error #db", "The pool dies at night, when the importer holds its connections: `pool_pre_ping` mends it."),
+    (52, "constraint #coaches", "Coaches are booked by the agency desk alone, never on the web page."),
+    (7, "note #refunds", "Before a refund above 500 call <private>Ines, 555 0142</private>."),
+)
+"""How many hours ago they were written, type and tag, and text."""
+
+_WITHHELD = (("memtui:global", "people.md", PRIVATE), ("memtui:workspace", "complaint.md", REDACTED))
+"""Memories of which the user withholds the observation."""
 
 _CONFLICT = ("memtui:project", "deploy.md")
 _SHARED = "(four minutes)"
@@ -140,6 +168,41 @@ def write_sessions(home: str, project: str, now: int) -> None:
     for session, minutes, said in _SESSIONS:
         talk = [(role, text if role == "user" else [{"type": "text", "text": text}]) for role, text in said]
         _write_session(home, project, session, now - minutes * _MINUTE, talk)
+    _write_session(home, project, _WORK_ID, now - 30 * 60 * _MINUTE, [*_worked(project)])
+
+
+def _worked(project: str) -> Iterator[tuple[str, object]]:
+    for number, (who, what, *failed) in enumerate(_WORKED):
+        if not failed:
+            yield who, what if who == "user" else [{"type": "text", "text": what}]
+            continue
+        asked = {"command": what} if who == "Bash" else {"file_path": os.path.join(project, what)}
+        gave = {"tool_use_id": f"toolu_w{number}", "is_error": bool(failed[0]), "content": failed[0] or "Done."}
+        yield "assistant", [{"type": "tool_use", "id": gave["tool_use_id"], "name": who, "input": asked}]
+        yield "user", [{"type": "tool_result", **gave}]
+
+
+def write_notes(folder: str, now: int) -> None:
+    """Write what the user noted with `memtui observe` into the folder for it."""
+    os.makedirs(folder, mode=0o700)
+    days = [datetime.fromtimestamp(now / 1000 - 3_600 * hours, UTC) for hours, _, _ in _NOTES]
+    for day, (_, kind, text) in zip(days, _NOTES, strict=True):
+        with open(os.path.join(folder, f"{day:%Y-%m}.md"), "a", encoding="utf-8") as file:
+            file.write(f"## {day:%Y-%m-%dT%H:%M:%S}Z {kind}\n\n{text}\n\n")
+
+
+def withhold(engine: Engine) -> None:
+    """Let the user have decided about observations."""
+    for root_id, path, state in _WITHHELD:
+        root, you = engine.roots.find(root_id), Actor("tui")
+        # A card that is a whole memory is found by its place alone.
+        name = sha256(path.encode()).digest()[:10]
+        mark = ObservationMark(name, 0, engine.roots.uid(root), path, b"", name, b"", state)
+        if state == REDACTED:
+            engine.redaction.redact_observation(mark, reason="a passenger's name", actor=you)
+        else:
+            label = f"make an observation of {root.id}/{path} {STATES[state]}"
+            engine.changes.observed.put([mark], actor=you, label=label, reason="it names people")
 
 
 def write_author(home: str, project: str, path: str, now: int) -> None:

@@ -138,6 +138,7 @@ def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
         with open(os.path.join(memtui_home, "config.toml"), "x", encoding="utf-8") as file:
             file.write(life_cycle.CONFIG)
         life_cycle.write_sessions(home, project, waiting_at)
+        life_cycle.write_notes(os.path.join(memtui_home, "notes", folder_id(project)), waiting_at)
         life_cycle.log_in_index(claude, waiting_at)
     os.makedirs(os.path.join(project, ".git"))
     with open(os.path.join(project, ".git", "HEAD"), "w", encoding="ascii") as file:
@@ -216,6 +217,7 @@ def live(around: Surroundings, state_dir: str, *, now: int, lane: str = "") -> N
             wrote = engine.roots.file_path(_address(engine, *_UNSEEN[0][:2]))
             life_cycle.write_author(around.home or "", around.project, wrote, now)
             life_cycle.leave_conflict(engine)
+            life_cycle.withhold(engine)
 
 
 def _address(engine: Engine, root_id: str, path: str) -> Address:

@@ -12,6 +12,7 @@ from memtui.demo.life_cycle import UNUSED, choose_worker
 from memtui.demo.worker import MARK
 from memtui.engine import now_ms
 from memtui.engine.model import Actor
+from memtui.engine.observation import NORMAL, PRIVATE, REDACTED
 from memtui.engine.task import COMPLETED, FAILED
 from memtui.features.activity.view_rows import Item, Step
 from memtui.features.activity.view_texts import show as show_row
@@ -20,6 +21,9 @@ from memtui.features.changes.view_rows import InboxRows, load, row_runs
 from memtui.features.health.survey import Looker
 from memtui.features.history.view_rows import load as load_past
 from memtui.features.history.view_rows import show as show_past
+from memtui.features.observations.derive import catch_up
+from memtui.features.observations.find import looking
+from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.pins.fate import lifted
 from memtui.features.proposals import apply
 from memtui.features.sessions.read_touches import read_touches
@@ -43,6 +47,7 @@ def lane(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Sess
     lane = workspace_of(around)
     world.live(around, settings.state_dir, now=now, lane=lane.id)
     session = open_in(around, settings, Options(), lock_wait=5)
+    catch_up(session.engine, seconds=None, sessions=SessionReach(settings, around))
     yield session, lane
     session.engine.close()
 
@@ -56,8 +61,10 @@ def work(session: Session, lane: Workspace, *kinds: str) -> None:
 def test_one_thing_of_each_kind_can_be_tidied_up(lane: tuple[Session, Workspace]) -> None:
     work(*lane, "dream")
     found = lane[0].engine.proposals.all()
-    assert {one.by for one in found} == {f"rule:{rule}" for rule in ("dangling", "exact", "near", "describe", "date")}
-    assert len(found) == 5
+    assert {one.by for one in found} == {
+        f"rule:{rule}" for rule in ("dangling", "exact", "near", "describe", "date", "unkept")
+    }
+    assert len(found) == 6
     assert {one.state for one in found} == {"open"}
 
 
@@ -85,7 +92,7 @@ def test_a_worker_of_its_own_adds_to_both_once_loses_text_and_says_that_it_is_no
     choose_worker(session.settings.directories.config, seconds=0)
     work(*lane, "dream", "extract")
     run = engine.tasks.runs(workspace.id, "dream")[0]
-    assert (run.worker, run.outcome, run.counts["asked"]) == ("command", "completed", 4)
+    assert (run.worker, run.outcome, run.counts["asked"]) == ("command", "completed", 5)
     added = [one for one in engine.proposals.all() if one.by == "command"]
     assert [(one.kind, one.state, "loses text" in one.note) for one in added] == [
         ("merge", "open", True),
@@ -228,3 +235,29 @@ def test_what_an_agent_wrote_lately_has_an_author_who_had_looked_at_the_web(lane
     (row,) = [one for one in rows.shown if one.change is not None and one.change.address == change.address]
     drawn = "".join(text for text, _ in row_runs(row, 100, Clock(0), opened=False, counts={}, taint=rows.taint(row)))
     assert "  after web: audits.example" in drawn
+
+
+def test_there_is_a_card_of_each_kind_and_what_is_private_is_in_none(lane: tuple[Session, Workspace]) -> None:
+    session, _ = lane
+    reach = SessionReach(session.settings, session.surroundings)
+    with looking(session.engine, private=True, sessions=reach, seconds=60) as look:
+        assert look.reader is not None
+        cards = look.reader.newest(look.wanted._replace(hidden=True), 500)
+    assert {card.kind for card in cards} == {"memory", "note", "session"}
+    assert {card.type for card in cards} >= {
+        "correction",
+        "decision",
+        "constraint",
+        "fix",
+        "error",
+        "change",
+        "preference",
+    }
+    assert {card.state for card in cards} == {NORMAL, PRIVATE, REDACTED}
+    assert sorted(card.path for card in cards if card.state == PRIVATE and card.root) == ["people.md"]
+    assert not [card for card in cards if "4711" in repr(card) or "0142" in repr(card)]
+    with looking(session.engine, client="claude-code", sessions=reach) as look:
+        assert look.reader is not None
+        given = look.reader.newest(look.wanted, 500)
+    assert not {card.state for card in given} - {NORMAL}
+    assert {card.kind for card in given} == {"memory", "note", "session"}

@@ -46,6 +46,7 @@ def _show(call: Call, made: world.World) -> int:
         workspace=None,
         variables=(),
         transcripts_read="all",
+        transcripts_keep="cards",
         lifecycle_worker="command" if made.worked_in else "none",
         lifecycle_command=life_cycle.choose_worker(made.memtui_home) if made.worked_in else (),
     )
@@ -61,7 +62,11 @@ def _show(call: Call, made: world.World) -> int:
             return run_workbench(session, demo=False)
     with session.engine, _agent(made, session):
         if not chosen.read_only:
-            for kind in ("dream", "extract"):  # found while the workbench is open already, so that it opens at once
+            for kind in (
+                "observe",
+                "dream",
+                "extract",
+            ):  # found while the workbench is open already, so that it opens at once
                 session.engine.tasks.enqueue(kind, lane, "tui", {}, trigger="manual")
         return run_workbench(session, demo=True)
 

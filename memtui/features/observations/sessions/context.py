@@ -79,7 +79,7 @@ def open_sessions(reach: SessionReach, agents: Sequence[str], *, now: int, newes
             continue
         cwd = _folder(one)
         inside = kept.is_of(path, place.project) if kept.is_of is not None and not cwd else False
-        if inside or (cwd and project_of(cwd, reach.settings.state_dir) == project):
+        if inside or (cwd and project_of(cwd, reach) == project):
             found = [*([] if newest else found), (at, one)]
     return [one for _, one in sorted(found, reverse=True)]
 

@@ -224,19 +224,21 @@ class SessionFiles:
     def _project(self, cwd: str) -> str | None:
         """The project of a working directory; None for one whose turns have no cards."""
         if cwd not in self._projects:
-            self._projects[cwd] = project_of(cwd, self._reach.settings.state_dir)
+            self._projects[cwd] = project_of(cwd, self._reach)
         return self._projects[cwd]
 
 
-def project_of(cwd: str, state_dir: str) -> str | None:
+def project_of(cwd: str, reach: SessionReach) -> str | None:
     """The project that a working directory belongs to, whether it is still there or not; worktrees join theirs.
 
-    None for none: a folder for temporary files, and memtui's own, in which its workers run.
+    None for none: a folder for temporary files, unless the home folder lies there, and memtui's own, in which its
+    workers run.
     """
     if not os.path.isabs(cwd) or "\0" in cwd:
         return None
     here = os.path.normpath(cwd)
-    outside = (*TEMPORARY, state_dir)
+    home = f"{os.path.realpath(reach.place.home)}/" if reach.place.home else ""
+    outside = (*(one for one in TEMPORARY if not home.startswith(f"{one}/")), reach.settings.state_dir)
     if any(f"{here}/".startswith(folder.rstrip("/") + "/") for folder in outside):
         return None
     checkout = find_checkout(here)
