@@ -198,6 +198,7 @@ def live(around: Surroundings, state_dir: str, *, now: int, lane: str = "") -> N
             deeds += [
                 (-life_cycle.HOURS, partial(life_cycle.remember, lane=lane)),
                 (-3, partial(life_cycle.fail, lane=lane, home=around.home or "", project=around.project)),
+                (-20, life_cycle.withhold),
             ]
         for hours, deed in sorted(deeds, key=lambda entry: entry[0]):
             clock.now = now + hours * HOUR
@@ -217,7 +218,6 @@ def live(around: Surroundings, state_dir: str, *, now: int, lane: str = "") -> N
             wrote = engine.roots.file_path(_address(engine, *_UNSEEN[0][:2]))
             life_cycle.write_author(around.home or "", around.project, wrote, now)
             life_cycle.leave_conflict(engine)
-            life_cycle.withhold(engine)
 
 
 def _address(engine: Engine, root_id: str, path: str) -> Address:

@@ -80,7 +80,8 @@ def looking(
         private: a person asks and wants what is private, too.
         seconds: how long to derive; None: as long as a question may wait.
         sessions: which of them may be read; None: no card of a session is given.
-        known: how far it is, where that was asked a moment ago; then nothing is derived.
+        known: how far it is, where that was asked a moment ago; then nothing is derived, unless the
+            cards are gone.
 
     Raises:
         StorageError: `E_STORE`, what was decided cannot be read, so nothing is handed out.
@@ -91,8 +92,10 @@ def looking(
             code="E_STORE",
             hint="Run `memtui doctor`.",
         )
-    progress = known or catch_up(engine, seconds=SOON if seconds is None else seconds, sessions=sessions)
-    reader = generations.reader(engine.observations, agent=client is not None)
+    reader = generations.reader(engine.observations, agent=client is not None) if known else None
+    if known is None or reader is None:  # or somebody removed the file meanwhile
+        known = catch_up(engine, seconds=SOON if seconds is None else seconds, sessions=sessions)
+        reader = generations.reader(engine.observations, agent=client is not None)
     own = None if client is None else {"memtui", *(one.id for one in KNOWN if canonical(client) in one.client[:1])}
     roots = {root.id for root in engine.roots.all() if own is None or root.agent in own}
     uids = tuple(sorted(uid for uid, root_id in engine.roots.names().items() if root_id in roots))
@@ -103,10 +106,10 @@ def looking(
     whose = None if own is None else tuple(sorted(own))
     wanted = CardFilter(uids, private=private and client is None, projects=projects, whose=whose)
     if reader is None:
-        yield CardLook(None, progress, wanted)
+        yield CardLook(None, known, wanted)
         return
     with generations.translated((OSError,)), closing(reader):  # one of these is of what is done with the cards
-        yield CardLook(reader, progress, wanted)
+        yield CardLook(reader, known, wanted)
 
 
 def search(look: CardLook, text: str, *, limit: int = LIMIT, cursor: str = "", most: int = MOST) -> CardPage:

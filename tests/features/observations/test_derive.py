@@ -11,8 +11,9 @@ from memtui.engine import Engine
 from memtui.engine.ledger.observations import ObservationTable
 from memtui.engine.model import Address
 from memtui.errors import StorageError
-from memtui.features.observations import decide, derive
+from memtui.features.observations import decide, derive, find
 from memtui.features.observations.derive import catch_up, rebuild
+from memtui.features.observations.find import looking
 from memtui.features.observations.store import generations, schema
 from memtui.features.observations.store.cards import CardWriter
 from memtui.given.reach import withheld
@@ -242,3 +243,12 @@ def test_what_is_like_a_withheld_memory_that_was_deleted_stays_as_it_was(world: 
         with world.engine() as engine:
             assert titles(engine, "zebra", client="claude-code") == ["Who pays"], generation
             engine.observations.drop_files()
+
+
+def test_cards_that_somebody_removed_are_there_again_while_one_types(engine: Engine, world: Watched) -> None:
+    decided(engine, "quokka", "private")
+    known = catch_up(engine, seconds=None)
+    for path in world.state.glob("observed-*"):
+        path.unlink()
+    with looking(engine, private=True, known=known, seconds=60) as look:
+        assert [one.state for one in find.search(look, "quokka").cards] == [1]
