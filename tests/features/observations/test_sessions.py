@@ -349,9 +349,9 @@ def test_cards_of_sessions_are_withheld_when_switched_off_and_go_for_good(
         mark = decide.mark_of(read.engine, look, find.search(look, "pings before").cards[0].word)
     decide.edit(read.engine, mark, {"note": "walrus"}, actor=ME)
     on = read.reach
-    off = ({"transcripts_keep": "places"}, {"transcripts_read": "off"})
-    for change in off:
-        read.reach = on._replace(settings=on.settings._replace(**change))
+    places, off = on.settings._replace(transcripts_keep="places"), on.settings._replace(transcripts_read="off")
+    for switched in (places, off):
+        read.reach = on._replace(settings=switched)
         assert read.found("pings before", client="claude-code") == read.found("pings before") == []
         assert len(read.cards()) == 4
     read.reach = on
