@@ -342,6 +342,8 @@ class ClientFile(NamedTuple):
     entries: tuple[ClientEntry, ...]
     inside: str | None = None
     """For a file of a project: the project's folder, which it must not lead out of."""
+    beside: bool = False
+    """It has the server of another machine: what the file held before memtui is told without it."""
 
 
 class ClientNote(NamedTuple):

@@ -266,7 +266,7 @@ def is_server(value: object) -> bool:
     rest = _arguments((command, *args))
     if rest[:1] != ("mcp",):
         return False
-    options = rest[1:]
+    options = rest[2:] if rest[1:2] and rest[1].startswith("--on=") else rest[1:]
     if options[:1] == ("--access",):
         if options[1:2] == () or options[1] not in _LEVELS:
             return False

@@ -149,7 +149,7 @@ def plan_uninstall(target: ClientFile, state_dir: str) -> FileChange:
     found = disk.read(target.path, target.inside)
     if found.data is None:
         return _step(target, found, None)
-    record = _recorded(target, state_dir)
+    record = None if target.beside else _recorded(target, state_dir)
     if record is not None and sha256(found.data).hexdigest() in record.after:
         return _step(target, found, record.before)
     plan = _step(target, found, found.data)
@@ -171,7 +171,7 @@ def carry_out(step: FileChange, state_dir: str, *, installing: bool) -> str | No
         return None
     with disk.alone(own_folder(state_dir)):
         target, key = step.target, _key(step.target.path, state_dir)
-        record = _recorded(target, state_dir)
+        record = None if target.beside else _recorded(target, state_dir)
         if step.action == "none":
             if record is not None and step.before.data == record.before:
                 _forget(key, step, record)  # it was taken out already, and memtui killed before it could say so
@@ -181,10 +181,10 @@ def carry_out(step: FileChange, state_dir: str, *, installing: bool) -> str | No
         if step.before.data is not None:
             backup = f"{key}-{sha256(step.before.data).hexdigest()[:16]}.backup"
             disk.keep(backup, step.before.data)
-        if installing:
+        if installing and not target.beside:
             _remember(key, _first(target, step, record), step, record, disk.missing_folders(target.path))
         disk.replace(target.path, step.before, step.after, private=target.inside is None, inside=target.inside)
-        if not installing:
+        if not installing and not target.beside:
             _forget(key, step, record)
     return backup
 

@@ -5,6 +5,7 @@ into; only what a project shares with others has the bare name.
 """
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Collection
@@ -107,6 +108,7 @@ def wanted(
     context: bool | None = None,
     more: Collection[str] = (),
     words: tuple[str, ...] | None = None,
+    on: str = "",
 ) -> tuple[ClientFile, ...]:
     """Work out what belongs where for memtui to be in a client.
 
@@ -120,6 +122,7 @@ def wanted(
             the hook may not run.
         more: which of `MORE_HOOKS` are among it, where the agent has a hook that gives context.
         words: the command; None: the one of this process.
+        on: the other machine whose memories the server gives, beside the one that gives those of this one.
     """
 
     short = context is None and client.hook_may_not_run
@@ -138,6 +141,20 @@ def wanted(
         )
         return client.files(place, level, start)
 
+    if on:
+        return tuple(filter(lambda file: file.entries, (_elsewhere(file, on) for file in files(context=True))))
     found = files(context=bool(context))
     hooked = any(entry.what == "hook" for file in found for entry in file.entries)
     return found if context is not None or hooked else files(context=True)
+
+
+def _elsewhere(file: ClientFile, on: str) -> ClientFile:
+    """Keep the server of a file, under a name of its own, with memtui asking another machine; hooks are of this one."""
+    name, entries = re.sub(r"[^A-Za-z0-9_-]", "_", on), []
+    for entry in file.entries:
+        if entry.what == "server" and isinstance(entry.value, dict):
+            before, args = entry.value, entry.value["args"]
+            place = args.index("mcp") + 1
+            value = before | {"args": [*args[:place], f"--on={on}", *args[place:]]}
+            entries.append(entry._replace(path=(*entry.path[:-1], f"{entry.path[-1]}-{name}"), value=value))
+    return file._replace(entries=tuple(entries), beside=True)

@@ -12,6 +12,7 @@ _LEVEL = Param(
     "whose configuration: your own (the default), or the project's, which others share",
     choices=("user", "project"),
 )
+_ON = Param("--on", "its server, which gives the memories of another machine that [hosts] names", metavar="HOST")
 _ANSWER = "one object: client, level, written, changes (each: path, action, diff, backup), removed, notes; "
 _VERBS = (
     Verb(
@@ -22,6 +23,7 @@ _VERBS = (
             _CLIENT,
             _WRITE,
             _LEVEL,
+            _ON,
             ACCESS._replace(help="what the agent may do at most; off is for the settings"),
             Param("--recall", "also a hook that gives each prompt the memories that fit it", "flag"),
             Param("--extract", "also a hook that has each session looked through at its end", "flag"),
@@ -33,6 +35,7 @@ _VERBS = (
             ("memtui install claude-code", "what would be changed; nothing is written"),
             ("memtui install claude-code --write", "and now it is"),
             ("memtui install claude-code --recall --write", "with memories for each prompt"),
+            ("memtui install codex --on build --write", "with the memories of another machine as well"),
             ("memtui install codex --access plan --write", "for an agent that writes nothing into the checkout"),
         ),
         "Every other byte of the files stays as it is, and what they held is kept in memtui's own folder. Running it "
@@ -47,7 +50,7 @@ _VERBS = (
         "uninstall",
         "agents",
         "Take memtui out of an agent's configuration again",
-        (_CLIENT._replace(required=True), _WRITE, _LEVEL),
+        (_CLIENT._replace(required=True), _WRITE, _LEVEL, _ON),
         (
             ("memtui uninstall codex", "what would be changed; nothing is written"),
             ("memtui uninstall codex --write", "and now it is"),

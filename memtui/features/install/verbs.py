@@ -17,7 +17,7 @@ from memtui.clients.install import (
 from memtui.clients.start import client_named, wanted
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.diff.differences import unified
-from memtui.errors import UsageError, how_to_add
+from memtui.errors import RefusedError, UsageError, how_to_add
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -35,7 +35,7 @@ def install(call: Call) -> int:
     place, access, settings = _place(call), call.args.text("access"), call.settings
     more = [verb for verb in MORE_HOOKS if call.args.flag(verb)]
     context = _context(call, client, level)
-    targets = wanted(client, place, level, settings, access=access, context=context, more=more)
+    targets = wanted(client, place, level, settings, access=access, context=context, more=more, on=_on(call))
     if more and not any(entry.what in more for target in targets for entry in target.entries):
         raise UsageError(
             f"{client.title} has no hook that memtui knows, of prompts or of the end of a session.",
@@ -59,9 +59,26 @@ def _context(call: Call, client: Client, level: str) -> bool | None:
 def uninstall(call: Call) -> int:
     """Show or make what takes the entries of one client away."""
     client, level = client_named(call.args.need("client")), call.args.text("level") or USER
-    targets = wanted(client, _place(call), level, call.settings, access=None, more=MORE_HOOKS)
+    targets = wanted(client, _place(call), level, call.settings, access=None, more=MORE_HOOKS, on=_on(call))
     steps = [plan_uninstall(target, call.settings.state_dir) for target in reversed(targets)]
     return _answer(call, client, level, steps, installing=False)
+
+
+def _on(call: Call) -> str:
+    """The other machine the server is to ask; empty: none.
+
+    Raises:
+        RefusedError: `E_HOST`.
+    """
+    name = call.args.text("on") or ""
+    known = call.settings.entries("hosts")
+    if name and name not in known:
+        raise RefusedError(
+            f"The settings name no other machine {name!r}.",
+            code="E_HOST",
+            hint=f"There are: {', '.join(known) or 'none'}.",
+        )
+    return name
 
 
 def _place(call: Call) -> Surroundings:
@@ -153,7 +170,9 @@ def _tell(call: Call, client: Client, steps: list[FileChange], *, installing: bo
 
 
 def _given(call: Call) -> list[str]:
-    words = [word for name in ("level", "access") if (value := call.args.text(name)) for word in (f"--{name}", value)]
+    words = [
+        word for name in ("level", "on", "access") if (value := call.args.text(name)) for word in (f"--{name}", value)
+    ]
     flags = [f"--{name}" for name in (*MORE_HOOKS, "no-hook", "no-context") if call.args.flag(name.replace("-", "_"))]
     return words + flags
 

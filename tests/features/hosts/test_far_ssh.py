@@ -27,6 +27,9 @@ def test_a_machine_whose_key_nobody_saw_is_not_asked(sshd: Path, cli: Cli) -> No
     assert "E_HOST" in cli("--on", "build", "ls").err
     sshd.write_text(" ".join(kept.split()[:2]) + " " + (sshd.parent / "own.pub").read_text().split()[1])
     assert "E_HOST" in cli("--on", "build", "ls").err
+    client = sshd.parent / "ssh_config"
+    client.write_text(client.read_text().replace(" Port ", " Port 1 #"))
+    assert cli("--on", "build", "ls", "--json").error["code"] == "E_OFFLINE"
 
 
 def test_nothing_of_ours_is_forwarded(

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memtui.agents.table import CLIENTS
 from memtui.engine import Engine
 from memtui.engine.model import Address, Root
 from memtui.errors import UsageError
@@ -71,6 +72,23 @@ def test_an_agent_that_is_shut_out_here_is_shut_out_there(build: Path, cli: Cli)
     build.write_text(build.read_text() + "[agents]\nenabled = false\n")
     assert "E_DISABLED" in cli("--on", "build", "tool", stdin=b"").err
     assert "E_DISABLED" in cli("--on", "build", "mcp", stdin=b"").err
+
+
+@pytest.mark.parametrize("client", CLIENTS)
+def test_an_agent_gets_the_memories_there_beside_those_of_here(client: str, build: Path, cli: Cli, home: Path) -> None:
+    assert cli("install", client, "--on", "nobody", "--write").status == 5
+    assert cli("install", client, "--on", "build", "--write").status == 0
+    (file,) = [
+        path for path in home.rglob("*") if path.suffix in (".json", ".toml") and b"--on=build" in path.read_bytes()
+    ]
+    text = file.read_text()
+    assert "memtui-build" in text
+    assert "hook" not in text
+    assert cli("install", client, "--write").status == 0
+    assert "as it should be" in cli("install", client, "--on", "build").err
+    assert cli("uninstall", client, "--on", "build", "--write").status == 0
+    assert "memtui-build" not in file.read_text()
+    assert "as it should be" in cli("install", client).err
 
 
 FAKE = """
