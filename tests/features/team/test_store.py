@@ -101,7 +101,8 @@ def test_a_copied_home_and_a_forged_record_are_refused_and_a_new_name_goes_on(
     _, two = anew.engine.journal.records(-1, limit=2)
     forged = two._replace(body='{"of":"another"}')
     later = forged._replace(n=5, prev=first.engine.journal.records(limit=1)[0].hash)
-    for wrong in (forged._replace(hash=forged.made()), later, later._replace(hash=later.made(), n=7)):
+    other = later._replace(prev=bytes(32))
+    for wrong in (forged._replace(hash=forged.made()), later, other._replace(hash=other.made())):
         sent = json.dumps([wrong._asdict() | {"prev": wrong.prev.hex(), "hash": wrong.hash.hex()}])
         with pytest.raises(MemtuiError, match="E_CHAIN"):
             team_server_of(url).call("push", name, sent)
