@@ -74,6 +74,23 @@ def test_offsets_are_those_of_the_text_as_given() -> None:
     assert text[second.start : second.end] == f"&#x41;{AWS[1:]}"
 
 
+def test_the_cheap_look_passes_over_no_text_in_which_a_rule_finds_something() -> None:
+    seeds = range(4)
+    texts = [text for seed in seeds for _, _, text in planted.secrets(seed)]
+    texts += [text for seed in seeds for text in planted.innocents(seed)] + [
+        KEY,
+        f"x{GITHUB}",
+        AWS,
+        "IBAN MT84 MALT 0110",
+    ]
+    some = [text for text in texts if any(any(module._places(rule, text)) for rule in module._RULES)]
+    assert len(some) > 400
+    assert [text for text in some if not module._may_hold(text.lower())] == []
+    assert not any(
+        map(module._may_hold, ["a plain note on retries, from 2026-11-23", "memtui:global/notes/some-name.md"])
+    )
+
+
 @given(st.text(max_size=80), st.text(max_size=80), st.sampled_from([AWS, KEY, GITHUB]))
 def test_no_text_around_a_secret_saves_it(before: str, after: str, secret: str) -> None:
     text = f"{before} {secret} {after}"

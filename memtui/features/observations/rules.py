@@ -32,10 +32,11 @@ _HEADING = re.compile(rb"#{1,2}[ \t]+\S")
 _HEAD = re.compile(r"^\s*(?:#{1,6}\s+|[-*+]\s+|\d{1,3}[.)]\s+|>\s*)+")
 _ITEM = re.compile(r"\s*(?:[-*+]|\d{1,3}[.)])\s+\S")
 _WHY = re.compile(r"\s*[*_]*(?:why|how to apply)[*_]*:", re.IGNORECASE)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])")
-_TAG = re.compile(r"(?<![\w#&/])#([^\W\d][\w-]{1,40})")
+_ENDS = (". ", "! ", "? ", "。", "！", "？")
+_TAG = re.compile(r"#(?<![\w#&/]#)([^\W\d][\w-]{1,40})")
 _CODE = re.compile(r"`([^`\n]{2,60})`")
-_NAME = re.compile(r"\b(?:[a-z]{1,40}[A-Z]\w{1,40}|[A-Za-z]\w{0,40}_\w{1,40})\b")
+_WORD = re.compile(r"\w+")
+_NAME = re.compile(r"[a-z]{1,40}[A-Z]\w{1,40}|[A-Za-z]\w{0,40}_\w{1,40}")
 _NOTE = re.compile(r"##[ \t]+(\d{4}-\d\d-\d\dT[\d:.]+Z)[ \t]+(\w+)((?:[ \t]+#[\w-]+)*)[ \t]*$")
 _PATH = re.compile(r"(?<![\w/:.@~-])(?:[\w.@-]{1,80}+/){1,20}+[\w.@-]{1,80}")
 _FILE = re.compile(r"[\w@-][\w.@-]{0,80}\.[A-Za-z]\w{0,7}")
@@ -82,7 +83,8 @@ def derive(data: bytes, kind: str | None) -> Cards:
         if again.no_memory:
             unkept += 1
             continue
-        again_masked = mask.mask(again.text)
+        # What is left of a part may be a secret that it was not beside the others.
+        again_masked = mask.mask(again.text) if secrets or again.text != text else mask.Masked(text, ())
         counts = (here[1] + len(again_masked.secrets), here[0] + len(again.spans))
         title, own = ("", ()) if any(counts) else (piece.title, piece.tags)  # these were read before anything was cut
         named = fields[0] if kind is None and not piece.first else title
@@ -183,7 +185,7 @@ def _card(
     masked, cut = counts
     title = _shown(named if piece.first else about or named, lines)
     for said in (about, "" if piece.first else named):
-        if fold(said) not in fold(f"{title}\n{body}"):
+        if said and fold(said) not in fold(f"{title}\n{body}"):
             body = f"{said}\n\n{body}"
     return Derived(
         piece.first,
@@ -219,8 +221,14 @@ def composed(
 
 def _shown(given: str, lines: Sequence[str]) -> str:
     """A title: what is given for one, else its first line, without the signs of Markdown."""
-    found = given.strip() or next(filter(None, (_HEAD.sub("", line).strip() for line in lines)), "")
-    return _short(_HEAD.sub("", found).strip("*_` \t"), TITLE) or "(empty)"
+    found = given.strip() or next(filter(None, (_bare(line).strip() for line in lines)), "")
+    return _short(_bare(found).strip("*_` \t"), TITLE) or "(empty)"
+
+
+def _bare(line: str) -> str:
+    """A line without the signs of Markdown before it."""
+    head = _HEAD.match(line)
+    return line[head.end() :] if head is not None else line
 
 
 def _short(text: str, most: int) -> str:
@@ -236,24 +244,29 @@ def _facts(lines: Sequence[str]) -> tuple[str, ...]:
     """List items and reasons; where there are none, sentences."""
     some = [line for line in lines if _ITEM.match(line) or _WHY.match(line)]
     if not some:
-        prose = " ".join(" ".join(line for line in lines if not line.lstrip().startswith("#")).split())
-        some = _SENTENCE.split(prose[:LONGEST])
-    return tuple(dict.fromkeys(filter(None, (_short(_HEAD.sub("", one), FACT) for one in some))))[:FACTS]
+        prose = " ".join(" ".join(line for line in lines if not line.lstrip().startswith("#")).split())[:LONGEST]
+        for end in _ENDS:
+            prose = prose.replace(end, f"{end.rstrip()}\n")
+        some = prose.split("\n")
+    found: dict[str, None] = {}
+    for one in some:
+        if len(found) < FACTS and (fact := _short(_bare(one), FACT)):
+            found[fact] = None
+    return tuple(found)
 
 
 def _concepts(body: str, lines: Sequence[str], tags: Sequence[str]) -> tuple[str, ...]:
-    counted: Counter[str] = Counter()
     found = [*tags, *_TAG.findall(body)]
-    found += [_HEAD.sub("", line).strip("*_` ") for line in lines if line.startswith("#")]
-    found += [one.strip() for one in (*_CODE.findall(body), *_NAME.findall(body))]
-    for one in found:
-        if 1 < len(one) <= CONCEPT and mask.BEGIN.strip() not in one:
-            counted[one] += 1
+    found += [_bare(line).strip("*_` ") for line in lines if line.startswith("#")]
+    found += [one.strip() for one in _CODE.findall(body)]
+    found += [word for word in _WORD.findall(body) if ("_" in word or not word.islower()) and _NAME.fullmatch(word)]
+    counted = Counter(one for one in found if 1 < len(one) <= CONCEPT and mask.BEGIN.strip() not in one)
     return tuple(word for word, _ in counted.most_common(CONCEPTS))
 
 
 def _files(body: str) -> tuple[str, ...]:
     """Paths that a text names: those with a folder, and file names in code."""
-    found = [one.rstrip(".") for one in _PATH.findall(body) if _FILE.fullmatch(one.rstrip(".").rpartition("/")[2])]
+    paths = _PATH.findall(" ".join([word for word in body.split() if "/" in word])) if "/" in body else []
+    found = [one.rstrip(".") for one in paths if _FILE.fullmatch(one.rstrip(".").rpartition("/")[2])]
     found += [one for one in _CODE.findall(body) if _FILE.fullmatch(one) and one[0] != "."]
     return tuple(dict.fromkeys(found))[:FILES]

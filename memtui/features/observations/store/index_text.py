@@ -6,13 +6,16 @@ It is apart because who writes cards and who looks for them must agree, and neit
 import re
 
 from memtui.engine.find import index
-from memtui.matching import Query, fold
+from memtui.matching import Query
 from memtui.safe_text import visible
 
 PREFIX = 4
 """Letters from which on a word of a query is also the beginning of a longer one."""
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
-_MIXED = re.compile(r"\b(?=\w*[a-z\d][A-Z])\w{2,80}\b")
+_WORD = re.compile(r"\w{2,}")
+_HUMP = re.compile(r"[a-z\d][A-Z]")
+_LONGEST = 80
+"""Letters of a word whose parts are indexed, too."""
 _RUN = re.compile(rf"[{index.UNSPACED}]+")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -24,10 +27,13 @@ def utf8(text: str) -> str:
 
 def index_text(text: str) -> str:
     """The words of a text, with spaces between them: folded, pairs of unspaced signs, the parts of `camelCase`."""
-    found = dict.fromkeys(index.words(fold(text)).words)
-    found.update((part.casefold(), None) for word in _MIXED.findall(text) for part in _CAMEL.findall(word))
+    folded = text.casefold()
+    found = dict.fromkeys(index.words(folded).words)
+    if folded != text:
+        mixed = [word for word in _WORD.findall(text) if len(word) <= _LONGEST and _HUMP.search(word)]
+        found.update((part.casefold(), None) for word in mixed for part in _CAMEL.findall(word))
     if not text.isascii():
-        found.update((run[-1], None) for run in _RUN.findall(index.plain(fold(text))))
+        found.update((run[-1], None) for run in _RUN.findall(index.plain(folded)))
     return " ".join(found)
 
 
