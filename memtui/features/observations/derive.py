@@ -473,6 +473,8 @@ def _since(engine: Engine, row: Memory, texts: Sequence[bytes]) -> list[int]:
     now = engine.tasks.clock()
     latest = min(max(row.modified_at, _FIRST), now + _DAY)
     found = [latest] * len(texts)
+    if not row.version:
+        return found
     wanted = set(range(len(texts)))
     try:
         versions = engine.history.of(row.address)[:_VERSIONS]

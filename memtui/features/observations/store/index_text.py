@@ -27,6 +27,8 @@ def utf8(text: str) -> str:
 
 def index_text(text: str) -> str:
     """The words of a text, with spaces between them: folded, pairs of unspaced signs, the parts of `camelCase`."""
+    if not text:
+        return ""
     folded = text.casefold()
     found = dict.fromkeys(index.words(folded).words)
     if folded != text:
