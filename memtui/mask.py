@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from math import log2
 from typing import NamedTuple
 from unicodedata import normalize
@@ -535,38 +535,23 @@ _NUMBERED = re.compile(
 )
 """What a number holds; it begins with one class, which is found quickly."""
 _ADDRESSED = re.compile(r"://[^\s:/@]{0,64}:")
-_OF_RUNS = (
-    *(r"[a-z0-9+/]{40}", r"[a-z0-9_-]{23}\.[a-z0-9_-]{6}\.", r"sk[0-9a-f]{32}", r"key-[0-9a-f]{32}", r"-us[0-9]"),
-    *(r":(?:[0-9]{4,5}|\*):", r":\$", r"(?:session|id|auth)="),
+_OF_KEYS = re.compile(
+    r"[a-z0-9+/]{40}|[a-z0-9_-]{23}\.[a-z0-9_-]{6}\.|sk[0-9a-f]{32}|key-[0-9a-f]{32}|-us[0-9]"
+    r"|:(?:[0-9]{4,5}|\*):|:\$|(?:session|id|auth)="
 )
 """What keys without blanks hold whose anchors stand beside them, or nearly everywhere."""
 _NO_KEYS = frozenset(
     f"0 1 2 3 4 5 6 7 8 9 : :// $ sk key key- -us cookie aws amazon discord bot ssn security bearer basic -----begin"
     f" {_FIELDS} {_SENTENCES}".split()
 )
-
-
-@cache
-def _keys() -> re.Pattern[str]:
-    """What the lower-case form of a key without blanks holds, for each kind that has an anchor of its own."""
-    from itertools import groupby
-
-    def branches(words: list[str], at: int) -> str:
-        if any(len(word) == at for word in words):
-            return ""
-        parts = [
-            re.escape(first) + branches(list(some), at + 1) for first, some in groupby(words, key=lambda word: word[at])
-        ]
-        return parts[0] if len(parts) == 1 else f"(?:{'|'.join(parts)})"
-
-    return re.compile("|".join((branches(sorted({*_ANCHORS} - _NO_KEYS), 0), *_OF_RUNS)))
+_KEY_WORDS = tuple(word for word in _ANCHORS if word not in _NO_KEYS)
 
 
 def _may_hold(lowered: str) -> bool:
     """Whether a text in lower case may hold a secret: most do not, and this is cheaper than to look for each kind."""
     runs = " ".join([run for run in lowered.split() if len(run) >= _RUN])
     return bool(
-        (runs and _keys().search(runs))
+        (runs and (any(word in runs for word in _KEY_WORDS) or _OF_KEYS.search(runs)))
         or _NUMBERED.search(lowered)
         or _ADDRESSED.search(lowered)
         or "-----begin" in lowered
