@@ -87,6 +87,8 @@ class Settings(NamedTuple):
     lifecycle_dream_sessions: int = 5
     observe_enabled: bool = True
     observe_agents: bool = True
+    observe_days: int = 180
+    observe_megabytes: int = 500
     daemon_enabled: bool = True
     daemon_clients: tuple[str, ...] = ()
     proposals_clients: tuple[str, ...] = ()
@@ -316,6 +318,14 @@ FIELDS = (
     ),
     SettingField(
         "observe.agents", "yes/no", "Whether agents may search the observations of the memories they are given."
+    ),
+    SettingField("observe.days", "number", "How many days cards of sessions are kept.", least=1, most=36_500),
+    SettingField(
+        "observe.megabytes",
+        "number",
+        "How large all cards may be on disk before the oldest of sessions go; those you decided about stay.",
+        least=1,
+        most=1_000_000,
     ),
     SettingField("daemon.enabled", "yes/no", "Whether programs may ask memtui over HTTP for work on memories."),
     SettingField(

@@ -35,8 +35,6 @@ SOON = 0.15
 """Seconds that a question waits for what is behind."""
 ROWS, BYTES = 500, 1_048_576
 """Cards, and bytes of memories, that one transaction writes; or one file."""
-MEGABYTES = 500
-"""Of a file of cards, above which the oldest of sessions go."""
 _VERSIONS = 50
 _FIRST, _DAY = 978_307_200_000, 86_400_000
 """2001, before which no time is believed; and a day, by which one may lie ahead."""
@@ -118,7 +116,7 @@ def _caught_up(
         done = _Run(engine, writer).work(end, cancelled, progress)
         if sessions is not None and sessions.allowed:
             done = _with_sessions(done, SessionFiles(engine, writer, sessions), end, cancelled, progress)
-            prune(engine, writer, MEGABYTES)
+            prune(engine, writer, sessions.settings)
         return done
 
 
@@ -127,8 +125,15 @@ def _leave(engine: Engine) -> None:
     table = engine.observations
     remove_files(table.directory, lambda number: number > table.generation())
     with closing(generations.writer(table)) as old, closing(generations.building(table)) as writer:
+        _keep_horizon(old, writer)
         _take_over(old, writer, _Run(engine, writer), only=False)
     generations.put_in_use(table)
+
+
+def _keep_horizon(old: CardWriter, writer: CardWriter) -> None:
+    """What was pruned or cleared does not come back, as far as the old file can be read."""
+    with suppress(*generations.DAMAGE):
+        writer.note("horizon", int(str(old.meta("horizon") or 0)))
 
 
 def _take_over(old: CardWriter, writer: CardWriter, run: _Run, *, only: bool = True) -> int:
@@ -199,8 +204,7 @@ def _rebuilt(
         run = _Run(engine, writer)
         done = run.work(None, cancelled, progress)
         if not done.pending and sessions is not None and sessions.allowed:
-            with suppress(*generations.DAMAGE):
-                writer.note("horizon", int(str(old.meta("horizon") or 0)))
+            _keep_horizon(old, writer)
             done = _with_sessions(done, SessionFiles(engine, writer, sessions), None, cancelled, progress)
         if done.pending:
             return done, 0

@@ -14,7 +14,7 @@ from memtui.features.observations import decide, find
 from memtui.features.observations.answers import day, detail, letters_of, snippet
 from memtui.features.observations.derive import catch_up
 from memtui.features.observations.find import CardLook, looking
-from memtui.features.observations.model import Card
+from memtui.features.observations.model import Card, word_of
 from memtui.features.observations.sessions import context
 from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.store import generations
@@ -279,7 +279,7 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
     else:
         _redact(call, whole=decide.redact(engine, marks[0], actor=actor, reason=reason))
     done = {"mark": state, "edit": "edited", "rm": "deleted", "restore": "restored", "redact": "redacted"}[action]
-    names = [_word(mark.name) for mark in marks]
+    names = [word_of(mark.name) for mark in marks]
     if call.out.json:
         call.out.document({"result": done, "names": list(names)})
     else:
@@ -297,12 +297,6 @@ def _redact(call: Call, *, whole: bool) -> None:
     if not whole:
         call.out.say("Another process reads the cards; the next one overwrites the last bytes.")
     call.out.say("Its memory still has the words: take them out with `memtui edit`, then `memtui redact` each version.")
-
-
-def _word(name: bytes) -> str:
-    from base64 import b32encode
-
-    return b32encode(name).decode().lower()
 
 
 def _promote(call: Call, words: list[str]) -> int:
@@ -340,7 +334,7 @@ def _promote(call: Call, words: list[str]) -> int:
 def _status(call: Call, _: list[str]) -> int:
     block = status(call.session)
     if "total" in block and not approver(call.session.options).agent:  # an agent would learn that something is withheld
-        block["adrift"] = [_word(mark.name) for mark in decide.adrift(call.engine)]
+        block["adrift"] = [word_of(mark.name) for mark in decide.adrift(call.engine)]
     if call.out.json:
         call.out.document(block)
     else:

@@ -231,7 +231,7 @@ def test_what_cannot_be_read_is_said_and_the_old_goes(read: Read, monkeypatch: p
     cards = read.cards()
     good.unlink()
     assert read.cards() == cards
-    read.clock.now += files.DAYS_MS + files._LATER
+    read.clock.now += (read.reach.settings.observe_days + 1) * files.DAY_MS
     assert read.cards() == []
     good = read.write(work(read.cwd))
     assert read.cards() == []

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from memtui.features.observations import find
 from tests.cli.conftest import Cli
 
 
 @pytest.fixture
-def kept(cli: Cli) -> Cli:
-    """A few memories."""
+def kept(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> Cli:
+    """A few memories, and questions that wait until they have cards."""
+    monkeypatch.setattr(find, "SOON", 60.0)
     for name, text in {"retry": "Never retry a POST. zanzibar\n", "tabs": "# Tabs\n\nWe use tabs.\n"}.items():
         assert cli("create", f"memtui:global/{name}.md", "-", stdin=text.encode()).status == 0
     return cli

@@ -30,15 +30,13 @@ if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.features.observations.store.cards import CardWriter
 
-DAYS_MS = 180 * 86_400_000
-"""How long cards of sessions are kept."""
 REST_MS = 600_000
 """How long nobody wrote a session whose last turn is taken as finished."""
 PART, MOST = 4 * 1_048_576, 64 * 1_048_576
 """Bytes that are read at once; and of one turn, which is divided when it is longer."""
 TEMPORARY: tuple[str, ...] = ("/tmp", "/var/tmp", "/private/tmp", "/private/var", "/var/folders", "/dev/shm")
 """Folders in which programs try things: what happens there is no project's."""
-_LATER = 86_400_000
+DAY_MS = 86_400_000
 _FIRST = 978_307_200_000
 _NOWHERE = 1 << 62
 
@@ -74,7 +72,7 @@ class SessionFiles:
         self._seq = self._table.newest()
         self._decided = Decided.of(self._table.secret(), self._table.marks())
         self._now = engine.tasks.clock()
-        self._since = max(self._now - DAYS_MS, int(str(writer.meta("horizon") or 0)))
+        self._since = max(self._now - reach.settings.observe_days * DAY_MS, int(str(writer.meta("horizon") or 0)))
         self._consent = consent(reach.settings, reach.place)
         self._known = writer.reads()
         roots = engine.roots.all()
@@ -175,7 +173,7 @@ class SessionFiles:
         """A card and its time and project; None where there may be none."""
         derived, cwd = made.derived, made.cwd
         project = self._project(cwd)
-        when = min(max(derived.at or 0, _FIRST), self._now + _LATER)
+        when = min(max(derived.at or 0, _FIRST), self._now + DAY_MS)
         if project is None or when <= self._since or (covers and not any(Consent("", at).covers(cwd) for at in covers)):
             return None
         secret = self._decided.secret
@@ -257,13 +255,13 @@ def _file(agent: str, path: str) -> _File | None:
     return _File(agent, path, found.st_size, found.st_mtime_ns)
 
 
-def prune(engine: Engine, writer: CardWriter, megabytes: int) -> None:
-    """Take out cards of sessions that are too old or too many, once a day or when the file is too large."""
-    now, most = engine.tasks.clock(), megabytes * 1_048_576
+def prune(engine: Engine, writer: CardWriter, settings: Settings) -> None:
+    """Take out cards of sessions that are too old, or too many, once a day."""
+    now, most = engine.tasks.clock(), settings.observe_megabytes * 1_048_576
     last = writer.meta("pruned_at")
-    if isinstance(last, int) and now - last < _LATER:
+    if isinstance(last, int) and now - last < DAY_MS:
         return
     kept = {mark.name for mark in engine.observations.marks() if mark.withholds or mark.patch or mark.state != NORMAL}
     with writer.batch():
-        writer.prune(now - DAYS_MS, kept, most)
+        writer.prune(now - settings.observe_days * DAY_MS, kept, most)
         writer.note("pruned_at", now)

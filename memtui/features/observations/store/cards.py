@@ -376,9 +376,6 @@ class CardWriter:
 
     def export(self) -> list[Card]:
         """Every card without what is only a number in this file, in an order of its own: for comparing two files."""
-        rows = [
-            card_of(row)._replace(id=card_of(row).at, source=0)
-            for table in ("shared", "withheld")
-            for row in self.database.execute(f"{SELECT}{table}")
-        ]
-        return sorted(rows, key=lambda card: (card.id, card.name))
+        rows = [row for table in ("shared", "withheld") for row in self.database.execute(f"{SELECT}{table}")]
+        found = [card._replace(id=card.at, source=0) for card in map(card_of, rows)]
+        return sorted(found, key=lambda card: (card.id, card.name))
