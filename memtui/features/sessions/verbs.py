@@ -152,7 +152,7 @@ def question(read: str, keep: str, worker: str) -> str:
     whose = "of this project" if read == PROJECT else "of all projects"
     kept = "places of reads and writes, and quotes of at most 200 masked characters in proposals"
     cards = "the first line you typed, what you corrected, a paragraph of the answer, plans, summaries, files, and 400 "
-    cards += "characters of a failure, without secrets, for 180 days"
+    cards += "characters of a failure, without secrets, for 180 days or as `observe.days` says"
     kept += f"; and cards: {cards}" if keep == CARDS else ""
     sent = f" Parts of them, without secrets, are sent to the worker {worker}." if worker != "none" else ""
     return f"Read the session files of your agents {whose} on this machine, and keep {kept}?{sent}"
