@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, cast
 
 import pytest
 from textual.pilot import Pilot
+from textual.strip import Strip
 
 from memtui.agents.discovery import discover
 from memtui.agents.layout import slug
@@ -34,6 +35,7 @@ from memtui.workbench.app import MemtuiApp, facts_of
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse import side
 from screenshots.stage import NOW, Stage
+from tests.workbench.memories import told_at_once
 from tests.workbench.shown import Shown
 
 SMALL, USUAL = (80, 24), (120, 40)
@@ -71,10 +73,11 @@ class Person(Shown):
 
     async def rest(self) -> None:
         """Wait until nothing on the screen changes any more."""
-        seen, still = "", 0
+        seen: list[Strip] = []
+        still = 0
         for _ in range(1600):
             await asyncio.sleep(LOOK)
-            picture = self.app.export_screenshot(simplify=True)
+            picture = self.app.screen._compositor.render_strips(self.app.size)
             still = still + 1 if picture == seen and self.settled else 0
             if still == STILL:
                 return
@@ -129,11 +132,6 @@ async def unreadable(person: Person) -> None:
     """A folder that cannot be listed, beside others that can."""
     await person.go("memtui:global/preferences.md")
     await person.see("k", words="style")
-
-
-async def changed(person: Person) -> None:
-    """A memory an agent changed, with its badge."""
-    await person.go(DECISIONS)
 
 
 async def difference(person: Person) -> None:
@@ -252,28 +250,26 @@ class State(NamedTuple):
 
 STATES = {
     "tree": State(tree, small=True),
-    "first": State(first, Stage.disagrees, small=True),
-    "unused": State(unused, small=True),
+    "first": State(first, Stage.disagrees),
+    "unused": State(unused),
     "filter": State(filtered),
-    "marked": State(marked),
     "question": State(asked, small=True),
     "empty": State(empty),
     "unreadable": State(unreadable),
-    "changed": State(changed),
     "difference": State(difference),
     "search": State(search, small=True),
     "changes": State(changes, small=True),
     "hot-set": State(hot_set, Stage.grows),
-    "activity": State(activity, small=True),
+    "activity": State(activity),
     "trash": State(trash),
-    "health": State(health, Stage.neglects_an_index, small=True),
-    "start-cost": State(start_cost, Stage.fills_an_index, small=True),
+    "health": State(health, Stage.neglects_an_index),
+    "start-cost": State(start_cost, Stage.fills_an_index),
     "editor": State(editor, small=True),
     "form": State(form),
     "conflict": State(conflict, small=True),
     "help": State(help_),
     "palette": State(palette),
-    "history": State(history, small=True),
+    "history": State(history),
 }
 PICTURES = [
     pytest.param(name, size, id=f"{name}-{size[0]}x{size[1]}")
@@ -352,7 +348,7 @@ def test_a_screen_looks_as_it_did(
             await state.act(person)
             await person.rest()
 
-        with workbench(stage, workspace="tide" if name == "empty" else None) as app:
+        with told_at_once(), workbench(stage, workspace="tide" if name == "empty" else None) as app:
             assert snap_compare(app, terminal_size=size, run_before=act)
 
 
