@@ -1,4 +1,4 @@
-"""How many examples a property is tried on: a quarter of them with the tests, all of them in the campaign.
+"""How many examples a property is tried on: an eighth of them with the tests, all of them in the campaign.
 
 The examples are others in each run, so that many runs see as many as one long one.
 """
@@ -12,4 +12,4 @@ LEAST = 10
 
 def examples(many: int) -> int:
     """Give the number of examples for a property that deserves so many."""
-    return many if ALL in os.environ else min(many, max(LEAST, many // 4))
+    return many if ALL in os.environ else min(many, max(LEAST, many // 8))

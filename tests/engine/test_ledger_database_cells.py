@@ -19,7 +19,7 @@ from tests.faults.world import ME, World, at, new_world, sha
 
 ODD: tuple[str | bytes | int | float | None, ...] = ("odd", b"\xff\xfe", -7, 2.5, None)
 TRIED = len(ODD) if ALL in os.environ else 1
-"""So many of them in each column, others in each run."""
+"""So many of them in each column, or in each of a third of them, others in each run."""
 
 
 @pytest.fixture(scope="module")
@@ -105,8 +105,8 @@ def odd(world: World, table: str, column: str, value: str | bytes | float | None
 
 @pytest.mark.hypothesis  # tried whole with the properties
 def test_an_odd_cell_is_never_more_than_an_error_with_a_code(template: World, tmp_path: Path) -> None:
-    blamed, tried = [], 0
-    for table, column in cells(template):
+    blamed, tried, each = [], 0, list(cells(template))
+    for table, column in each if ALL in os.environ else random.sample(each, len(each) // 3):
         for value in random.sample(ODD, TRIED):
             world = World(Path(shutil.copytree(template.base, tmp_path / "world", symlinks=True)))
             tried += odd(world, table, column, value)
@@ -120,4 +120,4 @@ def test_an_odd_cell_is_never_more_than_an_error_with_a_code(template: World, tm
                         blamed.append(f"{table}.{column} = {value!r}, look {number}: {error!r}")
             world.remove()
     assert not blamed, "\n".join(blamed)
-    assert tried > 40 * TRIED
+    assert tried > len(each) // 6 * TRIED

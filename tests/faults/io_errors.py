@@ -290,8 +290,8 @@ def run(base: Path, short: bool, seed: int) -> Result:
         yield "nothing", lambda count, name, call, arguments: call(*arguments)
 
     for portable in (False, True):
-        for case in cases(base, portable=portable, skip=lambda: short and rng.random() < 0.75):
-            stride = 5 if short else 1
+        for case in cases(base, portable=portable, skip=lambda: short and rng.random() < 0.85):
+            stride = 9 if short else 1
             every_call(tally, case, base, one_error, rng.randint(1, stride), stride)
             if not short:
                 every_call(tally, case, base, for_good)
@@ -302,6 +302,6 @@ def run(base: Path, short: bool, seed: int) -> Result:
                 attempt(tally, case, base, lambda count, name, call, arguments: call(*arguments), "writes of one byte")
             case.template.remove()
     full_disks(tally, base)
-    few_handles(tally, base, 300 if short else 10_000)
+    few_handles(tally, base, 100 if short else 10_000)
     file_size_limit(tally, base)
     return tally.result()

@@ -177,9 +177,9 @@ def run(base: Path, short: bool, seed: int) -> Result:
     tally = Tally("kills", "kills", "lost", "torn", "stray", seed=seed)
     rng = random.Random(seed)
     for portable in (False, True):
-        for case in cases(base, portable=portable, skip=lambda: short and rng.random() < 0.6):
+        for case in cases(base, portable=portable, skip=lambda: short and rng.random() < 0.75):
             for interrupt in (before_call, after_call, at_statement):
-                stride = 41 if short else 2 if portable or interrupt is at_statement else 1
+                stride = 61 if short else 2 if portable or interrupt is at_statement else 1
                 every_step(tally, case, base, interrupt, rng.randint(1, stride), stride)
             if not short or rng.random() < 0.1:
                 every_step_of_recovery(tally, case, base, rng, 1)

@@ -241,9 +241,9 @@ def run(base: Path, short: bool, seed: int) -> Result:
         ask(world, ["a", "b", "c"])
         template = World(world.base.rename(base / "template"))
         for interrupt in (before_call, after_call, at_statement):
-            stride = 61 if short else 1
+            stride = 97 if short else 1
             every_step(tally, template, base, interrupt, rng.randint(1, stride), stride)
-        stride = 41 if short else 1
+        stride = 83 if short else 1
         every_fault(tally, template, base, rng, rng.randint(1, stride), stride)
-        race(tally, base, rng, 12 if short else 1_000)
+        race(tally, base, rng, 6 if short else 1_000)
     return tally.result()

@@ -381,7 +381,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
         suffer(tally, template, base, damage)
     for _ in range(4 if short else 200):
         suffer(tally, template, base, cut(rng.randrange(size)))
-    for _ in range(15 if short else 1_500):
+    for _ in range(8 if short else 1_500):
         # Most of what a reader looks at first is at the start of a page.
         offset = rng.randrange(size) if rng.random() < 0.5 else rng.randrange(size // PAGE) * PAGE + rng.randrange(120)
         suffer(tally, template, base, flipped(offset, rng.randrange(8)))

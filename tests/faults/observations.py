@@ -344,7 +344,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
     """The campaign: 500 kills, 200 redactions under load and 10,000 marks in its long form."""
     tally = Tally("observations", "kills", "redactions", "marks", "lost", "half", "leaks", "bytes", seed=seed)
     rng = random.Random(seed)
-    kills(tally, base, rng, 5 if short else 500)
+    kills(tally, base, rng, 3 if short else 500)
     load(tally, base, rng, 5 if short else 200)
     world, count = Watched(base / "leaks", now_ms), 15 if short else 10_000
     for number in range(10):

@@ -138,13 +138,13 @@ def run(base: Path, short: bool, seed: int) -> Result:
     before = versions(world)
     template = World(world.base.rename(base / "template"))  # the copies are where it was, as the ledger knows the place
     count = (template.state / "state.db").stat().st_size // PAGE
-    for _ in range(4 if short else 300):
+    for _ in range(2 if short else 300):
         suffer(tally, template, base, rng.randrange(count), before)
     lost = 1 - tally.counts["kept"] / tally.counts["versions"]
     if lost > 1 - KEPT:
         tally.blame("lost", f"{lost:.1%} of all versions")
     roots = sorted(pages_of_tables(template).values())
-    for page in roots[seed % 9 :: 9] if short else roots:
+    for page in roots[seed % 18 :: 18] if short else roots:
         suffer(tally, template, base, page, before)
     kept = tally.counts["kept"]
     suffer(tally, template, base, 0, before)

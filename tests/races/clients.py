@@ -272,7 +272,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
         engine.watch.reconcile()
         watcher = Watcher(engine)
         started = time.monotonic()
-        anyio.run(everybody, ones, store, 12 if short else 500)
+        anyio.run(everybody, ones, store, 6 if short else 500)
         seconds = time.monotonic() - started
         judge(tally, store, ones, engine, watcher)
         attribute(tally, ones, engine, watcher)

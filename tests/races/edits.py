@@ -76,6 +76,6 @@ def everybody_edits(tally: Tally, base: Path, memories: int, edits: int, seed: i
 def run(base: Path, short: bool, seed: int) -> Result:
     """The campaign: eight processes on one memory, then on fifty."""
     tally = Tally("edits", "edits", "conflicts retried", "lost", "stray", "errors", seed=seed)
-    everybody_edits(tally, base, 1, 15 if short else 200, seed)
-    everybody_edits(tally, base, 50, 15 if short else 200, seed)
+    everybody_edits(tally, base, 1, 10 if short else 200, seed)
+    everybody_edits(tally, base, 50, 10 if short else 200, seed)
     return tally.result()

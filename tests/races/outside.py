@@ -229,7 +229,7 @@ def run(base: Path, short: bool, seed: int) -> Result:
     """The campaign: 60 seconds in its long form, a quarter of it with the portable fallbacks."""
     order = ("saves", "outside versions", "conflicts", "of them in the moment of the commit", "lost", "torn", "stray")
     tally = Tally("outside", *order, "errors", seed=seed)
-    seconds = 3.0 if short else 60.0
+    seconds = 2.0 if short else 60.0
     for portable, share in ((False, 0.75), (True, 0.25)):
         world = new_world(base / f"world-{portable}")
         (world.folder() / "sub").mkdir()

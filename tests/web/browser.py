@@ -25,7 +25,7 @@ FLAGS = (
     "--disable-component-update",
     "--disable-sync",
     "--remote-debugging-port=0",
-    "--window-size=1100,700",
+    "--window-size=660,420",
 )
 PATIENCE = 60.0
 """Seconds until a test gives up; nothing waits that long when all is well."""

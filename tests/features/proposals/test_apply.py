@@ -463,7 +463,7 @@ def test_a_kill_anywhere_leaves_them_done_once_or_accepted(tmp_path: Path) -> No
     seed, kills = 20_261_123, 0
     chance = random.Random(seed)
     names = [f"{n}.md" for n in range(3)]
-    for turn in range(40):
+    for turn in range(20):
         world = new_world(tmp_path / f"world-{turn}")
         with world.engine() as engine:
             for name in names:
@@ -510,15 +510,15 @@ def test_a_kill_anywhere_leaves_them_done_once_or_accepted(tmp_path: Path) -> No
             assert world.disk() == before, where
             assert {engine.proposals.get(one).state for one in ids} == {"open"}, where
         world.remove()
-    print(f"{kills} kills in 40 turns (seed {seed}): done once, or accepted")
-    assert kills > 25
+    print(f"{kills} kills in 20 turns (seed {seed}): done once, or accepted")
+    assert kills > 10
 
 
 def test_a_kill_with_changes_to_take_back_loses_no_text_and_the_rest_can_be_done_again(tmp_path: Path) -> None:
     seed, kills = 20_261_124, 0
     chance = random.Random(seed)
     theirs = TEXT.replace("line 20 says", "line 20 shouts")
-    for turn in range(20):
+    for turn in range(12):
         world = new_world(tmp_path / f"world-{turn}")
         with world.engine() as engine:
             agent_wrote(engine, world, "a.md", theirs)
@@ -555,5 +555,5 @@ def test_a_kill_with_changes_to_take_back_loses_no_text_and_the_rest_can_be_done
                 engine.undo.undo(actor=ME)
             assert (there(world, "a.md"), there(world, "b.md")) == (theirs, TEXT), where
         world.remove()
-    print(f"{kills} kills in 20 turns (seed {seed}): each change and all proposals done, or to be done again")
-    assert kills > 8
+    print(f"{kills} kills in 12 turns (seed {seed}): each change and all proposals done, or to be done again")
+    assert kills > 4
