@@ -52,5 +52,5 @@ def test_real_files_are_changed_entry_by_entry(tmp_path: Path) -> None:
                 kinds = FORMATS if ALL in os.environ else [tuple(FORMATS)[turn % len(FORMATS)]]
                 done += sum(check(data, kind) for kind in kinds)
                 known += sum(len(parse(data, kind).entries) for part, kind in KNOWN.items() if part in str(path))
-    assert done > 1_000
+    assert done > 500
     assert known > 50

@@ -21,6 +21,8 @@ FIRST, LAST = Address("memtui:project", "f0/n000.md"), Address("memtui:project",
 async def at_rest(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Shown, Listing]]:
     """A workbench in which a list of which every row differs has begun to go in."""
     async with shown(engine_with(MANY)) as running:
+        running.stop_watching()
+        await running.until(lambda: not running.app.bridge._queued)
         listing = running.engine.engine.rows.list()
         other = listing._replace(items=tuple(one._replace(bytes=9_000) for one in sorted(listing.items, key=address)))
         monkeypatch.setattr(rows, "PART", 20)
