@@ -122,10 +122,11 @@ class Shown:
 
     async def until(self, condition: Callable[[], bool], *, seconds: float = 100.0) -> None:
         """Wait for something to be true; fail with the screen shortly before the test's own time-out."""
-        end = time.monotonic() + seconds
+        end, pause = time.monotonic() + seconds, 0.002
         while not condition():
             assert time.monotonic() < end, "it never happened:\n" + self.text
-            await asyncio.sleep(0.005)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, 0.02)  # a look at the screen takes as long as drawing it
         await self.pilot.pause()
 
     async def until_text(self, words: str) -> None:

@@ -363,7 +363,7 @@ def test_nine_of_ten_stale_ones_apply_after_a_merge_and_no_byte_is_lost(engine: 
     seed = 20_261_123
     chance = random.Random(seed)
     applied = 0
-    for number in range(200):
+    for number in range(80):
         name = f"m{number}.md"
         end = chance.choice(["\n", "\r\n"])
         lines = [f"{name} line {n} {chance.random()}{end}" for n in range(chance.randrange(10, 80))]
@@ -388,12 +388,12 @@ def test_nine_of_ten_stale_ones_apply_after_a_merge_and_no_byte_is_lost(engine: 
         else:
             assert state == "stale"
             assert kept == "".join(theirs).splitlines(keepends=True), (seed, number)
-    print(f"{applied} of 200 stale proposals applied after a merge (seed {seed})")
-    assert applied >= 180
+    print(f"{applied} of 80 stale proposals applied after a merge (seed {seed})")
+    assert applied >= 72
 
 
 def test_two_processes_never_do_the_same_twice(tmp_path: Path) -> None:
-    for turn in range(8):
+    for turn in range(4):
         world = new_world(tmp_path / f"world-{turn}")
         with world.engine() as engine:
             put(world, "a.md", "one\n")
