@@ -264,8 +264,8 @@ async def test_keys_move_and_esc_goes_back_step_by_step(filled: Filled, id_: str
         assert screen.app.is_running
 
 
-def is_high(screen: Shown, lines: int) -> bool:
-    return screen.text.count("\n") == lines - 1
+def is_drawn(screen: Shown, size: tuple[int, int]) -> bool:
+    return screen.app.screen.size == size and screen.text.count("\n") == size[1] - 1
 
 
 @ALL
@@ -274,7 +274,7 @@ async def test_it_fits_and_draws_ascii_alone_where_that_is_asked_for(filled: Fil
         view = await filled.opened(screen, id_)
         for size in ((60, 16), (120, 40)):
             await screen.pilot.resize_terminal(*size)
-            await screen.until(partial(is_high, screen, size[1]))
+            await screen.until(partial(is_drawn, screen, size))
             for number in range(view.row_count()):
                 view.list.go(number)
                 await screen.pilot.pause()

@@ -155,7 +155,8 @@ async def test_every_action_has_a_key_and_is_in_palette_footer_and_help_at_any_s
 
 def fits(screen: Shown, size: tuple[int, int]) -> bool:
     lines = screen.text.split("\n")
-    return len(lines) == size[1] and all(cell_width(line) <= size[0] for line in lines)
+    laid_out = screen.app.screen.size == size and len(lines) == size[1]
+    return laid_out and all(cell_width(line) <= size[0] for line in lines)
 
 
 # 12, 24, 38: letters and arrows, panes, pastes
