@@ -17,6 +17,7 @@ from memtui.agents.layout import slug
 from memtui.config.surroundings import Surroundings, folder_id
 from memtui.demo import life_cycle
 from memtui.demo.agent import PREFIX
+from memtui.demo.commits import write_commits
 from memtui.demo.newcomer import furnish
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, Actor, Address
@@ -143,6 +144,8 @@ def build(folder: str | None = None, *, waiting_at: int | None = None) -> World:
     os.makedirs(os.path.join(project, ".git"))
     with open(os.path.join(project, ".git", "HEAD"), "w", encoding="ascii") as file:
         file.write("ref: refs/heads/main\n")
+    if waiting_at is not None:
+        write_commits(project, waiting_at)
     with open(os.path.join(places["mux-project"], "pasted-review.md"), "w", encoding="utf-8") as file:
         file.write(HIDDEN)
     os.chmod(memtui_home, 0o700)
