@@ -54,7 +54,8 @@ def dream(working: Working) -> Planned:
     waiting = tuple(one for one in made if one not in applied)
     counts = {**looked.counts, **answer.run.counts, "proposed": len(waiting), "applied": len(applied)}
     left = looked.counts["left"]
-    summary = f"{len(waiting)} proposed, {len(applied)} applied by a standing rule, {left} left for the next."
+    done = f", {len(applied)} applied by a rule of yours" if applied else ""
+    summary = f"{len(waiting)} proposed{done}{f', {left} left for the next run' if left else ''}."
     return Planned(
         steps=tuple(step for one in applied for step in one.steps),
         actor=ACTOR,

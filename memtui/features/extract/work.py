@@ -265,7 +265,7 @@ class News:
     @property
     def summary(self) -> str:
         """What came of it, as a sentence."""
-        past = ", ".join(f"{what} {many}" for what, many in sorted((+self.skipped).items()))
+        past = ", ".join(f"{what.replace('_', ' ')} {many}" for what, many in sorted((+self.skipped).items()))
         return f"{len(self.made)} proposed from {self.typed} turns" + (f"; passed over: {past}." if past else ".")
 
     def add(

@@ -113,7 +113,7 @@ def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measur
     if fallen:
         notes.append(f"Then not loaded: {_list(fallen)}.")
     if new.cut is not None:
-        notes.append(f"Below the cut: {_lines(old)} now, {_lines(new)} then.")
+        notes.append(f"Not loaded: {_lines(old)} now, {_lines(new)} then.")
     return notes
 
 

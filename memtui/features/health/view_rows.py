@@ -56,6 +56,9 @@ WORDS = {
 SHORT = {"unnamed": "no line", "below": "not loaded"}
 """What stands before a row instead of a kind whose name says little; `--fix` takes the name."""
 
+GRAVE = {"E": "E: somebody gets what they must not", "W": "W: look at it", "I": "I: as a rule harmless"}
+"""Severities in words."""
+
 AROUND = 2
 """Lines shown before the one a finding is about."""
 SHOWN = 300
@@ -380,7 +383,9 @@ def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
     where = f"line {finding.line:,} of {name}" if finding.line is not None else name
     text = f"{finding.text[:1].upper()}{finding.text[1:]}"
     lines = [f"{finding.path}: {finding.text}." if finding.hazard is None and finding.kind != CUT else text]
-    places = [f"In {where}." if finding.hazard is None else f"{finding.kind} {finding.hazard.severity}, in {where}."]
+    places = [
+        f"In {where}." if (one := finding.hazard) is None else f"In {where}; rule {one.rule.id}, {GRAVE[one.severity]}."
+    ]
     said = [*words_page(*lines, style="name", width=width), *words_page(*places, width=width)]
     if row.over:
         return (*said, *words_page("This no longer holds: the files changed.", style="good", width=width))

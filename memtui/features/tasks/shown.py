@@ -53,7 +53,8 @@ def came_of(result: Mapping[str, object]) -> str:
 def value_words(value: object) -> str:
     """Write a value of a result for people: counts by their name, lists with commas; empty where it is nothing."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{name} {words}" for name, one in value.items() if (words := value_words(one)))
+        named = ((str(name).replace("_", " "), value_words(one)) for name, one in value.items())
+        return ", ".join(f"{name} {words}" for name, words in named if words)
     if isinstance(value, (list, tuple)):
         return ", ".join(map(value_words, value))
     return {True: "yes", False: "no"}[value] if isinstance(value, bool) else "" if value is None else str(value)

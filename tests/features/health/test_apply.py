@@ -170,7 +170,7 @@ def test_what_moves_over_the_cut_is_said(folders: Folders) -> None:
     folders.lay({"c.md": "", "MEMORY.md": entry("a.md") + entry("b.md")})
     with folders.engine() as engine:
         (shown,) = prepare(engine, choose(look(engine), (UNNAMED,)))
-        assert shown.notes == ("Then not loaded: c.md.", "Below the cut: 0 lines now, 1 line then.")
+        assert shown.notes == ("Then not loaded: c.md.", "Not loaded: 0 lines now, 1 line then.")
 
 
 @pytest.mark.parametrize(("limit", "full"), [(149, True), (160, True), (180, False)])
@@ -190,7 +190,7 @@ def test_a_line_that_goes_is_not_said_to_be_loaded(folders: Folders) -> None:
     folders.lay({"MEMORY.md": "".join(lines), **{f"{name}.md": "" for name in "abcd"}})
     with folders.engine() as engine:
         (shown,) = prepare(engine, choose(look(engine), (DANGLING,)))
-        assert shown.notes == ("Below the cut: 3 lines now, 2 lines then.",)
+        assert shown.notes == ("Not loaded: 3 lines now, 2 lines then.",)
 
 
 def fill(folders: Folders, count: int) -> bytes:
