@@ -1,6 +1,10 @@
-"""No door shows a planted secret: every verb, piped, on a terminal and as JSON, and every view of a real terminal."""
+"""No door shows a planted secret: every verb, piped, on a terminal and as JSON, every tool of the protocol, and every
+view of a real terminal. `python -m tests.hygiene doors` plants one of every kind, this a few.
+"""
 
+import os
 import random
+import re
 import shlex
 from pathlib import Path
 
@@ -9,11 +13,16 @@ import pytest
 from memtui.features.table import NAMES
 from tests import planted
 from tests.cli.conftest import Cli, cli
+from tests.features.proposals.test_tool import CHANGE
+from tests.mcp_server.conftest import store
+from tests.mcp_server.talk import Store, talk
 from tests.terminal import Terminal
 from tests.workbench.test_app_terminal import COMMAND, letters
 
-__all__ = ["cli"]
+__all__ = ["cli", "store"]
 KINDS = ("S04", "S10", "S17", "S19", "S22", "P03", "S01 block")
+if "MEMTUI_ALL_PLANTS" in os.environ:
+    KINDS = ("S04", *(kind for kind in planted.PLANTS if kind not in ("S04", "S01 block")), "S01 block")
 NO_OUTPUT = {"serve", "mcp", "web", "demo", "edit", "help", "keys", "completion", "watch", "workspace", "import"}
 """Verbs that stay, draw the workbench, start a program, or say nothing of a memory; the doors of agents have their own
 tests."""
@@ -86,6 +95,29 @@ def test_no_verb_prints_a_secret(cli: Cli, tmp_path: Path, home: Path) -> None:
         assert world.leaks(cli(*world.options, *world.words(line), "--show-secrets", terminal=True).out)
 
 
+async def test_no_tool_answers_with_a_secret(store: Store, tmp_path: Path) -> None:
+    world = World(tmp_path / "roots")
+    store.write("global/a.md", world.text + "\nferry\n")
+    store.write(f"global/{world.token}.md", f"ferry {world.token}\n")
+    store.configure('[proposals]\nclients = ["codex"]\n')
+    half = world.token[4:24]
+    words = ({"query": "ferry"}, {"query": half}, {"pattern": "ferry"})
+    views = [{"command": "view", "path": path} for path in ("/memories", "/memories/global/a.md")]
+    async with talk() as it:
+        await it.hello("codex-mcp-client")
+        tools = [tool["name"] for tool in (await it.ask("tools/list"))["tools"]]
+        said = [await it.call("memory_propose", **{**CHANGE, "old_text": world.token})]
+        for name in tools:
+            said += [await it.call(name, **given) for given in (views if name == "memory" else words)]
+        cards = sorted(set(re.findall(r"^- (\w{8,}) ", "\n".join(text for _, text in said), re.MULTILINE)))
+        assert cards
+        said += [await it.call("memory_timeline", id=card) for card in cards]
+        said.append(await it.call("memory_details", ids=cards[:10]))
+    assert len(tools) >= 7
+    assert not [text for _, text in said if world.leaks(text.replace(f"'{half}'", ""))]  # what was asked is repeated
+    assert sum("[masked: " in text for done, text in said if done) > 6
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=str)
 def test_no_view_draws_a_secret(tmp_path: Path, home: Path, size: tuple[int, int]) -> None:
     world = World(tmp_path / "roots")
@@ -94,7 +126,9 @@ def test_no_view_draws_a_secret(tmp_path: Path, home: Path, size: tuple[int, int
         drawn = []
         for keys, shown in (
             ("G", "[masked"), ("k", ""), ("k", ""), ("H", "History of"), ("esc", "enter edit"), ("i", "sha-256"),
-            ("i", ""), ("3", "[3"), ("4", "[4"), ("5", "[5"), ("6", "[6"), ("7", "[7"), ("8", "[8"),
+            ("i", ""), ("B", "Who wrote"), ("esc", "enter edit"),
+            ("3", "[3"), ("4", "[4"), ("5", "[5"), ("6", "[6"), ("7", "[7"), ("8", "[8"),
+            ("9", "[9"), ("0", "[0"),
             ("1", "[1 Mem"), ("C", "Copy 1"), ("esc", "enter edit"), ("enter", "ctrl+s save"), ("down", ""),
             ("esc", "enter edit"), ("2", "[2"), *((letter, "") for letter in "ferry"), ("down", "[masked"),
         ):  # fmt: skip

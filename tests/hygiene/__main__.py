@@ -2,9 +2,11 @@
 
 `MEMTUI_CORPUS=FILE python -m tests.hygiene` also says what is found in an archive of real memories, and how long
 it takes.
+`python -m tests.hygiene doors` plants a secret of every kind and looks for it at every door, which takes minutes.
 detect-secrets is no dependency: `python -m pip install detect-secrets` in an environment of your own brings it.
 """
 
+import os
 import sys
 import tarfile
 import tempfile
@@ -14,6 +16,8 @@ from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+
+import pytest
 
 from memtui.features.hygiene.scan import scan
 from tests.corpus import ARCHIVE
@@ -57,8 +61,16 @@ def corpus(archive: str, holds: Callable[[str], bool] | None) -> None:
         print(f"detect-secrets: {count} of them hold one, {time.process_time() - began:.2f} s")
 
 
+def doors() -> int:
+    """Plant one of every kind; 0 where none of it comes out of a verb, a tool or a view."""
+    os.environ["MEMTUI_ALL_PLANTS"] = "1"
+    return int(pytest.main(["-q", "-p", "no:cacheprovider", "-n", "0", "tests/contract/test_masked_doors.py"]))
+
+
 def main() -> int:
     """Print the table; 0."""
+    if sys.argv[1:] == ["doors"]:
+        return doors()
     holds = other()
     print(f"{'':12} {'recall':>14} {'precision':>10} {'innocent with a finding':>24}")
     for name, one in figures().items():
