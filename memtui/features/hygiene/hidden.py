@@ -305,7 +305,7 @@ HIDDEN = (
     ),
     Rule(
         *("H09", "words behind 120 blanks", "W", "tables, code", "open"),
-        *(r"(?<![ \t\u00A0\u3000])[ \t\u00A0\u3000]{120,}+(\S[^\n]*+)", _far_words),
+        *(r"[ \t\u00A0\u3000](?<![ \t\u00A0\u3000]{2})[ \t\u00A0\u3000]{119,}+(\S[^\n]*+)", _far_words),
     ),
     Rule(
         *("H09", "words behind 40 empty lines", "W", "code", "open"),

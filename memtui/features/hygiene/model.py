@@ -130,6 +130,8 @@ class Rule(NamedTuple):
     """The guard: None spares a match."""
     anchors: tuple[str, ...] = ()
     """Lower-case texts one of which is there whenever the pattern matches; none: always looked for."""
+    beside: tuple[str, ...] = ()
+    """Of an order more such texts: one of these is near each anchor that counts; none: each anchor counts."""
     plain: bool = True
     """Whether text of ASCII alone can hold it."""
 

@@ -317,8 +317,12 @@ def _order(
     guard: Callable[[Scanned, "re.Match[str]"], Judged | None],
     anchors: str,
     pattern: str,
+    beside: str = "",
 ) -> Rule:
-    return Rule(number, what, severity, spares, fix, pattern.replace(r"\s++", _BETWEEN), guard, tuple(anchors.split()))
+    pattern = pattern.replace(r"\s++", _BETWEEN)
+    return Rule(
+        number, what, severity, spares, fix, pattern, guard, tuple(anchors.split()), beside=tuple(beside.split())
+    )
 
 
 ORDERS = (
@@ -330,6 +334,9 @@ ORDERS = (
         " 忽略 无视 忽视 忘 不要 無視 従わな 破棄"
         " 作废 有效 无效 失效 适用 無効",
         _in_words(_DROPPED, _DROPPED_THERE),
+        "instru rule guideline prompt direct order constraint polic training guidance above before earlier told said"
+        " anweisung regeln vorgaben befehle richtlinien zuvor vorher bisher oben obige früher consigne règle regla"
+        " indicacion órdenes norma 指令 指示 说明 规则 提示 命令 要求 規則 設定 ルール プロンプト",
     ),
     _order(
         *("I02", "a turn of a conversation, or a wrapper of memories, that the text forges", "E"),

@@ -4,6 +4,7 @@ A finding is a reason to look and no proof; a text without any is not called saf
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain
@@ -86,16 +87,29 @@ def _spans(rule: Rule, text: str, lowered: str) -> Iterator[tuple[int, int]]:
         if any(anchor in lowered for anchor in rule.anchors):
             yield 0, len(text)
     else:
-        places = sorted(one.start() for anchor in rule.anchors for one in re.finditer(re.escape(anchor), lowered))
+        beside = sorted(_places(lowered, rule.beside))
         start = end = 0
-        for place in places:
+        for place in sorted(_places(lowered, rule.anchors)):
+            if rule.beside:
+                at = bisect_left(beside, place - _BEFORE)
+                if at == len(beside) or beside[at] > place + _BEHIND:
+                    continue
             if place - _BEFORE > end:
                 if end:
                     yield start, end
                 start = place - _BEFORE
             end = place + _BEHIND
-        if places:
+        if end:
             yield start, end
+
+
+def _places(text: str, words: Iterable[str]) -> Iterator[int]:
+    """Where words begin in a text."""
+    for word in words:
+        at = text.find(word)
+        while at >= 0:
+            yield at
+            at = text.find(word, at + 1)
 
 
 def _of_rule(rule: Rule, page: Scanned, lowered: str, hidden: Sequence[Secret]) -> Iterator[_Place]:
