@@ -25,8 +25,8 @@ def made_up() -> None:
             found = replay(Path(folder), Clock(START), inside=inside)
         true = len(found.told & found.stale)
         where = "inside the checkout" if inside else "beside it"
-        print(f"made up, {where}: {len(found.lines)} lines, {len(found.stale)} outdated")
-        print(f"  told {len(found.told)}, true {true}, share of lines {len(found.told) / len(found.lines):.3f}")
+        print(f"made up, {where}: {len(found.lines)} lines, {found.claims} claims, {len(found.stale)} outdated")
+        print(f"  told {len(found.told)}, true {true}, share of claims {len(found.told) / found.claims:.3f}")
 
 
 def real(path: str) -> None:
