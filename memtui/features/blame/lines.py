@@ -38,7 +38,6 @@ SAID = {
     MATCHED: "its session says it wrote this very text",
     LINES: "its session says it wrote these lines",
     NEAR: "its session wrote the file then; what it wrote is not known",
-    GIT: "its commit says so, as anybody can have written there",
     OUTSIDE: "no session claims it",
     BEFORE: "it was there before memtui looked",
 }
@@ -175,6 +174,8 @@ def about(run: BlamedRun, root: str) -> list[str]:
     who = run.who(root)
     if run.level == BEFORE:
         said = SAID[BEFORE][:1].upper() + SAID[BEFORE][1:]
+    elif run.level == GIT:
+        said = f"Git names {run.actor} as its author; anybody can write that into a commit"
     elif who == UNKNOWN:
         said = f"Changed {UNKNOWN}; {SAID[run.level]}"
     else:
