@@ -20,7 +20,7 @@ from tests.terminal import Terminal
 from tests.workbench.test_app_terminal import COMMAND, letters
 
 __all__ = ["cli", "store"]
-KINDS = ("S04", "S10", "S17", "S19", "S22", "P03", "S01 block")
+KINDS: tuple[str, ...] = ("S04", "S10", "S17", "S19", "S22", "P03", "S01 block")
 if "MEMTUI_ALL_PLANTS" in os.environ:
     KINDS = ("S04", *(kind for kind in planted.PLANTS if kind not in ("S04", "S01 block")), "S01 block")
 NO_OUTPUT = {"serve", "mcp", "web", "demo", "edit", "help", "keys", "completion", "watch", "workspace", "import"}
