@@ -49,16 +49,16 @@ def machine(server: Server, tmp_path: Path, clock: Clock, monkeypatch: pytest.Mo
 
 
 def made(session: Session, server: Server, *words: str) -> None:
-    """Make a schedule that is due since a minute."""
+    """Make a daily schedule that is due since midnight."""
     found = TeamSchedules(team_server_of(session.settings.team_url))
-    wish = ScheduleWish("one", "* * * * *", words or ("job", "say", "text"), "UTC")
+    wish = ScheduleWish("one", "0 0 * * *", words or ("job", "say", "text"), "UTC")
     add(session.engine, session.settings, wish, workspace="x", creator="cli", table=found)
-    server.sql("UPDATE memtui.schedule SET upto = upto - 60000")
+    server.sql("UPDATE memtui.schedule SET upto = upto - 86400000")
 
 
 def again(server: Server) -> None:
     """Have it due once more, as if nobody had run it."""
-    server.sql("DELETE FROM memtui.claim; UPDATE memtui.schedule SET upto = upto - 60000")
+    server.sql("DELETE FROM memtui.claim; UPDATE memtui.schedule SET upto = upto - 86400000")
 
 
 def table(server: Server, login: str) -> TeamSchedules:
