@@ -81,6 +81,11 @@ def sshd(tmp_path: Path, config: Path, far_home: Path, monkeypatch: pytest.Monke
             wrapper.write_text(f'#!/bin/sh\necho "$@" >> {place}/calls\nexec {real} -F {place}/ssh_config "$@"\n')
             wrapper.chmod(0o755)
             monkeypatch.setenv("PATH", f"{wrapper.parent}:{os.environ['PATH']}")
+            tried = subprocess.run(
+                [wrapper, "-o", "BatchMode=yes", "build", "exit 0"], capture_output=True, check=False
+            )
+            if tried.returncode:
+                pytest.skip(f"this user cannot log in here: {tried.stderr.decode()[-200:]} {log.read_text()[-300:]}")
             command = [sys.executable, "-P", "-m", "memtui"]
             config.write_text(
                 f"[hosts.build]\ncommand = {json.dumps(command)}\nproject = {json.dumps(str(far_home))}\n"

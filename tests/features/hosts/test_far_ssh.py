@@ -36,6 +36,8 @@ def test_nothing_of_ours_is_forwarded(
     sshd: Path, config: Path, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found, agent = tmp_path / "environment", tmp_path / "agent"
+    if len(str(agent)) > 85:
+        pytest.skip("the test's folder has too long a path for a socket")
     config.write_text(f"[hosts.build]\ncommand = {json.dumps(['sh', '-c', f'env >{found}'])}\n")
     with subprocess.Popen(["ssh-agent", "-D", "-a", agent], stdout=subprocess.PIPE) as running:
         try:
