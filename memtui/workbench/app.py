@@ -205,9 +205,9 @@ class MemtuiApp(SafeEnd[int]):
             redraw(top)
 
     def on_finished(self, event: Finished) -> None:
-        """Give a result to whoever asked, unless the user stopped it."""
+        """Give a result to whoever asked, unless the user stopped it, or left: then no screen is there to show it."""
         try:
-            if event.then is not None and not (event.hold is not None and event.hold.dropped):
+            if event.then is not None and self.screen_stack and not (event.hold is not None and event.hold.dropped):
                 event.then(event.result)
         finally:
             if event.hold is not None:
@@ -216,8 +216,10 @@ class MemtuiApp(SafeEnd[int]):
                 self.call_later(self.fence.go_on)
 
     def on_failed(self, event: Failed) -> None:
-        """Give an error to whoever asked, or show it."""
+        """Give an error to whoever asked, or show it, while there is a screen."""
         try:
+            if not self.screen_stack:
+                return
             if event.otherwise is None or (event.hold is not None and event.hold.dropped):
                 self.browser.show_error(event.what, event.error)
             else:

@@ -13,7 +13,7 @@ from memtui.ui.action import MOVES, shown_keys
 from memtui.ui.list_view import ListView
 from memtui.workbench.actions import VIEW
 from memtui.workbench.browse.place import Place
-from tests.workbench.shown import Shown, engine_with, shown
+from tests.workbench.shown import Shown, engine_with, resize, shown
 from tests.workbench.views.filled import VIEWS as IDS
 from tests.workbench.views.filled import Filled
 from tests.workbench.views.real import ME, Real, World, at, real
@@ -231,7 +231,7 @@ async def test_keys_move_and_esc_goes_back_step_by_step(filled: Filled, id_: str
         assert stood[0] < stood[1] == stood[3] < stood[2]
         key, rows = view.row_key(stood[3]), view.row_count()
         for size in ((60, 16), (200, 60), (120, 40)):
-            await screen.pilot.resize_terminal(*size)
+            await resize(screen.pilot, *size)
             await screen.until(lambda: bool(view.page.page))
             assert view.row_key(view.list.cursor) == key
         if "mark" in VIEW[id_].actions:

@@ -65,6 +65,15 @@ def make_app(
     return MemtuiApp(bridge, Facts(chosen, memories.roots, **told))
 
 
+async def resize(pilot: Pilot[Any], width: int, height: int) -> None:
+    """Give the terminal another size, and wait until the screen has it: Textual takes it up a little later."""
+    await pilot.resize_terminal(width, height)
+    screen = pilot.app.screen
+    while screen._compositor.size != (width, height) or screen._layout_required:
+        await asyncio.sleep(0.005)
+    await pilot.pause()
+
+
 class Shown:
     """A running workbench."""
 

@@ -12,6 +12,7 @@ import pytest
 from textual import events
 
 from memtui.engine.model import Address, Draft
+from memtui.errors import NotFoundError
 from memtui.safe_text import cell_width
 from memtui.ui.action import COMMON, Action, in_room, keymap_of, shown_key, shown_keys
 from memtui.ui.keys.keyed import KeyedScreen
@@ -20,6 +21,7 @@ from memtui.ui.widgets.page_view import PageView
 from memtui.ui.widgets.rowlist import RowList
 from memtui.ui.widgets.scroller import Scroller
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID, VIEW
+from memtui.workbench.bridge import Failed, Finished
 from memtui.workbench.views.help import HelpScreen
 from tests.workbench.memories import Memories
 from tests.workbench.shown import Shown, engine_with, shown
@@ -289,3 +291,13 @@ async def test_looking_marks_nothing_as_seen_and_a_draft_waits_when_nothing_may_
         await screen.press("escape")
         assert screen.browser.forest.totals.unseen == 1
         assert not [words for _, words in screen.browser.chrome.said if words.startswith("Could not")]
+
+
+async def test_what_is_told_when_the_screens_are_gone_is_dropped() -> None:
+    told: list[object] = []
+    async with shown() as screen:
+        app = screen.app
+    app.on_finished(Finished(told.append, "late"))
+    for otherwise in (told.append, None):
+        app.on_failed(Failed("read a.md", NotFoundError("It is gone."), otherwise))
+    assert told == []

@@ -13,7 +13,7 @@ from memtui.engine.model import Address, Draft, Root
 from memtui.features.changes.view import ChangesView
 from memtui.workbench.edit.memory_text import MemoryText
 from tests.workbench.memories import Memories, usual_roots
-from tests.workbench.shown import TEXTS, Shown, engine_with, shown
+from tests.workbench.shown import TEXTS, Shown, engine_with, resize, shown
 
 AUTH, RETRY, NOTES, TODO = (
     "memtui:project/decisions/auth.md",
@@ -302,7 +302,7 @@ async def test_a_checkout_is_one_row_that_opens() -> None:
         await screen.until(lambda: len(top.rows.shown) == 2)
         await screen.press("G")
         for size in ((80, 24), (200, 60), (120, 40)):
-            await screen.pilot.resize_terminal(*size)
+            await resize(screen.pilot, *size)
             await screen.until_text("500 new")
             await screen.until_text("memtui:project/many/n000.md")
         await screen.press("enter")

@@ -10,6 +10,7 @@ from textual.strip import Strip
 from memtui.ui.draw.paint import Paint
 from memtui.ui.themes import THEMES
 from memtui.ui.widgets.scroller import Scroller, Token
+from tests.workbench.shown import resize
 
 
 class Numbers(Scroller):
@@ -55,7 +56,7 @@ async def test_a_resize_at_the_end_fills_the_view_and_leaves_nothing_old(before:
         app.numbers.scroll_to_row(60)
         await pilot.pause()
         assert app.numbers.sent[before - 1] == "line 59"
-        await pilot.resize_terminal(40, after)
+        await resize(pilot, 40, after)
         await pilot.pause()
         top = app.numbers.top
         assert top <= 60 - after

@@ -15,7 +15,7 @@ from memtui.engine.model import Address, Health, Listing, Root
 from memtui.workbench.browse import side
 from memtui.workbench.edit.memory_text import MemoryText
 from tests.workbench.memories import Memories, failing, stalled, usual_roots
-from tests.workbench.shown import TEXTS, Shown, engine_with, make_app, shown
+from tests.workbench.shown import TEXTS, Shown, engine_with, make_app, resize, shown
 
 PREFERENCES, AUTH, RETRY, TODO = (
     "memtui:global/preferences.md",
@@ -107,10 +107,10 @@ async def test_opening_and_closing_everything_below() -> None:
 async def test_a_resize_keeps_the_cursor() -> None:
     async with shown(size=(120, 40)) as screen:
         await screen.go(RETRY)
-        await screen.pilot.resize_terminal(80, 24)
+        await resize(screen.pilot, 80, 24)
         await screen.until_text("with jitter")
         assert screen.here == RETRY
-        await screen.pilot.resize_terminal(200, 60)
+        await resize(screen.pilot, 200, 60)
         await screen.until_text("── Info")
         assert screen.here == RETRY
 
@@ -121,9 +121,9 @@ async def test_a_terminal_made_smaller_keeps_what_is_typed_into(size: tuple[int,
         await screen.go(RETRY)
         await screen.press("e")
         await screen.until(lambda: isinstance(screen.browser.focused, MemoryText))
-        await screen.pilot.resize_terminal(*size)
+        await resize(screen.pilot, *size)
         await screen.type("dt")
-        await screen.pilot.resize_terminal(120, 40)
+        await resize(screen.pilot, 120, 40)
         await screen.until_text("dt# Retry")
         assert not screen.engine.steps()
 
@@ -217,7 +217,7 @@ async def test_info_at_every_width() -> None:
         assert "~/api/.memtui/memory/decisions/retry.md" in screen.text
         await screen.press("i")
         await screen.until_text("three times")
-        await screen.pilot.resize_terminal(200, 60)
+        await resize(screen.pilot, 200, 60)
         await screen.until_text("sha-256")
         await screen.press("i")
         await screen.until(lambda: "sha-256" not in screen.text)

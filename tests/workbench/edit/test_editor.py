@@ -13,6 +13,7 @@ from memtui.ui.widgets.lines import Lines
 from memtui.workbench.edit.merge.cases import CaseScreen
 from memtui.workbench.edit.merge.screen import ConflictScreen
 from memtui.workbench.edit.open_memory import WRITE_AFTER, FileState
+from tests.workbench.shown import resize
 from tests.workbench.workbench import AGENT, Bench, address, until
 
 
@@ -377,12 +378,12 @@ async def test_any_size_is_survived(tmp_path: Path, size: tuple[int, int]) -> No
     bench = make(tmp_path, {"a.md": b"one two three four\n" * 50})
     async with bench.run_test(size=(80, 24)) as pilot:
         await opened(bench, pilot)
-        await pilot.resize_terminal(*size)
+        await resize(pilot, *size)
         await pilot.press("x", "ctrl+f", "o", "escape")
         bench.path("a.md").write_bytes(b"other\n")
         bench.flow.look()
         await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
-        await pilot.resize_terminal(80, 24)
+        await resize(pilot, 80, 24)
         await until(pilot, lambda: "! saved outside memtui" in title(bench))
 
 

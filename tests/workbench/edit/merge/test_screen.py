@@ -25,6 +25,7 @@ from tests.workbench.edit.merge.stage import (
     shown_text,
     text_of,
 )
+from tests.workbench.shown import resize
 from tests.workbench.workbench import until
 
 
@@ -125,12 +126,12 @@ async def test_any_size_is_survived_and_decisions_stay(tmp_path: Path) -> None:
         screen = await in_conflict(bench, pilot)
         await pilot.press("b")
         for size in ((1, 1), (10, 4), (40, 10), (80, 24), (120, 40), (200, 60)):
-            await pilot.resize_terminal(*size)
+            await resize(pilot, *size)
             await pilot.pause()
             await pilot.press("e")
             await until(pilot, lambda: screen.editing)
             await pilot.press("escape", "v", "]", "[")
-            await pilot.resize_terminal(100, 30)
+            await resize(pilot, 100, 30)
             await until(pilot, lambda: "both, YOURS first" in text_of(screen, "#conflict-title"))
             assert screen.session.open == ()
 
@@ -342,7 +343,7 @@ async def test_base_has_a_column_of_its_own_from_160_columns_on(tmp_path: Path) 
         screen = await in_conflict(bench, pilot)
         first = text_of(screen, "#conflict-hunk").split("\n")[0]
         assert first.index("YOURS") < first.index("BASE") < first.index("AGENT")
-        await pilot.resize_terminal(120, 40)
+        await resize(pilot, 120, 40)
         await until(pilot, lambda: text_of(screen, "#conflict-hunk").lstrip().startswith("BASE"))
 
 
@@ -387,7 +388,7 @@ async def test_the_footer_stands_at_the_bottom_and_an_edit_has_the_rows_that_are
         await pilot.press(*keys)
         await until(pilot, lambda: screen.editing is ("e" in keys))
         for columns, rows in ((60, 15), (80, 24), (120, 29), (120, 40)):
-            await pilot.resize_terminal(columns, rows)
+            await resize(pilot, columns, rows)
             await until(pilot, lambda: screen.query_one("#conflict-foot").region.bottom == rows)  # noqa: B023
             assert screen.max_scroll_y == 0
             if rows == 24 and keys == "e":
@@ -403,7 +404,7 @@ async def test_nothing_is_cut_off_at_the_smallest_and_the_largest_size(tmp_path:
             await pilot.press("e")
             await until(pilot, lambda: screen.editing)
         for size in ((60, 15), (80, 24), (200, 60)):
-            await pilot.resize_terminal(*size)
+            await resize(pilot, *size)
             await until(pilot, lambda: bench.screen.size == size and "CONFLICT notes/a.md" in shown_text(bench))  # noqa: B023
             assert ("esc drop it" if editing else "ctrl+s is off: 1 conflict is still open") in shown_text(bench)
             assert screen.max_scroll_y == 0
@@ -436,9 +437,9 @@ async def test_a_screen_that_is_too_small_says_which_size_it_needs(tmp_path: Pat
     async with bench.run_test(size=(80, 24)) as pilot:
         screen = await in_conflict(bench, pilot)
         for columns, rows in ((20, 5), (80, 11), (29, 24)):
-            await pilot.resize_terminal(columns, rows)
+            await resize(pilot, columns, rows)
             await until(pilot, lambda: f"needs 30x12, this is {columns}x{rows}." in shown_text(bench))  # noqa: B023
-            await pilot.resize_terminal(80, 24)
+            await resize(pilot, 80, 24)
             await until(pilot, lambda: "<open conflict>" in shown_text(bench))
             assert says(screen, "#conflict-header", "CONFLICT notes/a.md")
 
