@@ -149,7 +149,7 @@ async def test_what_is_typed_survives_a_death(tmp_path: Path) -> None:
         await opened(bench, pilot)
         screen = await formed(bench, pilot)
         await typed(pilot, screen, "e", "r")
-        assert bench.flow.flush() == 1
+        assert bench.flow.flush() <= 1  # on a slow machine it is kept by itself before
         assert [draft.text.encode() for draft in bench.engine.drafts.all()] == [NEW]
         await until(pilot, lambda: bench.flow.flush() == 0)
         await pilot.press("escape", "escape")
