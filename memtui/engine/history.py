@@ -62,10 +62,15 @@ class History(EnginePart):
         """
         wanted = set(lines)
         found: dict[bytes, tuple[int, bool]] = {}
-        after = 0
-        for version in self.of(address)[:_VERSIONS]:
-            if version.note:
-                continue  # a text that was kept beside, and never under the name
+        after = back = 0
+        versions = [one for one in self.of(address)[:_VERSIONS] if not one.note]  # a note: never under the name
+        made_at = next((at for at, one in enumerate(versions) if one.operation == "created"), len(versions))
+        first = {version.sha256: at for at, version in enumerate(versions[: made_at + 1])}
+        for at, version in enumerate(versions):
+            if at >= back:
+                back = first[version.sha256]
+            if at < back:
+                continue  # a text that is back has the lines it had, with their times
             try:
                 data = self.read(address, version.sha256)
             except MemtuiError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Iterable, Iterator
 from datetime import UTC, datetime
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from memtui.day_words import day_words
@@ -123,7 +124,12 @@ class _Page:
         sign, byte = self._at if self._at[0] <= start else (0, 0)
         self._at = start, byte + len(self.text[sign:start].encode("utf-8", "surrogateescape"))
         size = len(self.text[start:end].encode("utf-8", "surrogateescape"))
-        return _hazard(rule, (self._at[1], self._at[1] + size), line, said, new)
+        return self.placed(rule, (self._at[1], self._at[1] + size), line, said, new)
+
+    def placed(self, rule: Rule, span: tuple[int, int], line: int, said: str, new: str | None) -> Hazard:
+        """A finding, from a place in bytes; it is about these words in this line, and another one in another line."""
+        about = self.lines[line].rstrip(b"\r\n") + b"\0" + self.data[slice(*span)]
+        return _hazard(rule, span, line, said, new)._replace(lines=blake2b(about, digest_size=16).digest())
 
 
 def _hazard(rule: Rule, span: tuple[int, int], line: int, said: str, new: str | None) -> Hazard:
@@ -214,7 +220,7 @@ def _links(page: _Page, known: Container[Address]) -> Iterator[Hazard]:
         new = _as_written(now, here.path, link) if Address(here.root, now) in known else None
         said = f"{link.target} is {now} now" if new is not None else f"{link.target} was deleted"
         end = at + len(link.target.encode("utf-8", "surrogateescape"))
-        yield _hazard(LINK, (at, end), line, said, new)
+        yield page.placed(LINK, (at, end), line, said, new)
 
 
 def _followed(engine: Engine, address: Address) -> str | None:

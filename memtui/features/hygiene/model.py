@@ -151,7 +151,7 @@ class Hazard(NamedTuple):
     new: str | None = None
     """Of the fix `set`: the words to put there; None: a person finds them."""
     lines: bytes = b""
-    """A digest of the whole lines it stands in; empty: it is about what it says."""
+    """A digest of the whole lines it stands in, of a claim with its own words; empty: it is about what it says."""
 
 
 def _code(text: str) -> Iterator[tuple[int, int]]:

@@ -392,7 +392,28 @@ def test_health_shows_what_is_outdated_and_its_fix_is_one_step_of_undo(tmp_path:
         assert text_signs(found) == {where: "o"}
         moved, gone = report.findings
         assert (moved.kind, gone.kind, gone.fix) == ("T02", "T01", None)
+        clock.now = START + 59 * DAY
         apply(engine, prepare(engine, [Chosen(report, (moved,))]), actor=ME)
         assert engine.read_bytes(where) == text.replace(b"src/api.py", b"src/http/api.py")
         engine.undo.undo(actor=ME)
         assert engine.read_bytes(where) == text
+        again = findings(engine, START + 60 * DAY)["a.md", 1]  # an undone fix is offered again
+        assert [one.rule.id for one in again] == ["T02", "T01"]
+
+
+def test_a_mute_of_a_claim_ends_with_its_line(tmp_path: Path, clock: Clock) -> None:
+    project = app(tmp_path, {**REMOVED, "src/other.py": None})
+    where = Address("notes", "a.md")
+    with open_engine(tmp_path, clock, project) as engine:
+
+        def names(text: bytes) -> list[str]:
+            engine.save(where, text, expected_sha256=engine.read(where).sha256, actor=ME)
+            looked = TextLooker().look(engine, engine.rows.list().items, START + 60 * DAY)
+            return [one.id for one in by_place(engine, looked)]
+
+        clock.now = START + DAY
+        engine.memories.create(where, b"x `src/api.py` `src/other.py`\n", actor=ME)
+        one, two = names(b"In `src/api.py` and `src/other.py`.\n")
+        assert one != two
+        assert names(b"# Where\n\nIn `src/api.py` and `src/other.py`.\n") == [one, two]
+        assert not {*names(b"Not in `src/api.py` but `src/other.py`.\n")} & {one, two}
