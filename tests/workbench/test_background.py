@@ -76,6 +76,30 @@ def test_what_was_saved_is_said_beside_a_failure_of_the_same_moment(tmp_path: Pa
     assert how == "warning"
 
 
+def test_what_ends_while_one_looks_is_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(tmp_path)
+    with world.engine() as engine:
+        tasks, told = engine.tasks, list[str]()
+        before = glance(tasks, "lane", None)
+        first, second = (tasks.enqueue("observe", "lane", "tui", {}, trigger="manual") for _ in range(2))
+        for task in (first, second):
+            tasks.start(task.id)
+        tasks.finish(first.id, "completed", result={})
+        looked = tasks.last_event
+
+        def late() -> int:
+            event = looked()
+            if tasks.get(second.id).state == "running":
+                tasks.finish(second.id, "completed", result={})
+            return event
+
+        monkeypatch.setattr(tasks, "last_event", late)
+        for _ in range(3):
+            before = glance(tasks, "lane", before)
+            told += [task.id for task in before.ended]
+        assert told == [first.id, second.id]
+
+
 async def test_what_waits_is_counted_at_the_tab_and_a_failure_is_said(world: World) -> None:
     async with working(world) as (screen, lane):
         begun = world.base / "begun"

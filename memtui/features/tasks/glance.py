@@ -50,7 +50,7 @@ def glance(tasks: TaskTable, lane: str, before: LaneNews | None) -> LaneNews:
     dreams = {task.workspace for task in tasks.all(None, (RUNNING,)) if task.kind == "dream"}
     ended: tuple[Task, ...] = ()
     if before is not None and before.event != event:
-        told = [one.payload for one in tasks.events_after(before.event) if one.kind == "task"]
+        told = [one.payload for one in tasks.events_after(before.event) if one.kind == "task" and one.seq <= event]
         ids = {str(one["task"]) for one in told if one["workspace"] == lane and one["state"] in ENDED}
         ended = tuple(task for task in reversed(tasks.all(lane, ENDED)) if task.id in ids)
     return LaneNews(
