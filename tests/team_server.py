@@ -16,7 +16,10 @@ import pytest
 
 from memtui.features.team.postgres import script, team_server_of
 
+_SEARCH = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
+"""The folders above a test's own one may be closed to everybody but root."""
 MEMBERS = ("ann", "bob", "eve")
+_NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", *_SEARCH)
 _QUICK = "-c fsync=off -c autovacuum=off -c listen_addresses= -c shared_buffers=1MB -c max_wal_size=64MB"
 
 
@@ -45,8 +48,7 @@ class Server:
     def command(self, program: str, *words: str) -> list[str]:
         """Give the words that run a program of PostgreSQL."""
         assert INITDB is not None
-        other = ["setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups"] if os.geteuid() == 0 else []
-        return [*other, str(Path(INITDB).with_name(program)), *words]
+        return [*(_NOBODY if os.geteuid() == 0 else ()), str(Path(INITDB).with_name(program)), *words]
 
     def start(self, *options: str) -> None:
         """Start it, and wait until it answers."""

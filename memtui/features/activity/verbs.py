@@ -46,8 +46,9 @@ def log(call: Call) -> int:
         _tell_actors(call, args.text("actor"))
     proposed = origins(call.engine, records)
     if call.out.json:
-        told = ({**values.audit(one), "proposed": _json(proposed.get(one.seq, ()))} for one in records)
-        call.out.document(values.listing(told, truncated=truncated))
+        told = {seq: {"proposed": _json(found)} for seq, found in proposed.items() if found}
+        rows = ({**values.audit(one), **told.get(one.seq, {})} for one in records)
+        call.out.document(values.listing(rows, truncated=truncated))
         return outcomes.DONE
     if not records and call.out.terminal and not args.text("actor"):
         call.out.say("Nothing recorded.")
