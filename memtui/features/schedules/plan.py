@@ -21,12 +21,17 @@ from memtui.features.feature import Feature, load
 from memtui.features.schedules import times
 from memtui.features.schedules.team import TeamSchedules
 from memtui.mask import mask
+from memtui.wire.params import GLOBALS
 
 JOB = "job"
 OF_CHATS = "chat-"
 """What names of schedules that a chat made begin with."""
 TEXT = 4_000
 """Characters of what a job is told."""
+_BARRED = frozenset(one.name for one in GLOBALS) - {"--json", "--all-projects", "--read-only"}
+"""Global options that would say where it runs, as whom, and what it shows."""
+_OF_ONE = frozenset({"--fix", "--mute", "--unmute", "--reason"})
+"""What only a schedule of this machine is given: a member cannot change memories of another."""
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,40}")
 
 
@@ -68,7 +73,8 @@ def add(
     if not _NAME.fullmatch(wish.name):
         raise _wrong(f"{wish.name!r} cannot name a schedule.", "Use 1 to 40 letters, digits, `-`, `_` and `.`.")
     now = engine.schedules.clock()
-    spec, words = times.check(wish.spec, wish.zone, now), _runnable(settings, wish.words)
+    spec = times.check(wish.spec, wish.zone, now)
+    words = runnable(settings, wish.words, team=table is not None)
     if wish.target:
         refuse(settings, wish.target)
     label = " ".join(wish.label.split())[:80] or wish.name
@@ -90,7 +96,12 @@ def add(
     )
 
 
-def _runnable(settings: Settings, words: Sequence[str]) -> tuple[str, ...]:
+def runnable(settings: Settings, words: Sequence[str], *, team: bool = False) -> tuple[str, ...]:
+    """Give what a schedule runs: asked when it is made, and again before each run, because others keep it for us.
+
+    Raises:
+        UsageError: `E_SCHEDULE`: it may not run that; one of the `team` also mends and mutes nothing.
+    """
     if words and words[0] == JOB:
         jobs = settings.entries("jobs")
         if len(words) < 2 or words[1] not in jobs:
@@ -111,6 +122,11 @@ def _runnable(settings: Settings, words: Sequence[str]) -> tuple[str, ...]:
         raise _wrong("A digest in a schedule takes no words.", "Name where it goes with --to before the verb.")
     if any(word.startswith("--yes") for word in words):
         raise _wrong("A schedule agrees to nothing in your place.", "Leave out --yes.")
+    options = {word.partition("=")[0] for word in words}
+    if wrong := options & _BARRED:
+        raise _wrong(f"A schedule takes no {min(wrong)}.", "Leave it out: it runs here, and as itself.")
+    if team and (wrong := options & _OF_ONE):
+        raise _wrong(f"A schedule of the team takes no {min(wrong)}.", "Leave it out: it only looks.")
     if any("\0" in word or len(word) > TEXT for word in words):
         raise _wrong("A word of it cannot be given to a program.", "Leave it out.")
     return tuple(words)

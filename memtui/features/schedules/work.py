@@ -21,7 +21,7 @@ from memtui.features.delivery.digest import digest
 from memtui.features.delivery.outbox import queue
 from memtui.features.feature import load
 from memtui.features.schedules import due, team, times
-from memtui.features.schedules.plan import JOB, refuse_waiting
+from memtui.features.schedules.plan import JOB, refuse_waiting, runnable
 from memtui.features.tasks.child import Child, run
 from memtui.features.tasks.lanes import refuse_off, works
 from memtui.features.tasks.work import Planned
@@ -130,6 +130,7 @@ def _failed(working: Working, one: PlannedRun, claim: str, error: MemtuiError, o
 
 def _perform(working: Working, one: PlannedRun) -> tuple[Planned, str]:
     """Run it; gives what the task is to do besides, and what it says to whoever is told."""
+    one = one._replace(words=runnable(working.settings, one.words, team=one.workspace == team.TEAM))
     verb = one.words[0]
     if verb in works():
         refuse_off(working.settings, verb)
@@ -155,9 +156,7 @@ def _digest(working: Working, one: PlannedRun) -> str:
 
 
 def _job(working: Working, one: PlannedRun) -> str:
-    job = working.settings.entries("jobs").get(one.words[1])
-    if job is None:
-        raise _error(f"There is no job {one.words[1]} in the settings any more.", "Nothing was run; name it again.")
+    job = working.settings.entries("jobs")[one.words[1]]
     cwd = job.text("cwd")
     if not os.path.isabs(cwd) or not os.path.isdir(cwd):
         raise _error(f"There is no folder {cwd}, in which the job {job.name} runs.", "Nothing was run; make it.")
@@ -178,6 +177,7 @@ def _job(working: Working, one: PlannedRun) -> str:
 
 def _verb(working: Working, one: PlannedRun) -> str:
     settings, words = working.settings, ["-P", "-m", "memtui", "--project", working.workspace.path]
+    words += ["--actor", f"schedule:{one.name}"]
     if settings.directories.origin == "--home":
         words += ["--home", settings.directories.config]
     child = Child(

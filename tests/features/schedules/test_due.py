@@ -98,6 +98,34 @@ def test_what_cannot_be_a_schedule_is_refused(
     assert (error.value.code, session.engine.schedules.all()) == ("E_SCHEDULE", ())
 
 
+@pytest.mark.parametrize(
+    ("of", "words"),
+    [
+        ("lane", ("rm", "x")),
+        ("lane", ("check", "--on", "db")),
+        ("lane", ("check", "--actor=cli")),
+        ("lane", ("check", "--home=/x")),
+        ("lane", ("check", "--root", "a=/")),
+        ("lane", ("check", "--yes")),
+        ("team", ("restore", "x")),
+        ("team", ("check", "--fix", "1")),
+        ("team", ("check", "--mute=1")),
+        ("team", ("job", "none", "")),
+        ("team", ("",)),
+    ],
+)
+def test_before_each_run_it_is_asked_whether_it_may_run(session: Session, of: str, words: tuple[str, ...]) -> None:
+    kept = make(session, "@hourly", "check")._replace(words=words, workspace=of)
+    with pytest.raises(UsageError, match="E_SCHEDULE"):
+        work._perform(working(session), kept)
+
+
+def test_what_a_schedule_does_is_recorded_as_its_own(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.executable", "/bin/echo")
+    _, text = work._perform(working(session), make(session, "@hourly", "check", "--json"))
+    assert "--actor schedule:one check --json" in text
+
+
 @given(
     st.sampled_from(["*/7 * * * *", "30 2 * * *", "30 1 * * *", "0 */5 * * *", "15 3 1,15 * *", "0 9 * * 1-5"]),
     st.sampled_from(ZONES),
