@@ -34,6 +34,8 @@ class Runner(NamedTuple):
     """What shows it, as the end of a sentence."""
 
 
+AGENT = "agent:"
+"""How the name of an actor begins that is an agent's own command."""
 UNNAMED = Actor("cli")
 """The actor of the options when none was given."""
 
@@ -109,7 +111,7 @@ def open_in(
 ) -> Session:
     """Open a session as `open_session` does, for a user who stands where the surroundings say."""
     found = discover(surroundings, all_projects=options.all_projects, only_roots=options.only_roots)
-    if access.room == "*" and any(root.kind == ROOM for root in found) and runner(options.started()):
+    if access.room == "*" and any(root.kind == ROOM for root in found) and run_by(options):
         access = access._replace(room="")  # what a chat told is no agent's that runs a command
     roots = tuple(filter(access.shows, found))
     engine = Engine.open(
@@ -146,13 +148,13 @@ def other_projects(session: Session) -> tuple[Root, ...]:
 
 def acting(options: Options, front: str = "cli") -> Actor:
     """Say who changes are recorded for: the actor that was given, the user at a front, or the agent that runs it."""
-    return _actor(options, runner(options.started()), front)
+    return _actor(options, run_by(options), front)
 
 
 def approver(options: Options, front: str = "cli") -> Approver:
     """Say who approves through this front, and where."""
     known = options.started()
-    found = runner(known)
+    found = run_by(options)
     above = next((program.name for program in known.programs[1:]), "")
     where = [f"at {known.terminal}" if known.terminal else "", f"from {above}" if above else ""]
     return Approver(
@@ -164,9 +166,22 @@ def approver(options: Options, front: str = "cli") -> Approver:
 
 def _actor(options: Options, found: Runner | None, front: str) -> Actor:
     given = options.actor
-    if found is not None:
-        return Actor(f"agent:{found.agent}" if given == UNNAMED else f"agent:{found.agent}/{given}")
-    return Actor(front) if given == UNNAMED else given
+    if found is None:
+        return Actor(front) if given == UNNAMED else given
+    agent = f"{AGENT}{found.agent}"
+    if f"{given}/".startswith(f"{agent}/"):
+        return given
+    return Actor(agent if given == UNNAMED else f"{agent}/{given}")
+
+
+def run_by(options: Options) -> Runner | None:
+    """Find the agent that runs a command: what `runner` finds, else the one that was given as the actor.
+
+    Nothing on another machine shows an agent that reached it by ssh but that name; it can only take rights away.
+    """
+    name = options.actor.name
+    agent = name.removeprefix(AGENT).partition("/")[0] if name.startswith(AGENT) else ""
+    return runner(options.started()) or (Runner(agent, f"--actor {name} says so") if agent else None)
 
 
 def runner(started: Started) -> Runner | None:

@@ -10,7 +10,7 @@ from memtui.config.settings import Settings
 from memtui.config.started import Program, Started
 from memtui.engine.model import Actor
 from memtui.errors import NotFoundError, RefusedError, UsageError
-from memtui.wire.session import Options, acting, approver, open_session, other_projects, own_roots
+from memtui.wire.session import Options, acting, approver, open_session, other_projects, own_roots, run_by, runner
 
 PERSON = Started((), (Program("memtui"), Program("zsh", ("zsh",))), "pts/3")
 AGENT = PERSON._replace(environ=(("CLAUDECODE", "1"),))
@@ -88,6 +88,8 @@ def options(started: Started, actor: str = "cli") -> Options:
         (PERSON, "nightly", "tui", "nightly"),
         (AGENT, "cli", "tui", "agent:claude-code"),
         (AGENT, "nightly", "cli", "agent:claude-code/nightly"),
+        (AGENT, "claude-code", "cli", "agent:claude-code/claude-code"),
+        (PERSON, "agent:codex/nightly", "cli", "agent:codex/nightly"),
     ],
 )
 def test_whose_name_stands_in_the_records(started: Started, given: str, front: str, name: str) -> None:
@@ -99,6 +101,13 @@ def test_a_person_may_approve_and_it_is_kept_where() -> None:
     found = approver(options(PERSON), "tui")
     found.require("accept a root")
     assert found.note("why") == "why, at pts/3 from zsh"
+
+
+def test_an_agent_that_says_so_is_one_where_nothing_shows_it(settings: Settings) -> None:
+    said = "The agent codex runs this memtui: --actor agent:codex/x says so."
+    assert approver(options(PERSON, "agent:codex/x")).agent == said
+    assert run_by(options(PERSON, "nightly")) is None
+    assert run_by(options(AGENT, "agent:codex")) == runner(AGENT)
 
 
 def test_an_agent_may_not_and_is_told_what_was_seen() -> None:

@@ -18,7 +18,7 @@ from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.doors import door_access, least, switched_off
 from memtui.wire.output import Column, Output
-from memtui.wire.session import Session, acting, runner
+from memtui.wire.session import Session, acting, run_by
 from memtui.wire.verb import Arguments, Verb
 
 _OURS = frozenset({"--on", "--home", "--given", "--actor", "--ascii", "--calm"})
@@ -86,7 +86,7 @@ def writer(given: Call) -> str:
 
 def _workbench(given: Call, host: HostAway, words: list[str]) -> int:
     """Give the terminal to the workbench there; only a person gets it, because whoever has it approves there."""
-    found = runner(given.options.started())
+    found = run_by(given.options)
     if found is not None or not given.out.interactive:
         raise RefusedError(
             f"Only a person may open the workbench on {host.name}, at a terminal.",
@@ -136,7 +136,7 @@ def _door(given: Call, verb: Verb) -> None:
     Raises:
         RefusedError: `E_DISABLED`.
     """
-    found = runner(given.options.started())
+    found = run_by(given.options)
     client = given.args.text("client") or (found.agent if found else "")
     access = door_access(given.settings, client, given.args.text("access"))
     level = least(access.label, *(level for _, level in access.scopes))
