@@ -8,7 +8,8 @@ from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from memtui.engine.model import Address, Remove, Rename, Step, Write
+from memtui.engine.model import Address, Remove, Rename, Step, Write, is_person
+from memtui.errors import RefusedError
 
 QUEUED, RUNNING, COMPLETED, FAILED, CANCELLED = STATES = ("queued", "running", "completed", "failed", "cancelled")
 OPEN, ENDED = STATES[:2], STATES[2:]
@@ -53,6 +54,23 @@ class Task(NamedTuple):
     """`manual` or `auto`."""
     stopping: bool = False
     """Somebody cancelled it while it ran."""
+
+    def is_anothers(self, who: str) -> bool:
+        """Whether who is no person, and another asked for it: what it writes is of whoever asked, so they are asked."""
+        return not is_person(who) and who.partition("/")[0] != self.client.partition("/")[0]
+
+    def refuse_anothers(self, who: str, action: str) -> None:
+        """Let an agent do something, as in `cancel`, only with what it asked for itself.
+
+        Raises:
+            RefusedError: `E_PERSON`.
+        """
+        if self.is_anothers(who):
+            raise RefusedError(
+                f"Only a person may {action} what another asked for: {self.client} asked for task {self.seq}.",
+                code="E_PERSON",
+                hint="Do it in a memtui that you start yourself, in a terminal of your own.",
+            )
 
 
 class Run(NamedTuple):

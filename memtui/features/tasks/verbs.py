@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 
 from memtui import telemetry
 from memtui.engine.ledger.tasks import TaskTable
-from memtui.engine.model import is_person
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.actors import who_cell
@@ -39,7 +38,9 @@ def tasks(call: Call) -> int:
         return _show(call, task)
     if call.options.read_only:
         call.engine.history.check_settable()
-    _agent_asks(call, action, task)
+    if task.is_anothers(call.actor.name):
+        asked = f"Task {task.seq}, {task.kind}, was asked for by {task.client}."
+        call.approve(f"{action} what another asked for", f"{action.capitalize()} it? {asked}", "ask the user to")
     if action == "cancel":
         task = table.cancel(task.id)
         call.out.fact(task_json(task), f"{task.id} {_cancelled(task)}")
@@ -51,14 +52,6 @@ def tasks(call: Call) -> int:
         raise MemtuiError(task.error[1], code=task.error[0])
     call.out.fact(task_json(task), f"{task.id} {state_word(task)}: {what_words(task)}")
     return outcomes.EXIT.get(task.error[0], outcomes.REFUSED) if task.error else outcomes.DONE
-
-
-def _agent_asks(call: Call, action: str, task: Task) -> None:
-    """Have a person agree to what an agent does with another's task: what it wrote would be of whoever asked for it."""
-    who = call.actor.name
-    if not is_person(who) and who.partition("/")[0] != task.client.partition("/")[0]:
-        asked = f"Task {task.seq}, {task.kind}, was asked for by {task.client}."
-        call.approve(f"{action} what another asked for", f"{action.capitalize()} it? {asked}", "ask the user to")
 
 
 def waited(session: Session, task: Task, stop: Callable[[], bool] = bool) -> Task:

@@ -140,7 +140,7 @@ nothing changed since."""
             self.host.say(f"{task.kind} {words}.", "good" if task.state == CANCELLED else "name")
             self.load()
 
-        self._change(lambda engine: engine.tasks.cancel(item.id), told, f"cancel {item.kind}")
+        self._change(item, "cancel", lambda engine: engine.tasks.cancel(item.id), told)
 
     def _retry(self) -> None:
         item = self.item
@@ -151,10 +151,16 @@ nothing changed since."""
             self.host.say(f"{task.kind} waits to be tried again.", "good")
             self.load()
 
-        self._change(lambda engine: engine.tasks.retry(item.id), told, f"retry {item.kind}")
+        self._change(item, "retry", lambda engine: engine.tasks.retry(item.id), told)
 
-    def _change(self, job: Callable[[Engine], Task], then: Callable[[Task], None], what: str) -> None:
-        self.jobs.run(job, then, what=what, lane=WRITE)
+    def _change(self, item: Task, act: str, job: Callable[[Engine], Task], then: Callable[[Task], None]) -> None:
+        who = self.jobs.actor.name
+
+        def allowed(engine: Engine) -> Task:
+            item.refuse_anothers(who, act)
+            return job(engine)
+
+        self.jobs.run(allowed, then, what=f"{act} {item.kind}", lane=WRITE)
 
     def _show_difference(self) -> None:
         self._difference = not self._difference

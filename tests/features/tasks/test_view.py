@@ -11,8 +11,8 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Write
 from memtui.engine.task import Run, Task, steps_json
-from memtui.features.tasks.view import TasksView
-from tests.workbench.views.real import ME, Real, World, at, real
+from memtui.features.tasks.view import TasksView, listed
+from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real
 
 LANE = "lane"
 
@@ -115,6 +115,18 @@ async def test_what_failed_is_tried_again_and_what_is_done_is_not(world: World) 
         assert "It is done already" in screen.text
         await screen.press("G", "r")
         await screen.until(lambda: screen.real.tasks.get(failed.id).state == "queued")
+
+
+async def test_an_agent_at_the_keys_cancels_and_retries_nothing_that_another_asked_for(world: World) -> None:
+    async with real(world) as screen:
+        screen.app.bridge.actor = CLAUDE
+        before = [task.state for task in listed(screen.real)]
+        await opened(screen)
+        await screen.press("j", "x")
+        await screen.until_text("Only a person may cancel what another")
+        await screen.press("G", "r")
+        await screen.until_text("Only a person may retry what another")
+        assert [task.state for task in listed(screen.real)] == before
 
 
 async def test_what_a_task_wrote_is_shown_as_a_difference_and_taken_back_as_one_step(world: World) -> None:

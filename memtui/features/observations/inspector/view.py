@@ -564,6 +564,7 @@ withheld until you decide."""
         def job(engine: Engine) -> Task:
             now = [one for one in engine.tasks.all(lane, OPEN) if one.kind == KIND and one.request.get("rebuild")]
             if now:
+                now[0].refuse_anothers(actor.name, "cancel")
                 return engine.tasks.cancel(now[0].id)
             refuse_off(settings, KIND)
             return engine.tasks.enqueue(KIND, lane, actor.name, {"rebuild": True}, trigger="manual")
