@@ -125,12 +125,25 @@ def origin_words(proposed: "Iterable[Proposal]") -> list[str]:
 def taints(engine: "Engine", changes: Iterable[Change]) -> dict[Address, str]:
     """Say of which changes a session that wrote them says it had taken in something from outside before, and what."""
     known = engine.touches.taints()
+    written = {(root, path) for root, path, _ in known}
     found = {}
     for change in changes if known else ():
-        uid = engine.roots.uid(engine.roots.find(change.address.root))
-        if (taint := known.get((uid, change.address.path, change.after or ""))) is not None:
+        place = engine.roots.uid(engine.roots.find(change.address.root)), change.address.path
+        if change.after is None or place not in written:
+            continue
+        if taint := known.get((*place, change.after)) or _taint_of_lines(engine, place[0], change):
             found[change.address] = visible(taint)
     return found
+
+
+def _taint_of_lines(engine: "Engine", root: int, change: Change) -> str:
+    """What a session had taken in that wrote some of its lines, where none says it wrote the whole text."""
+    sha, origins = engine.origins.of(root, change.address.path)
+    if sha != change.after:
+        return ""
+    before = max((one.at for one in engine.history.of(change.address) if one.sha256 == change.before), default=0)
+    wrote = engine.touches.numbered({one.touch for one in origins if one.touch and one.at > before})
+    return next((one.taint for one in wrote.values() if one.taint), "")
 
 
 def common_place(addresses: list[Address]) -> str:

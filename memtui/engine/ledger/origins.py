@@ -233,11 +233,11 @@ class OriginTable:
         return ([], ()) if text is None else (split_lines(text), origins)
 
     def _was_noticed(self, uid: int, path: str, one: _Past) -> bool:
-        """Whether somebody made it while memtui looked; else it was there before."""
+        """Whether somebody made it while memtui looked; else it was there before, also when it came back later."""
         return bool(
             self._database.row(
-                "SELECT 1 FROM audit WHERE root = ? AND path = ? AND after = ? LIMIT 1",
-                (uid, os.fsencode(path), bytes.fromhex(one.sha)),
+                "SELECT 1 FROM audit WHERE root = ? AND path = ? AND after = ? AND operation = ? LIMIT 1",
+                (uid, os.fsencode(path), bytes.fromhex(one.sha), one.operation),
             )
         )
 

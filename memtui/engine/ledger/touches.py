@@ -325,9 +325,9 @@ class TouchTable:
 
     @checked
     def taints(self) -> dict[tuple[int, str, str], str]:
-        """What sessions had taken in from outside before they wrote a text: by root, path and SHA-256 of it."""
+        """What sessions had taken in from outside before they wrote a text: by root, path and SHA-256, or `""`."""
         rows = self._database.rows(
-            f"SELECT root, path, sha, taint FROM touches WHERE {_LIVE} AND taint != '' AND sha IS NOT NULL ORDER BY at",
+            f"SELECT root, path, coalesce(sha, x''), taint FROM touches WHERE {_LIVE} AND taint != '' ORDER BY at",
             kinds="ibbt",
         )
         return {(root, os.fsdecode(path), sha.hex()): taint for root, path, sha, taint in rows}

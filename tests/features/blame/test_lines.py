@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.ledger.origins import LineOrigin, inherited
 from memtui.engine.model import Actor, Address, Retention
+from memtui.features.actors import taints
 from memtui.features.blame.lines import about, blame, masked_lines
 from memtui.features.changes.view_rows import show
 from memtui.ui.draw.difference import Look
@@ -87,6 +88,29 @@ def test_review_names_the_session_and_what_it_took_in_beside_the_difference(worl
     assert "Session web of Claude Code says it wrote this" in shown[1]
     assert "Asked: look it up, [masked:" in shown[1]
     assert SECRET not in shown[1]
+
+
+def test_review_marks_a_change_of_which_a_session_wrote_some_lines_after_it_took_something_in(world: World) -> None:
+    settle(world.engine)
+    world.outside("# a.md\nfrom the web\nby hand\n")
+    fetched = [*said(1), *call(2, "WebFetch", {"url": "https://pkgs.example/x"})]
+    edit = {"file_path": f"{world.memory}/a.md", "old_string": "x", "new_string": "from the web"}
+    world.tell("web", [*fetched, *call(4, "Edit", edit, userModified=True, originalFile="x")])
+    world.read()
+    (change,) = world.engine.changes.unseen()
+    assert taints(world.engine, [change]) == {change.address: "web: pkgs.example"}
+    world.outside("# a.md\nfrom the web\nby hand\nlater\n")
+    (later,) = world.engine.changes.unseen()
+    assert taints(world.engine, [later._replace(before=change.after)]) == {}
+
+
+def test_a_text_that_was_there_before_and_came_back_was_there_before(world: World) -> None:
+    settle(world.engine)
+    where = Address(world.root.id, "a.md")
+    world.clock.now += 1000
+    world.engine.save(where, "new\n", expected_sha256=world.engine.read(where).sha256, actor=Actor("tui"))
+    world.engine.undo.undo(actor=Actor("tui"))
+    assert told(world) == [("# a.md", "before", "")]
 
 
 def test_a_forged_session_never_proves_anything(world: World) -> None:
