@@ -1,8 +1,9 @@
 """One call of memtui on another machine: what is sent, what is taken of the answer, and what its end means.
 
 Nothing of the other machine is trusted: an answer begins with a word that nobody there could guess, and is limited in
-bytes, bytes of a line and seconds. Whether a change was made whose answer was lost is not guessed: a guarded save is
-sent again, which finds its own text there, or the version it expects, or somebody else's.
+bytes and bytes of a line, and in seconds where no person waits for it. Whether a change was made whose answer was lost
+is not guessed: a guarded save is sent again, which finds its own text there, or the version it expects, or somebody
+else's.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from threading import Event, Thread, Timer
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from threading import Event, Thread, Timer, current_thread, main_thread
 from typing import IO, NamedTuple
 
 from memtui.engine.disk import fsio
@@ -28,7 +29,7 @@ from memtui.wire.outcomes import Json
 ANSWER, LINE, NOISE = 64 << 20, 8 << 20, 1 << 20
 """Bytes: of an answer, of one line of one, of what a login may print before it."""
 SECONDS = 60.0
-"""For an answer that is read whole."""
+"""For what `ask` asks; a verb takes as long as it takes there, and ssh notices a connection that is lost."""
 AGAIN = (0.5, 2.0)
 """Seconds before a guarded change whose answer was lost is sent again."""
 _CHUNK = 1 << 16
@@ -51,6 +52,8 @@ class Far(NamedTuple):
     """None: as long as it takes."""
     limit: int | None = ANSWER
     """Bytes of the answer; None: any, as of one that follows what happens."""
+    reads: bool = False
+    """It changes nothing there."""
 
 
 class _Begun:
@@ -91,6 +94,25 @@ class _Begun:
         return data
 
 
+@contextmanager
+def _ended_with_us() -> Iterator[None]:
+    """Let TERM and HUP end a call as Ctrl-C does, and so the program that reaches the other machine."""
+
+    def end(number: int, _frame: object) -> None:
+        raise SystemExit(128 + number)
+
+    mine = current_thread() is main_thread()
+    numbers = [one for one in (signal.SIGTERM, signal.SIGHUP) if mine and signal.getsignal(one) is signal.SIG_DFL]
+    for number in numbers:
+        signal.signal(number, end)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            signal.signal(number, signal.SIG_DFL)
+
+
+@_ended_with_us()
 def call(far: Far, take: Callable[[bytes], None], tell: Callable[[str], object] = bool) -> int:
     """Have memtui there carry out a command line, and pass on what it prints.
 
@@ -144,14 +166,14 @@ def call(far: Far, take: Callable[[bytes], None], tell: Callable[[str], object] 
     return status
 
 
-def ask(host: HostAway, words: Sequence[str], given: bytes | None = None, *, seconds: float = SECONDS) -> Json:
-    """Have memtui there answer with one JSON document.
+def ask(host: HostAway, words: Sequence[str], *, seconds: float = SECONDS) -> Json:
+    """Have memtui there answer a question, which changes nothing, with one JSON document.
 
     Raises:
         MemtuiError: what `call` raises; or what memtui there answers, with its code.
     """
     parts: list[bytes] = []
-    status = call(Far(host, ("--json", *words), given, seconds), parts.append)
+    status = call(Far(host, ("--json", *words), None, seconds, reads=True), parts.append)
     try:
         found = json.loads(b"".join(parts))
         if not isinstance(found, dict):
@@ -285,7 +307,7 @@ def _failed(far: Far, status: int, wrong: str, said: str, *, late: bool, begun: 
     return BusyError(
         f"{host.name} is not in reach{why}",
         code="E_OFFLINE",
-        unharmed=_UNKNOWN if far.given else "Nothing was changed.",
+        unharmed="Nothing was changed." if far.reads else _UNKNOWN,
         hint=f"Look whether this works: {host.shown}",
     )
 

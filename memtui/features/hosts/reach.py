@@ -13,8 +13,12 @@ from typing import NamedTuple
 from memtui.config.settings import Settings
 from memtui.errors import RefusedError
 
-_SSH = ("ssh", "-x", "-a")
+_SSH = ("ssh", "-x", "-a", "-k")
 _OPTIONS = (
+    "IgnoreUnknown=*",
+    "RemoteCommand=none",
+    "SessionType=default",
+    "ForkAfterAuthentication=no",
     "StrictHostKeyChecking=yes",
     "ClearAllForwardings=yes",
     "PermitLocalCommand=no",
@@ -26,7 +30,7 @@ _OPTIONS = (
     "ControlMaster=auto",
     "ControlPersist=60",
 )
-"""OpenSSH's; the user's own file still says alias, jump host and key."""
+"""OpenSSH's, of which one before 8.7 knows not all; the user's own file still says alias, jump host and key."""
 
 
 class HostAway(NamedTuple):

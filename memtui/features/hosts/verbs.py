@@ -6,14 +6,16 @@ import getpass
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
 from typing import IO
 
 from memtui.engine.model import Actor, Finding
-from memtui.errors import RefusedError, UsageError
+from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memtui.features.hosts import asked, far
 from memtui.features.hosts.far import Far, ask, call, guarded, usable
 from memtui.features.hosts.reach import HostAway, host_named, hosts, words_for
+from memtui.safe_text import visible
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.doors import door_access, least, switched_off
@@ -26,7 +28,12 @@ _OURS = frozenset({"--on", "--home", "--given", "--actor", "--ascii", "--calm"})
 _DOORS = ("mcp", "tool", "context")
 _STREAMS = ("mcp", "tool", "watch")
 """What goes on until somebody ends it."""
-_SCREENS = ("edit", "demo", "web", "keys")
+_THERE = ("edit", "demo", "web", "keys", "serve")
+"""What is for who sits at that machine: it needs the terminal there, or goes on when nobody here waits for it."""
+_RAW = ("view", "export", "context", "recall", "entries", "dream", "extract", "tool", "mcp")
+"""What prints bytes as they are where it is piped, here too; of all else only what is safe is passed on."""
+_READS = ("ls", "view", "search", "history", "blame", "diff", "trash", "status", "rules", "orphans", "log", "cost")
+"""What changes nothing, whatever its options."""
 _NAME_LIMIT = 100
 
 
@@ -38,39 +45,83 @@ def elsewhere(given: Call, verb: Verb | None, on: str, *, version: bool) -> int:
         words = ["--project", host.project, *words]
     if verb is None and not version:
         return _workbench(given, host, words)
-    if verb is not None and verb.name in _SCREENS:
-        raise UsageError(f"{verb.name} needs the terminal there.", hint=f"memtui --on {host.name} opens memtui there.")
+    if verb is not None and verb.name in _THERE:
+        raise UsageError(f"{verb.name} is done at that machine.", hint=f"memtui --on {host.name} opens memtui there.")
     text, stream = _text(given, verb)
     name = verb.name if verb else ""
     if verb is not None and name in _DOORS:
         _door(given, verb)
     if name not in ("mcp", "tool") or given.options.actor != Actor("cli"):
         words = ["--actor", writer(given), *words]
-    words += _words(verb, given.args, text=text is not None)
-    live, parts = name in _STREAMS, list[bytes]()
+    asks = [*words, *_words(verb, given.args, text=text is not None)]
+    live = name in _STREAMS or given.args.flag("follow")
+    raw, parts, tries = name in _RAW, list[bytes](), list[None]()
 
     def take(data: bytes) -> None:
         parts.append(data)
         if live:
-            _show(given.out, parts)
+            _show(given.out, parts, raw=raw, whole=False)
 
     def once() -> int:
         parts.clear()
-        limit = None if live else far.ANSWER
-        return call(Far(host, words, stream if text is None else text, limit=limit), take, given.out.say)
+        if tries and text is not None:
+            _taken_back(host, words, given.args, sha256(text).hexdigest())
+        tries.append(None)
+        limit, reads = None if live else far.ANSWER, not name or name in _READS
+        return call(Far(host, asks, stream if text is None else text, limit=limit, reads=reads), take, given.out.say)
 
     status = guarded(once) if name == "save" else once()
-    _show(given.out, parts)
+    _show(given.out, parts, raw=raw)
     return status
 
 
-def _show(out: Output, parts: list[bytes]) -> None:
-    """Print what was answered: as it is where it is piped, safe on a terminal."""
+def _taken_back(host: HostAway, words: Sequence[str], args: Arguments, ours: str) -> None:
+    """Keep a text from being saved over the undo of somebody there, when the answer to its first save was lost.
+
+    Raises:
+        ConflictError: it is among the versions there, and the file is the version again that it is to replace.
+    """
+    address, expected = args.need("address"), args.text("expect")
+    try:
+        items = ask(host, (*words, "history", "--", address)).get("items")
+    except RefusedError as error:
+        if error.code != NotFoundError.code:
+            raise
+        return
+    versions = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+    if ours == expected or all(one.get("sha256") != ours for one in versions):
+        return
+    newest = "absent" if versions[0].get("operation") == "deleted" else versions[0].get("sha256")
+    if newest == expected:
+        raise ConflictError(
+            f"The connection to {host.name} was lost during the save, and {address} is again what you expect.",
+            unharmed="Your text is in its history there: it was saved and taken back, or is an older one.",
+            hint=f"memtui --on {host.name} history {address}; save it again if it is still wanted.",
+        )
+
+
+def _show(out: Output, parts: list[bytes], *, raw: bool, whole: bool = True) -> None:
+    """Print what was answered: safe, and where it is piped as it is for verbs whose bytes somebody wants; whole lines.
+
+    Args:
+        out: where to.
+        parts: what came; what is not printed yet stays in it.
+        raw: it may be printed as it is.
+        whole: no more of it comes.
+    """
     data = b"".join(parts)
     parts.clear()
+    if not (raw or whole):
+        data, newline, rest = data.rpartition(b"\n")
+        data += newline
+        parts.append(rest)
     if data and out.terminal:
         out.text(data.decode(errors="replace"))
     elif data:
+        if not raw:
+            text = data.decode(errors="replace")
+            text = visible(text, keep_newlines=True, keep_tabs=True, ascii_tokens=out.ascii_only, secrets=True)
+            data = text.encode()
         out.raw(data)
     out.answered = out.answered or bool(data)
 
@@ -104,7 +155,13 @@ def _text(given: Call, verb: Verb | None) -> tuple[bytes | None, IO[bytes] | Non
     file, dash = given.args.text("file"), given.args.text("source")
     if "file" in params and params["file"].option and (dash or file or (verb and verb.name in ("create", "save"))):
         return given.given_text(), None
-    streams = verb is not None and (verb.name in ("mcp", "tool") or file == "-")
+    dashes = [given.args.values.get(param.key) for param in verb.positionals] if verb else []
+    streams = verb is not None and (
+        verb.name in ("mcp", "tool")
+        or file == "-"
+        or bool(given.args.values.get("hook"))
+        or any(one in ("-", ["-"]) for one in dashes)
+    )
     return None, sys.stdin.buffer if streams and sys.stdin is not None else None
 
 

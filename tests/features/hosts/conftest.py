@@ -86,6 +86,10 @@ def sshd(tmp_path: Path, config: Path, far_home: Path, monkeypatch: pytest.Monke
             )
             if tried.returncode:
                 pytest.skip(f"this user cannot log in here: {tried.stderr.decode()[-200:]} {log.read_text()[-300:]}")
+            with (place / "ssh_config").open("a") as written_too:
+                written_too.write(
+                    " IgnoreUnknown *\n RemoteCommand sh\n SessionType none\n ForkAfterAuthentication yes\n"
+                )
             command = [sys.executable, "-P", "-m", "memtui"]
             config.write_text(
                 f"[hosts.build]\ncommand = {json.dumps(command)}\nproject = {json.dumps(str(far_home))}\n"

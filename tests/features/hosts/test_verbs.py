@@ -1,7 +1,10 @@
 """`--on HOST`: verbs are done there, by that memtui; nothing that comes back is believed, lost or made twice."""
 
 import json
+import os
 import random
+import signal
+import subprocess
 import sys
 from hashlib import sha256
 from pathlib import Path
@@ -15,6 +18,8 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Root
 from memtui.errors import UsageError
 from memtui.features.hosts.asked import pack, unpack
+from memtui.features.hosts.far import _UNKNOWN, Far, call
+from memtui.features.hosts.reach import HostAway
 from tests.cli.conftest import Cli
 from tests.examples import examples
 from tests.features.hosts.conftest import settings_of
@@ -108,6 +113,7 @@ BAD = {
     "half of an answer": ("both(begin + '{\"items\": ['); import os; os.kill(os.getpid(), 9)", 6, "E_OFFLINE"),
     "an unknown key": ('sys.stderr.write("Host key verification failed.\\n"); sys.exit(255)', 5, "E_HOST"),
     "no route": ('sys.stderr.write("No route\\x1b[31m to host\\n"); sys.exit(255)', 6, "E_OFFLINE"),
+    "a line of controls": ('both(begin)\nprint("{}\\x1b[2J\\u202e\\ta")', 0, ""),
     "an answer without end": ('both(begin)\nwhile True: sys.stdout.write("x" * 999999)', 7, "E_REMOTE"),
 }
 
@@ -119,8 +125,29 @@ def test_nothing_of_the_other_machine_is_believed(kind: str, config: Path, cli: 
     config.write_text(f"[hosts.build]\nargv = {json.dumps([sys.executable, str(tmp_path / 'fake.py')])}\n")
     found = cli("--on", "build", "ls", "--json")
     assert found.status == status
-    assert "\x1b" not in found.err
-    assert found.error["code"] == code if code else found.json == {}
+    assert "\x1b" not in found.err + found.out
+    assert found.error["code"] == code if code else found.out[:2] == "{}"
+    if code == "E_OFFLINE":
+        assert found.error["unharmed"] == ("Nothing was changed." if "route" in kind else _UNKNOWN)
+        assert cli("--on", "build", "rm", "x.md", "--json").error["unharmed"] == _UNKNOWN
+
+
+def test_a_text_is_read_there_from_here(build: Path, cli: Cli) -> None:
+    words = [sys.executable, "-P", "-m", "memtui", "--on", "build", "check", "-"]
+    done = subprocess.run(words, input=b"The key is AKIAIOSFODNN7EXAMPLQ\n", capture_output=True, check=False)
+    assert done.returncode == 8, done.stderr
+    assert cli("--on", "build", "serve").status == 2
+
+
+def test_a_call_ends_with_us(tmp_path: Path) -> None:
+    does = "import os\nopen(sys.argv[1], 'w').write(str(os.getpid()))\nos.kill(os.getppid(), 15)\ntime.sleep(99)"
+    (tmp_path / "fake.py").write_text(FAKE + does)
+    argv = [sys.executable, str(tmp_path / "fake.py"), str(tmp_path / "pid")]
+    with pytest.raises(SystemExit, match="143"):
+        call(Far(HostAway("build", "", tuple(argv), (), "", ""), ()), print)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int((tmp_path / "pid").read_text()), 0)
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
 
 
 @pytest.mark.parametrize("name", ["-oProxyCommand=x", "a b", "$(x)", ""])
@@ -149,7 +176,9 @@ from memtui.cli.main import run
 status = run(words)
 if where == "theirs":
     pathlib.Path(file).write_bytes(b"Use both.\\n")
-os.write(1, out.getvalue()[: int(at)] if where in ("out", "theirs") else out.getvalue())
+if where == "undone":
+    run(["undo"])
+os.write(1, out.getvalue()[: int(at)] if where in ("out", "theirs", "undone") else out.getvalue())
 os._exit(status if where == "none" else 255)
 """
 
@@ -162,8 +191,8 @@ def test_a_save_whose_connection_is_cut_is_made_once(
     (tmp_path / "cut.py").write_text(CUT)
     config.write_text(settings_of(far_home, command=[sys.executable, str(tmp_path / "cut.py"), str(plan), str(file)]))
     chosen = random.Random(7)
-    kinds = ["before:0", "in:0", f"in:{len(NEW) - 1}", "out:0", "out:30", "out:9999", "theirs:0"]
-    for count in range(examples(40)):
+    kinds = ["before:0", "in:0", f"in:{len(NEW) - 1}", "out:0", "out:30", "out:9999", "undone:0", "theirs:0"]
+    for count in range(examples(30)):
         cut = kinds[count] if count < len(kinds) else f"{chosen.choice(['in', 'out'])}:{chosen.randrange(2_000)}"
         data = b"%d\n" % count + NEW
         plan.write_text("")
@@ -173,6 +202,8 @@ def test_a_save_whose_connection_is_cut_is_made_once(
         found = cli("--on", "build", "save", NAME, "-", "--expect", expected, stdin=data)
         if cut.startswith("theirs"):
             assert (found.status, file.read_bytes()) == (3, THEIRS), cut
+        elif cut.startswith("undone"):
+            assert (found.status, file.read_bytes()) == (3, before), (cut, found.err)
         else:
             assert found.status == 0, (cut, found.err)
             assert file.read_bytes() == data, cut
