@@ -84,13 +84,14 @@ class JournalTable:
         db.execute("DELETE FROM journal_due")
 
     def records(
-        self, after: int = 0, *, kind: str = "", limit: int = 200, **wanted: tuple[str, ...]
+        self, after: int = 0, *, kind: str = "", but: str = "", limit: int = 200, **wanted: tuple[str, ...]
     ) -> list[JournalRecord]:
         """Records after a number, oldest first; with 0 the newest ones.
 
         Args:
             after: the number.
             kind: only this kind.
+            but: the operation of which none is given.
             limit: so many at most.
             wanted: by the name of a field of the body, which values it may have.
         """
@@ -98,6 +99,9 @@ class JournalTable:
         values: list[str | int] = [after, *([kind] if kind else [])]
         if kind:
             where.append("kind = ?")
+        if but:
+            where.append("coalesce(body ->> 'operation', '') <> ?")
+            values.append(but)
         for name, some in wanted.items():
             where.append(f"body ->> '{name}' IN ({', '.join('?' * len(some))})")
             values += some

@@ -138,15 +138,20 @@ def _vote(word: Word, *, yes: bool) -> ChatReply:
     return ChatReply(f"Proposal {number} is {found.state}. {found.note}".strip())
 
 
-def cast(engine: Engine, rule: ApprovalRule, one: Proposal, vote: Vote, actor: Actor) -> str:
+def cast(
+    engine: Engine, rule: ApprovalRule, one: Proposal, vote: Vote, actor: Actor, *, late: bool | None = None
+) -> str:
     """Add a vote about a proposal; the last one that is needed carries it out. Gives what is decided by it.
+
+    Whether it is too `late` somebody else's clock may have said.
 
     Raises:
         ConflictError: `E_DECIDED`: it was decided before; and as `apply.carry_out`.
     """
 
     def judge(votes: Mapping[str, Vote]) -> tuple[str, str]:
-        return ("rejected", LATE) if is_late(engine, rule, one) else judged(rule, votes)
+        over = is_late(engine, rule, one) if late is None else late
+        return ("rejected", LATE) if over else judged(rule, votes)
 
     decided = engine.votes.cast(one.id, vote, judge)
     if decided == "accepted":

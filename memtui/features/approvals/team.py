@@ -44,21 +44,22 @@ def look(engine: Engine, settings: Settings) -> None:
     if found is None:
         return
     server, name = found
-    asked = {(number, steps): request for request, number, steps in server.call("asked", name)}
+    asked = {(number, steps): (request, late) for request, number, steps, late in server.call("asked", name)}
     for one in apply.waiting(engine, OPEN):
         rule = rule_for(engine, settings, one)
         members = [voter.removeprefix(TEAM) for voter in rule.of if voter.startswith(TEAM)] if rule else []
         if rule is None or not members:
             continue
         key = int(one.id), steps_sha(engine.proposals.get(one.id)).hex()
-        request = asked.get(key)
-        if is_late(engine, rule, one):
+        request, late = asked.get(key) or (None, is_late(engine, rule, one))
+        if late:
             engine.proposals.decide([one.id], "rejected", by="the team", note=LATE)
         elif request is None:
-            _ask(engine, server, name, one, key[1], members, one.at + rule.within)
+            left = one.at + rule.within - engine.turns.clock()  # the server's clock says when that is over
+            _ask(engine, server, name, one, key[1], members, int(server.value("clock_ms")) + left)
         else:
             _count(engine, rule, one, server.call("votes", request))
-    for (number, steps), request in asked.items():
+    for (number, steps), (request, _) in asked.items():
         known = engine.proposals.get(str(number))
         if known.state not in OPEN or steps_sha(known).hex() != steps:
             state = known.state if known.state not in OPEN else "superseded"
@@ -82,6 +83,6 @@ def _count(engine: Engine, rule: ApprovalRule, one: Proposal, votes: list[tuple[
         if voter not in rule.of or (before is not None and before.yes == yes):
             continue
         try:
-            cast(engine, rule, one, Vote(voter, person, yes, voter), Actor(f"http:{voter}"))
+            cast(engine, rule, one, Vote(voter, person, yes, voter), Actor(f"http:{voter}"), late=False)
         except ConflictError:
             return  # somebody here was faster; the next look tells the team how it ended

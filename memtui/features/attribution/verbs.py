@@ -4,6 +4,7 @@ import time
 
 from memtui.engine import now_ms
 from memtui.engine.ledger.journal import JournalRecord
+from memtui.engine.observation import OBSERVED
 from memtui.errors import NotFoundError
 from memtui.features.actors import who_cell
 from memtui.features.attribution.door import DOES, may_state, turn_json
@@ -12,6 +13,7 @@ from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
+from memtui.wire.session import approver
 from memtui.wire.times import rfc3339
 
 WEEK_MS = 7 * 86_400_000
@@ -126,7 +128,8 @@ def log(call: Call) -> int:
         return outcomes.DONE
     after, limit = call.args.number("after", 0), call.args.number("limit", 200)
     kind, wanted = call.args.text("kind") or "", _wanted(call)
-    records = journal.records(after, kind=kind, limit=limit + 1, **wanted)
+    but = OBSERVED if approver(call.session.options).agent else ""  # as in the audit: it tells what is withheld
+    records = journal.records(after, kind=kind, but=but, limit=limit + 1, **wanted)
     truncated, records = len(records) > limit, records[:limit] if after else records[-limit:]
     if not call.args.flag("follow"):
         if call.out.json:
@@ -141,7 +144,7 @@ def log(call: Call) -> int:
             call.out.json_line(record_json(one))
             after = one.n
         time.sleep(_LOOK_S)
-        records = journal.records(max(after, 1), kind=kind, limit=limit, **wanted)
+        records = journal.records(max(after, 1), kind=kind, but=but, limit=limit, **wanted)
 
 
 def _wanted(call: Call) -> dict[str, tuple[str, ...]]:

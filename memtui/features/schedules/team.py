@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
 from memtui.engine.ledger.claims import OnceClaim
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.engine.task import OPEN, Task
-from memtui.errors import NotFoundError, RefusedError
+from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.schedules import times
 from memtui.features.team.postgres import TeamServer, team_of
 from memtui.features.team.store import asking, the_server
@@ -32,6 +33,10 @@ TEAM = "team"
 OWNED_MS, RENEW_S = 30_000, 10.0
 """How long a claim holds, and after how many seconds its owner says that it is still there."""
 
+_FAR_MS = 32_503_680_000_000
+"""The year 3000."""
+_BROKEN = "it cannot be read; who made it can remove it"
+
 
 class TeamSchedules:
     """Schedules of the team by name, as `ScheduleTable` has those of this machine."""
@@ -46,14 +51,9 @@ class TeamSchedules:
         """All of them, in the order they were made."""
         found = []
         for *row, run, state, note in self._server.call("schedules"):
-            number, name, spec, zone, words, target, label, creator, made, upto, paused, failures = row
-            said = tuple(map(str, json.loads(words)))
-            by = f"{TEAM}:{creator}"
-            found.append(
-                PlannedRun(number, name, spec, zone, said, target, label, by, TEAM, made, upto, paused, failures)
-            )
-            if run is not None:
-                self.lasts[number] = OnceClaim(run, 0, state, 0, note)
+            found.append(_read(*row))
+            if run is not None and _is_time(int(run.rpartition(":")[2])):
+                self.lasts[row[0]] = OnceClaim(run, 0, state, 0, note)
         return tuple(found)
 
     def get(self, name: str) -> PlannedRun:
@@ -89,6 +89,33 @@ class TeamSchedules:
     def pause(self, schedule: int, why: str) -> None:
         """Have it run no more; with an empty reason it runs again, from now on."""
         self._server.call("pause_schedule", schedule, why)
+
+
+def _read(
+    number: int,
+    name: str,
+    spec: str,
+    zone: str,
+    words: str,
+    target: str,
+    label: str,
+    creator: str,
+    made: int,
+    upto: int,
+    paused: str,
+    failures: int,
+) -> PlannedRun:
+    """Read a row; one that cannot be read is one that never runs, and says so: it stops no other."""
+    by, said, known = f"{TEAM}:{creator}", None, _is_time(made) and _is_time(upto)
+    with suppress(ValueError, RecursionError, UsageError):
+        said = json.loads(words) if known and times.check(spec, zone, 0) == spec else None
+    if isinstance(said, list) and said and all(isinstance(word, str) for word in said):
+        return PlannedRun(number, name, spec, zone, tuple(said), target, label, by, TEAM, made, upto, paused, failures)
+    return PlannedRun(number, name, f"{times.ONCE} 1970-01-01", "UTC", ("",), "", label, by, TEAM, 0, 0, _BROKEN)
+
+
+def _is_time(ms: int) -> bool:
+    return 0 <= ms < _FAR_MS
 
 
 class TeamRun(NamedTuple):

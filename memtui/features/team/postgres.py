@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     Value = str | int | bool | None
 
-VERSION = 1
+VERSION = 2
 MEMBER = "memtui_member"
 """The role that lets a login take part."""
 CONNECT_S, ANSWER_S = 3, 6
@@ -106,6 +106,7 @@ class TeamServer:
         try:
             if self._connection is None:
                 self._connection = connection
+                connection.execute(f"SET statement_timeout = {ANSWER_S * 1_000}".encode())
                 if made:
                     self._look(connection)
             yield connection
@@ -171,10 +172,14 @@ def _psycopg() -> Any:
 def _parts(url: str) -> dict[str, Any]:
     """Read an address; one that leaves this machine is only spoken to when its certificate is checked.
 
+    What it leaves out libpq takes from the environment, so that only an address that names this machine, and is led
+    nowhere else from there, goes without.
+
     Raises:
-        UsageError: `E_CONFIG`: it is none, or holds a password.
+        UsageError: `E_CONFIG`: it is none, holds a password, or a service file says where it is.
     """
     from psycopg.conninfo import conninfo_to_dict
+    from psycopg.pq import Conninfo
 
     try:
         parts: dict[str, Any] = dict(conninfo_to_dict(url))
@@ -182,8 +187,12 @@ def _parts(url: str) -> dict[str, Any]:
         raise _config("is no address of PostgreSQL", "Write postgresql://NAME@HOST/DATABASE.") from None
     if parts.get("password"):
         raise _config("holds a password", "Write it into ~/.pgpass (0600) or a client certificate's file.")
-    hosts = str(parts.get("host") or parts.get("hostaddr") or "/").split(",")
-    if not all(one.startswith(("/", "@")) or one in LOOPBACK for one in hosts):
+    found = {one.keyword.decode(): one.val.decode() for one in Conninfo.get_defaults() if one.val} | parts
+    if found.get("service"):
+        raise _config("leaves to a service file where the server is", "Name the host; unset PGSERVICE.")
+    hosts = [one for name in ("host", "hostaddr") if found.get(name) for one in str(found[name]).split(",")]
+    named = parts.get("host") or parts.get("hostaddr")
+    if not named or not all(one.startswith(("/", "@")) or one in LOOPBACK for one in hosts):
         if parts.get("sslmode", "verify-full") != "verify-full":
             raise _config(f"says sslmode={parts['sslmode']}", "Only verify-full leaves this machine; leave it out.")
         parts["sslmode"] = "verify-full"

@@ -11,7 +11,7 @@ CREATE SCHEMA memtui;
 SET LOCAL search_path = memtui, pg_catalog;
 
 CREATE TABLE meta (version integer NOT NULL);
-INSERT INTO meta VALUES (1);
+INSERT INTO meta VALUES (2);
 
 CREATE FUNCTION clock_ms() RETURNS bigint LANGUAGE sql AS $$
     SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint
@@ -24,7 +24,7 @@ $$;
 -- Stores: whose records are kept, by the login and the name of a ledger of theirs.
 
 CREATE TABLE store (
-    login name, name text, joined bigint NOT NULL DEFAULT clock_ms(), gone bigint, PRIMARY KEY (login, name)
+    login name, name text CHECK (length(name) <= 200), joined bigint NOT NULL DEFAULT clock_ms(), gone bigint, PRIMARY KEY (login, name)
 );
 
 CREATE FUNCTION join_as(place text) RETURNS void LANGUAGE sql AS $$
@@ -46,12 +46,20 @@ $$;
 -- Claims: one owner each, for as long as they say that they are there. Each new owner has a higher fence.
 
 CREATE TABLE claim (
-    key text PRIMARY KEY, login name NOT NULL, holder text NOT NULL, fence bigint NOT NULL, until bigint NOT NULL,
-    at bigint NOT NULL, note text NOT NULL, state text NOT NULL DEFAULT ''
+    key text PRIMARY KEY CHECK (length(key) <= 300), login name NOT NULL, holder text NOT NULL, fence bigint NOT NULL,
+    until bigint NOT NULL, at bigint NOT NULL, note text NOT NULL, state text NOT NULL DEFAULT '',
+    CHECK (length(holder) <= 100 AND length(note) <= 500 AND length(state) <= 100)
 );
 
+-- Whether a due time may be taken: one of a schedule that has come.
+CREATE FUNCTION has_come(place text) RETURNS boolean LANGUAGE sql AS $$
+    SELECT CASE WHEN place NOT LIKE 'run:%' THEN true WHEN place !~ '^run:[0-9]{1,18}:[0-9]{1,15}$' THEN false
+        ELSE split_part(place, ':', 3)::bigint <= clock_ms() END
+$$;
+
 CREATE FUNCTION take(place text, who text, what text) RETURNS bigint LANGUAGE sql AS $$
-    INSERT INTO claim AS c VALUES (place, session_user, who, 1, clock_ms() + 30000, clock_ms(), what)
+    INSERT INTO claim AS c SELECT place, session_user, who, 1, clock_ms() + 30000, clock_ms(), what
+    WHERE has_come(place)
     ON CONFLICT (key) DO UPDATE SET (login, holder, fence, until, at, note)
         = (session_user, who, c.fence + 1, clock_ms() + 30000, clock_ms(), what)
     WHERE c.state = '' AND (c.until < clock_ms() OR (c.login = session_user AND c.holder = who))
@@ -74,7 +82,12 @@ CREATE TABLE schedule (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text NOT NULL UNIQUE, spec text NOT NULL,
     zone text NOT NULL, words text NOT NULL, target text NOT NULL, label text NOT NULL,
     creator name NOT NULL DEFAULT session_user, made bigint NOT NULL DEFAULT clock_ms(),
-    upto bigint NOT NULL DEFAULT clock_ms(), paused text NOT NULL DEFAULT '', failures integer NOT NULL DEFAULT 0
+    upto bigint NOT NULL DEFAULT clock_ms(), paused text NOT NULL DEFAULT '', failures integer NOT NULL DEFAULT 0,
+    CHECK (name ~ '^[A-Za-z0-9_.-]{1,40}$' AND length(spec) <= 200 AND length(zone) <= 100),
+    CHECK (length(words) <= 20000 AND length(target) <= 200 AND length(label) <= 200 AND length(paused) <= 1000),
+    CHECK (jsonb_typeof(words::jsonb) = 'array'
+        AND jsonb_array_length(words::jsonb) = jsonb_array_length(jsonb_path_query_array(
+            words::jsonb, 'strict $[*] ? (@.type() == "string")')) AND words::jsonb <> '[]')
 );
 
 CREATE FUNCTION add_schedule(called text, spec text, zone text, words text, target text, label text)
@@ -99,8 +112,8 @@ CREATE FUNCTION remove_schedule(number bigint) RETURNS boolean LANGUAGE sql AS $
 $$;
 
 CREATE FUNCTION pause_schedule(number bigint, why text) RETURNS void LANGUAGE sql AS $$
-    UPDATE schedule SET paused = why, failures = CASE why WHEN '' THEN 0 ELSE failures END,
-        upto = CASE why WHEN '' THEN greatest(upto, clock_ms()) ELSE upto END
+    UPDATE schedule SET paused = left(why, 1000), failures = CASE why WHEN '' THEN 0 ELSE failures END,
+        upto = CASE why WHEN '' THEN clock_ms() ELSE upto END
     WHERE id = number
 $$;
 
@@ -111,18 +124,20 @@ BEGIN
         RETURN false;
     END IF;
     UPDATE schedule SET failures = CASE how WHEN 'failed' THEN failures + 1 ELSE 0 END, upto = due,
-        paused = CASE WHEN how = 'failed' AND failures + 1 >= 5 THEN why ELSE paused END
-    WHERE id = number AND upto < due;
+        paused = CASE WHEN how = 'failed' AND failures + 1 >= 5 THEN left(why, 1000) ELSE paused END
+    WHERE id = number AND upto < due AND due <= clock_ms();
     RETURN true;
 END $$;
 
--- The journal of each store: only added, in order, each record with the hash of the one before it.
+-- The journal of each store: only added, in order, each record with the hash of the one before it. Of one that is
+-- not whole only the hash is known, which its owner can compare.
 
 CREATE TABLE journal (
     login name, store text, n bigint, at bigint NOT NULL, kind text NOT NULL, body text NOT NULL, prev bytea NOT NULL,
-    hash bytea NOT NULL, PRIMARY KEY (login, store, n)
+    hash bytea NOT NULL, received bigint NOT NULL DEFAULT clock_ms(), PRIMARY KEY (login, store, n),
+    CHECK (length(kind) <= 100 AND length(body) <= 100000)
 );
-CREATE INDEX journal_at ON journal (at);
+CREATE INDEX journal_received ON journal (received, n);
 
 CREATE FUNCTION head(place text) RETURNS TABLE (n bigint, hash text) LANGUAGE sql AS $$
     SELECT n, encode(hash, 'hex') FROM journal WHERE login = session_user AND store = place ORDER BY n DESC LIMIT 1
@@ -140,8 +155,9 @@ BEGIN
     SELECT * INTO last FROM journal r WHERE r.login = session_user AND r.store = place ORDER BY r.n DESC LIMIT 1;
     FOR one IN
         SELECT session_user AS login, place AS store, n, at, kind, body, decode(prev, 'hex') AS prev,
-            decode(x.hash, 'hex') AS hash
-        FROM jsonb_to_recordset(given) x (n bigint, at bigint, kind text, body text, prev text, hash text) ORDER BY n
+            decode(x.hash, 'hex') AS hash, coalesce(x.whole, true) AS whole
+        FROM jsonb_to_recordset(given) x
+            (n bigint, at bigint, kind text, body text, prev text, hash text, whole boolean) ORDER BY n
     LOOP
         IF one.n <= coalesce(last.n, 0) THEN
             PERFORM FROM journal r
@@ -149,9 +165,9 @@ BEGIN
         ELSE
             PERFORM WHERE one.n = coalesce(last.n, 0) + 1
                 AND one.prev = coalesce(last.hash, decode(repeat('00', 32), 'hex'))
-                AND one.hash = sha256(convert_to(one.n::text, 'UTF8') || '\x00'::bytea
+                AND length(one.hash) = 32 AND (NOT one.whole OR one.hash = sha256(convert_to(one.n::text, 'UTF8') || '\x00'::bytea
                     || convert_to(one.at::text, 'UTF8') || '\x00'::bytea || convert_to(one.kind, 'UTF8')
-                    || '\x00'::bytea || convert_to(one.body, 'UTF8') || '\x00'::bytea || one.prev);
+                    || '\x00'::bytea || convert_to(one.body, 'UTF8') || '\x00'::bytea || one.prev));
         END IF;
         IF NOT FOUND THEN
             RAISE EXCEPTION 'Record % of % is not what follows what the team has.', one.n, place USING ERRCODE = 'MT500';
@@ -166,21 +182,21 @@ END $$;
 
 CREATE FUNCTION records(most integer) RETURNS TABLE (login text, store text, n bigint, at bigint, kind text, body text)
 LANGUAGE sql AS $$
-    SELECT * FROM (
-        SELECT login::text, store, n, at, kind, body FROM journal ORDER BY at DESC, n DESC LIMIT most
-    ) r ORDER BY at, n
+    SELECT r.login, r.store, r.n, r.at, r.kind, r.body FROM (
+        SELECT login::text, store, n, at, kind, body, received FROM journal ORDER BY received DESC, n DESC LIMIT most
+    ) r ORDER BY received, n
 $$;
 
 -- Spending: what each member counted, once for what it was for; a real number takes the place of a smaller one.
 
 CREATE TABLE spend (
-    login name, key text, ref text, at bigint NOT NULL, amount bigint NOT NULL CHECK (amount BETWEEN 1 AND 1000000000000),
-    is_real boolean NOT NULL, PRIMARY KEY (login, key, ref)
+    login name, key text, ref text, at bigint NOT NULL, amount bigint NOT NULL CHECK (amount BETWEEN 1 AND 1000000000),
+    is_real boolean NOT NULL, PRIMARY KEY (login, key, ref), CHECK (length(key) <= 300 AND length(ref) <= 500)
 );
 CREATE INDEX spend_window ON spend (key, at);
 
 CREATE FUNCTION debit(given jsonb) RETURNS void LANGUAGE sql AS $$
-    INSERT INTO spend AS s SELECT session_user, key, ref, at, amount, x.real = 1
+    INSERT INTO spend AS s SELECT session_user, key, ref, at, least(amount, 1000000000), x.real = 1
     FROM jsonb_to_recordset(given) x (key text, ref text, at bigint, amount bigint, real integer)
     ON CONFLICT (login, key, ref) DO UPDATE SET amount = excluded.amount, is_real = true
     WHERE excluded.is_real AND (NOT s.is_real OR excluded.amount > s.amount)
@@ -201,7 +217,8 @@ CREATE TABLE request (
     proposal bigint NOT NULL, steps text NOT NULL, title text NOT NULL, patch text NOT NULL, voters jsonb NOT NULL,
     until bigint NOT NULL, at bigint NOT NULL DEFAULT clock_ms(), state text NOT NULL DEFAULT '',
     note text NOT NULL DEFAULT '', UNIQUE (login, store, proposal, steps),
-    CHECK (octet_length(title) + octet_length(patch) <= 2000000)
+    CHECK (length(store) <= 200 AND length(steps) <= 100 AND length(state) <= 100 AND length(note) <= 1000),
+    CHECK (octet_length(voters::text) <= 20000 AND octet_length(title) + octet_length(patch) <= 2000000)
 );
 CREATE TABLE vote (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, request bigint NOT NULL REFERENCES request,
@@ -220,8 +237,9 @@ BEGIN
     RETURN (SELECT id FROM request r WHERE (r.login, r.store, r.proposal, r.steps) = (session_user, place, number, $3));
 END $$;
 
-CREATE FUNCTION asked(place text) RETURNS TABLE (id bigint, proposal bigint, steps text) LANGUAGE sql AS $$
-    SELECT id, proposal, steps FROM request WHERE login = session_user AND store = place AND state = '' ORDER BY id
+CREATE FUNCTION asked(place text) RETURNS TABLE (id bigint, proposal bigint, steps text, late boolean)
+LANGUAGE sql AS $$
+    SELECT id, proposal, steps, until < clock_ms() FROM request WHERE login = session_user AND store = place AND state = '' ORDER BY id
 $$;
 
 CREATE FUNCTION votes(number bigint) RETURNS TABLE (person text, answer boolean) LANGUAGE sql AS $$
@@ -240,7 +258,8 @@ CREATE FUNCTION requests() RETURNS TABLE (
     SELECT id, login::text, store, title, at, until, voters, coalesce((
         SELECT string_agg(person || CASE WHEN answer THEN ' yes' ELSE ' no' END, ', ') FROM votes(r.id)
     ), ''), CASE WHEN state = '' AND until < clock_ms() THEN 'late' ELSE state END, note
-    FROM request r WHERE at > clock_ms() - 2592000000 ORDER BY id DESC LIMIT 200
+    FROM request r WHERE at > clock_ms() - 2592000000
+    ORDER BY (login = session_user OR voters ? session_user) DESC, id DESC LIMIT 200
 $$;
 
 CREATE FUNCTION request(number bigint) RETURNS TABLE (title text, patch text) LANGUAGE sql AS $$

@@ -10,12 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from memtui.engine.observation import OBSERVED
 from memtui.errors import MemtuiError, RefusedError, StorageError
 from memtui.features.team.postgres import TeamServer, team_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.engine import Engine
+    from memtui.engine.ledger.journal import JournalRecord
     from memtui.wire.session import Session
 
 _AWAY = "team:away"
@@ -89,9 +91,20 @@ def push(engine: Engine, settings: Settings) -> int:
             hint="Where a home was copied, name this ledger anew below [team]: store = ..., and join.",
         )
     while some := engine.journal.records(n or -1, limit=500):
-        rows = [one._replace(prev=one.prev.hex(), hash=one.hash.hex())._asdict() for one in some]  # type: ignore[arg-type]
-        n = int(server.value("push", name, json.dumps(rows)))
+        n = int(server.value("push", name, json.dumps([_sent(engine, one) for one in some])))
     return int(n)
+
+
+def _sent(engine: Engine, one: JournalRecord) -> dict[str, object]:
+    """Give what leaves of a record: of what a person said about observations only its hash, of settings no words."""
+    body = json.loads(one.body)
+    told = one.body
+    if body.get("operation") == OBSERVED:
+        told = "{}"
+    elif "said" in body:
+        told = json.dumps({**body, "said": engine.journal.hashed(str(body["said"]))}, separators=(",", ":"))
+    hashes = {"prev": one.prev.hex(), "hash": one.hash.hex()}
+    return {"n": one.n, "at": one.at, "kind": one.kind, "body": told, **hashes, "whole": told == one.body}
 
 
 def the_server(settings: Settings) -> TeamServer:

@@ -87,6 +87,17 @@ def test_two_of_three_agree_and_the_machine_with_the_file_does_it_as_one_step(se
     assert [one.kind for one in session.engine.journal.records(kind="vote")] == ["vote"] * 3
 
 
+def test_whether_a_vote_is_late_is_what_the_servers_clock_says(server: Server, session: Session) -> None:
+    suggested(session)
+    ((request, *_),) = waiting(server)
+    now = session.engine.turns.clock()
+    session.engine._ledger.clock = lambda: now + 25 * HOUR_MS
+    for name in ("bob", "eve"):
+        member(server, name).call("cast_vote", request, YES)
+    look(session)
+    assert session.engine.read_bytes(AT) == b"two\n"
+
+
 def test_votes_are_for_the_steps_they_were_given_for_and_a_memory_that_moved_on_is_left(
     server: Server, session: Session
 ) -> None:
@@ -108,8 +119,7 @@ def test_votes_are_for_the_steps_they_were_given_for_and_a_memory_that_moved_on_
     assert session.engine.read_bytes(AT) == b"mine\n"
     assert session.engine.proposals.get(number).state == "stale"
     late = suggested(session, Write(AT, b"four\n", session.engine.read(AT).sha256))
-    now = session.engine.turns.clock()
-    session.engine._ledger.clock = lambda: now + 25 * HOUR_MS
+    server.sql("UPDATE memtui.request SET until = 0")
     look(session)
     assert session.engine.proposals.get(late).state == "rejected"
     look(session)

@@ -81,12 +81,21 @@ def test_an_agent_is_not_told_that_somebody_decided(
     kept: Cli, person: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = str(kept("obs", "search", "zanzibar", "--json").items[0]["name"])
+    person("")
+    assert (
+        kept(
+            "turn", "request", "--session", "s1", "--channel", "c", "--chat", "c", "--person", "u", "--name", "Ann"
+        ).status
+        == 0
+    )
     person("yes\n")
     assert kept("obs", "mark", name, "--as", "private").status == 0
 
     def told() -> tuple[bool, bool]:
         operations = [row["operation"] for row in kept("log", "--json").items]
         assert "created" in operations
+        journal = [str(row["body"]) for row in kept("log", "--kind", "change", "--json").items]
+        assert any("observed" in body for body in journal) == ("observed" in operations)
         return "observed" in operations, "adrift" in kept("obs", "status", "--json").json
 
     assert told() == (True, True)

@@ -9,9 +9,11 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
+from memtui.errors import MemtuiError
 from memtui.features.schedules import team
 from memtui.features.schedules.plan import ScheduleWish, add
 from memtui.features.schedules.team import TeamSchedules
+from memtui.features.schedules.verbs import schedule_json
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.workspace import workspace_of
 from memtui.features.team.postgres import team_server_of
@@ -90,6 +92,28 @@ def test_a_due_time_runs_on_one_machine_of_whom_it_names(server: Server, machine
     (row,) = table(server, "eve").all()
     assert (row.creator, row.failures, row.paused) == ("team:ann", 0, "")
     assert [trouble(one.engine) for one in (first, second, other)] == [None] * 3
+
+
+def test_one_member_stops_no_schedule_of_another(server: Server, machine: Machine) -> None:
+    first, eve = machine("ann"), team_server_of(server.url("eve"))
+    for number, words in enumerate(("[", "5", "[]", "[5]", '[["job"]]', "x" * 20_001)):
+        with pytest.raises(MemtuiError):
+            eve.call("add_schedule", f"bad{number}", "0 0 * * *", "UTC", words, "", "")
+    for name, spec, zone in (("a", "0 0 * * *", "Nowhere/X"), ("b", "* *", "UTC"), ("c", "@once 9999-99", "UTC")):
+        eve.call("add_schedule", name, spec, zone, '["job"]', "", "")
+    made(first, server)
+    number = table(server, "ann").get("one").id
+    for wrong in (f"run:{number}:4102444800000", f"run:{number}:{10**17}", f"run:{number}:x", "run:"):
+        assert eve.value("take", wrong, "h", "") is None
+    server.sql(f"INSERT INTO memtui.claim VALUES ('run:{number}:4102444800000', 'eve', 'h', 1, 1, 1, '')")
+    assert eve.value("finish_run", number, 4_102_444_800_000, "h", 1, "ok", "")
+    assert look(first) == ["one: done"]
+    rows = table(server, "bob").all()
+    assert [row.name for row in rows if "cannot be read" in row.paused] == ["a", "b", "c"]
+    assert [schedule_json(first, row)["next"] is None for row in rows] == [True] * 3 + [False]
+    server.sql("UPDATE memtui.schedule SET upto = 4102444800000")
+    table(server, "bob").pause(number, "")
+    assert table(server, "bob").get("one").upto < 4_102_444_800_000
 
 
 def test_who_slept_or_was_killed_is_followed_by_another_and_says_nothing(

@@ -2,12 +2,13 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from memtui.errors import MemtuiError, StorageError
-from memtui.features.team.postgres import TeamServer, team_server_of
+from memtui.features.team.postgres import TeamServer, _parts, team_server_of
 from tests import team_server
 from tests.examples import examples
 from tests.team_server import MEMBERS, Server, needed
@@ -43,10 +44,10 @@ def test_a_claim_and_a_schedule_are_of_whoever_signed_in(server: Server) -> None
     assert not ann.value("finish", "k", "h", 1, "ok")
     assert ann.value("finish", "k", "h", 2, "ok")
     assert ann.value("finish", "k", "h", 2, "ok")
-    number = ann.value("add_schedule", "one", "* * * * *", "UTC", "[]", "", "")
+    number = ann.value("add_schedule", "one", "* * * * *", "UTC", '["check"]', "", "")
     assert not bob.value("remove_schedule", number)
     with pytest.raises(MemtuiError, match="E_EXISTS"):
-        bob.call("add_schedule", "one", "* * * * *", "UTC", "[]", "", "")
+        bob.call("add_schedule", "one", "* * * * *", "UTC", '["check"]', "", "")
     assert ann.value("remove_schedule", number)
     assert ann.login == "ann"
 
@@ -72,6 +73,34 @@ def test_an_address_that_is_none_or_not_safe_is_refused(url: str, code: str) -> 
     assert "secret" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("url", "name", "value"),
+    [
+        ("postgresql://ann@/team", "PGHOST", "db.example"),
+        ("postgresql://ann@/team?host=/run", "PGHOSTADDR", "192.0.2.1"),
+        ("postgresql://ann@localhost/team?hostaddr=192.0.2.1", "PGSSLMODE", "disable"),
+        ("postgresql://ann@/team", "PGSSLMODE", "disable"),
+    ],
+)
+def test_an_address_that_is_led_elsewhere_is_only_spoken_to_with_its_certificate(
+    monkeypatch: pytest.MonkeyPatch, url: str, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert _parts(url)["sslmode"] == "verify-full"
+    assert "sslmode" not in _parts("postgresql://ann@localhost/team") or name == "PGHOSTADDR"
+
+
+@pytest.mark.parametrize(("url", "name"), [("postgresql:///team?service=x", "X"), ("postgresql:///team", "PGSERVICE")])
+def test_no_service_file_says_where_the_server_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, url: str, name: str
+) -> None:
+    (tmp_path / "services").write_text("[x]\nhost=db.example\nsslmode=disable\n")
+    monkeypatch.setenv("PGSERVICEFILE", str(tmp_path / "services"))
+    monkeypatch.setenv(name, "x")
+    with pytest.raises(MemtuiError, match="E_CONFIG"):
+        _parts(url)
+
+
 def test_who_is_no_member_and_where_no_team_is_it_is_said_so(server: Server) -> None:
     server.sql("REVOKE memtui_member FROM eve")
     for url, code in (
@@ -83,8 +112,8 @@ def test_who_is_no_member_and_where_no_team_is_it_is_said_so(server: Server) -> 
             asked.call("schedules")
         asked.close()
         assert refused.value.code == code
-    server.sql("UPDATE memtui.meta SET version = 2")
-    with pytest.raises(MemtuiError, match="version 2"):
+    server.sql("UPDATE memtui.meta SET version = 3")
+    with pytest.raises(MemtuiError, match="version 3"):
         TeamServer(server.url("ann")).call("known")
 
 

@@ -75,6 +75,21 @@ def test_all_records_are_there_once_whoever_is_killed_and_however_often_it_is_se
     assert len(records(server)) == len({row[:3] for row in records(server)})
 
 
+def test_nothing_that_is_withheld_and_no_word_of_a_setting_leaves(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = at_home(tmp_path / "one", server.url("ann"), monkeypatch)
+    here.engine.journal.add("change", {"operation": "observed", "path": "private.md"})
+    here.engine.journal.add("setting", {"operation": "setting", "said": "x = 1, at /dev/pts/7"})
+    for more in range(2):
+        here.engine.journal.add("note", {"number": more})
+        store.push(here.engine, here.settings)
+    sent = records(server)
+    assert [row[4] for row in sent] == [one.hash.hex() for one in here.engine.journal.records(-1, limit=9)]
+    assert "{}" in [row[3] for row in sent]
+    assert not any(word in str(sent) for word in ("observed", "private", "pts"))
+
+
 def test_a_copied_home_and_a_forged_record_are_refused_and_a_new_name_goes_on(
     server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
