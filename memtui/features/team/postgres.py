@@ -187,7 +187,7 @@ def _parts(url: str) -> dict[str, Any]:
         raise _config("is no address of PostgreSQL", "Write postgresql://NAME@HOST/DATABASE.") from None
     if parts.get("password"):
         raise _config("holds a password", "Write it into ~/.pgpass (0600) or a client certificate's file.")
-    found = {one.keyword.decode(): one.val.decode() for one in Conninfo.get_defaults() if one.val} | parts
+    found = {one.keyword.decode(): os.fsdecode(one.val) for one in Conninfo.get_defaults() if one.val} | parts
     if found.get("service"):
         raise _config("leaves to a service file where the server is", "Name the host; unset PGSERVICE.")
     hosts = [one for name in ("host", "hostaddr") if found.get(name) for one in str(found[name]).split(",")]

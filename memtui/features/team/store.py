@@ -101,7 +101,7 @@ def _sent(engine: Engine, one: JournalRecord) -> dict[str, object]:
     told = one.body
     if body.get("operation") == OBSERVED:
         told = "{}"
-    elif "said" in body:
+    elif one.kind == "setting" and "said" in body:
         told = json.dumps({**body, "said": engine.journal.hashed(str(body["said"]))}, separators=(",", ":"))
     hashes = {"prev": one.prev.hex(), "hash": one.hash.hex()}
     return {"n": one.n, "at": one.at, "kind": one.kind, "body": told, **hashes, "whole": told == one.body}
