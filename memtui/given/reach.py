@@ -4,6 +4,7 @@ Whoever listed other roots, or in another order, would tell an agent of files it
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from typing import NamedTuple
 
 from memtui import markers
@@ -11,6 +12,7 @@ from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, SCOPES, Address, Memory, Root, RootStatus
 from memtui.engine.policy import ARCHIVE
 from memtui.errors import MemtuiError
+from memtui.given import renamed
 
 
 class ScopeListing(NamedTuple):
@@ -63,16 +65,35 @@ def withheld(engine: Engine, *, person: bool = False) -> Callable[[Address, str 
     """Tell which memories no agent is given unasked, because a person withholds an observation of theirs.
 
     All of such a file is left out: agents cut files into entries in ways of their own. So is one that holds what such a
-    file ever held, by the SHA-256 given second: it may have been renamed or copied outside memtui.
+    file ever held, by the SHA-256 given second: it may have been renamed or copied outside memtui. And while such a
+    file is gone, one that came since and is like it; see `memtui.given.renamed`.
     Whoever views a memory by its name still reads it: that is what `[access]` is for. From a `person` none is.
     """
     if person:
         return lambda *_: False
     places = engine.observations.withheld()
-    names = engine.roots.names() if places else {}
+    if not places:
+        return lambda *_: False
+    names, marks = engine.roots.names(), engine.observations.marks()
+    uids = {name: uid for uid, name in names.items()}
     hidden = {Address(names[uid], path) for uid, path in places if uid in names}
-    copies = engine.observations.withheld_texts() if places else frozenset()
-    return lambda address, sha256: address in hidden or sha256 in copies
+    copies = engine.observations.withheld_texts()
+    lost = renamed.gone(engine, marks, names, lambda _, address: _is_there(engine, address))
+    may_be = renamed.may_be(engine, lost, marks)
+
+    def is_withheld(address: Address, sha256: str | None) -> bool:
+        if address in hidden or sha256 in copies:
+            return True
+        return bool(lost) and bool(may_be((uids.get(address.root, 0), address.path), address, sha256))
+
+    return is_withheld
+
+
+def _is_there(engine: Engine, address: Address) -> bool:
+    """Whether a memory is where it was, as far as can be seen."""
+    with suppress(MemtuiError):
+        return engine.folders.kind(address) == "file"
+    return False
 
 
 def reviewed(row: Memory) -> bool:

@@ -61,14 +61,14 @@ class ObservedMarks(EnginePart):
             return found
         return None
 
-    def follow(self, uid: int, path: str, new_path: str) -> None:
-        """Let the decisions about a memory, its history and its pin go on under the name it has by now.
+    def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
+        """Let the decisions about a memory, its history and its pin go on under the name it has by now, in any root.
 
         For a memory that was renamed outside memtui, and changed before anybody looked, so that no text tells.
         """
         self._rules.refuse_read_only()
         with self._ledger.transaction():
-            self._ledger.memories.follow(uid, path, uid, new_path)
+            self._ledger.memories.follow(uid, path, new_uid, new_path)
 
     def take_back(self, txn: int, uid: int, path: str, step: int, actor: Actor) -> None:
         """Take back what one audit record stands for, as a part of a transaction; see `ObservationTable.take_back`."""

@@ -93,6 +93,12 @@ class ObservationTable:
         return frozenset(sha.hex() for (sha,) in self._database.rows(sql, kinds="b"))
 
     @checked
+    def known_before(self, at: int) -> frozenset[tuple[int, str]]:
+        """The memories of which a version came before a time, in milliseconds, as root and path."""
+        sql = "SELECT root, path FROM memories m WHERE EXISTS (SELECT 1 FROM versions WHERE memory = m.id AND at < ?)"
+        return frozenset((root, os.fsdecode(path)) for root, path in self._database.rows(sql, (at,), kinds="ib"))
+
+    @checked
     def newest(self) -> int:
         """The number of the newest decision; 0: there is none."""
         found = self._database.row("SELECT coalesce(max(seq), 0) FROM observation_log", kinds="i")

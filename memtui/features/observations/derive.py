@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, suppress
 from functools import cached_property
@@ -16,10 +17,8 @@ from itertools import product
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.frontmatter.read import read_as_shown
 from memtui.engine.ledger.observations import remove_files
-from memtui.engine.model import BROUGHT, Address, Memory, Root
-from memtui.engine.observation import ObservationMark
+from memtui.engine.model import BROUGHT, Memory, Root
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.entries.guarded import format_of
 from memtui.features.observations import names, rules
@@ -29,6 +28,7 @@ from memtui.features.observations.names import Decided
 from memtui.features.observations.sessions.files import SessionFiles, SessionReach, prune
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.cards import CardWriter
+from memtui.given import renamed
 from memtui.safe_text import visible
 
 SOON = 0.15
@@ -244,42 +244,6 @@ def _placed(decided: Decided, cards: Sequence[Card]) -> list[Card]:
     return [adapted(card, at) for card, at in zip(cards, found, strict=True)]
 
 
-class _PastMemory(NamedTuple):
-    """A memory that went, while something of it is withheld."""
-
-    since: int
-    """When that was decided last."""
-    shas: frozenset[str]
-    text: bytes | None
-    """The newest that is kept; None: none is."""
-
-    @classmethod
-    def of(cls, engine: Engine, address: Address, marks: Sequence[ObservationMark]) -> _PastMemory:
-        shas, text = [version.sha256 for version in engine.history.of(address)[:_VERSIONS]], None
-        for sha in shas:
-            with suppress(MemtuiError):  # redacted, or not kept any more
-                text = engine.history.read(address, sha)
-                break
-        return cls(max(engine.observations.log(mark.name)[-1].at for mark in marks), frozenset(shas), text)
-
-    def may_be(self, engine: Engine, row: Memory) -> bool:
-        """Whether a memory came since and is the same, as far as texts tell."""
-        versions = engine.history.of(row.address)[:_VERSIONS]
-        if versions and versions[-1].at < self.since:
-            return False
-        if not self.shas.isdisjoint({row.sha256, *(version.sha256 for version in versions)}):
-            return True
-        with suppress(MemtuiError):  # it went, or cannot be read: it has no cards then
-            one, other = (_lines(data) for data in (self.text or b"", engine.read_bytes(row.address)))
-            return 2 * len(one & other) >= max(1, min(len(one), len(other)))
-        return False
-
-
-def _lines(data: bytes) -> set[bytes]:
-    """The lines of a memory's text that say something."""
-    return {line.strip() for line in data[read_as_shown(data).body :].splitlines() if len(line.strip()) > 2}
-
-
 class _Run:
     """One time that the memories of an engine are compared with a file of cards."""
 
@@ -291,7 +255,8 @@ class _Run:
         if writer.meta("marks_seq") is None:
             writer.note("marks_seq", self._seq)
         self.uids, self._rows, self._whole = _listed(engine)
-        self._known = known = writer.sources()
+        self._there = {place: one for place, one in self._rows.items() if not one.row.missing}
+        known = writer.sources()
         self._gone = [place for place in known if place[0] in self._whole and place not in self._rows]
         self._todo = sorted(_behind(self._rows, known), key=lambda one: (-one.row.modified_at, one.row.address))
         self._failed = {place: one.failed for place, one in known.items() if one.failed and place in self._rows}
@@ -304,7 +269,8 @@ class _Run:
     def work(
         self, end: float | None, cancelled: Callable[[], bool], progress: Callable[[str], object]
     ) -> ObserveProgress:
-        self._carry([one for one in self._todo if (one.uid, one.row.address.path) not in self._known])
+        if self._todo or self._gone:
+            self._carry()
         if self._gone:
             with self._writer.batch():
                 for place in self._gone:
@@ -321,29 +287,35 @@ class _Run:
         failed = [place for place in self._failed if place not in pending]
         return ObserveProgress(len(self._rows), left, len(failed), error if failed else "")
 
-    def _carry(self, new: Sequence[_Todo]) -> None:
-        """Keep withheld what was renamed outside memtui and changed before anybody looked.
+    def _carry(self) -> None:
+        """Keep withheld what was renamed outside memtui, also to another root, and changed before anybody looked.
 
-        It came after the decision, and has or had a text of the memory that went, or half of its lines. Where several
-        may be it, each gets a decision that is on nothing: all of it is withheld until a person looks.
+        Where several files may be it, each gets a decision that is on nothing: all of it is withheld until a person
+        looks. See `memtui.given.renamed` for what may be it.
         """
-        for (uid, path), marks in self.decided.here.items() if new else ():
-            held, here = [mark for mark in marks if mark.withholds], self._rows.get((uid, path))
-            if not held or uid not in self._whole or (here is not None and not here.row.missing):
-                continue
-            was = _PastMemory.of(self._engine, Address(self.uids[uid].id, path), held)
-            found = [one.row.address.path for one in new if one.uid == uid and was.may_be(self._engine, one.row)]
-            if len(found) == 1:
-                self._engine.changes.observed.follow(uid, path, found[0])
-                self.__dict__.pop("decided", None)
-                return self._carry(new)
-            for mark, other in product(held, found):
-                name = names.key(self.decided.secret, b"may be", mark.name, os.fsencode(other))
-                if self._table.mark(name) is None:
-                    lost = mark._replace(name=name, seq=0, path=other, anchor=name, text_key=name, beside=b"", patch="")
-                    self._table.put(lost, actor="memtui", reason=f"it may be {visible(path)} under another name")
+        marks = [mark for found in self.decided.here.values() for mark in found]
+        names_of = {uid: root.id for uid, root in self.uids.items() if uid in self._whole}
+        lost = renamed.gone(self._engine, marks, names_of, lambda place, _: place in self._there)
+        ask, found = renamed.may_be(self._engine, lost, marks), defaultdict[Place, list[_Todo]](list)
+        for place, one in self._there.items() if lost else ():
+            for was in ask(place, one.row.address, one.row.sha256):
+                found[was.place].append(one)
+        for was in lost:
+            self._follow(was, found[was.place])
         self.__dict__.pop("decided", None)
-        return None
+
+    def _follow(self, was: renamed.LostMemory, found: Sequence[_Todo]) -> None:
+        (uid, path), sole = was.place, len(found) == 1
+        if sole:
+            self._engine.changes.observed.follow(uid, path, found[0].uid, found[0].row.address.path)
+        for mark, one in product(() if sole else was.marks, found):
+            other = one.row.address.path
+            name = names.key(self.decided.secret, b"may be", mark.name, os.fsencode(f"{one.uid} {other}"))
+            if self._table.mark(name) is None:
+                lost = mark._replace(name=name, seq=0, root=one.uid, path=other, anchor=name, text_key=name)
+                lost = lost._replace(beside=b"", patch="")
+                self._table.put(lost, actor="memtui", reason=f"it may be {visible(path)} under another name")
+        self._todo += [one for one in found if one not in self._todo]
 
     def _batch(self, todo: Iterator[_Todo], end: float | None) -> int:
         """Write as many files as one transaction takes; returns how many."""

@@ -229,6 +229,32 @@ def test_what_is_withheld_stays_so_when_it_is_renamed_and_changed_while_nobody_l
         decide.set_state(engine, lost[:1], "normal", actor=ME)
         rebuild(engine)
         assert [one.path for one in cards(engine) if one.state] == ["b.md"]
+        assert [withheld(engine)(Address("memtui:project", path), None) for path in ("a.md", "b.md")] == [False, True]
+
+
+VAULT = "---\nname: vault\ndescription: The vault opens on Monday\ntype: project\n---\nTell nobody of it, ever.\n"
+
+
+@pytest.mark.parametrize(("old", "new"), [("Monday", "Tuesday"), ("ever.", "ever.\nNever on the phone either.")])
+def test_what_is_withheld_stays_so_when_one_word_or_line_and_the_root_change(
+    world: Watched, old: str, new: str
+) -> None:
+    world.write("theirs/vault.md", VAULT)
+    with world.engine() as engine:
+        name = decided(engine, "vault", "private").name
+    (world.base / "theirs/vault.md").unlink()
+    key, news = Address("memtui:project", "key.md"), Address("memtui:project", "news.md")
+    world.write("own/key.md", VAULT.replace(old, new))
+    world.write("own/news.md", "---\nname: news\ntype: project\n---\nThe walrus came on Monday, and it was with us.\n")
+    with world.engine() as engine:
+        assert (withheld(engine)(key, None), withheld(engine)(news, None)) == (True, False), "before cards are derived"
+        rebuild(engine)
+        assert titles(engine, "vault", client="claude-code") == []
+        assert [(one.name, one.path) for one in cards(engine) if one.state] == [(name, "key.md")]
+        assert (withheld(engine)(key, None), withheld(engine)(news, None)) == (True, False)
+        decided(engine, "vault", "normal")
+        assert not withheld(engine)(key, None)
+        assert len(titles(engine, "vault", client="claude-code")) == 1
 
 
 def test_what_is_like_a_withheld_memory_that_was_deleted_stays_as_it_was(world: Watched, clock: Clock) -> None:

@@ -1,0 +1,122 @@
+"""Memories that went while something of them is withheld, and which files may be them under other names.
+
+Deriving cards lets the decisions follow by it, and the doors of agents leave such files out before that is done: both
+ask here, so that they agree.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import NamedTuple, Self
+
+from memtui.engine import Engine
+from memtui.engine.frontmatter.read import read_as_shown
+from memtui.engine.model import Address
+from memtui.engine.observation import ObservationMark
+from memtui.errors import MemtuiError
+
+Place = tuple[int, str]
+"""The ledger's id of a root, and a path."""
+
+_VERSIONS = 50
+_KEY = re.compile(rb"(?m)^[ \t-]*[\w-]+:(?=\s)")
+_WORD = re.compile(r"[^\W_]+")
+_UNSPACED = "\u2e80"
+"""From here on are the letters of languages that put no space between words."""
+
+
+class LostMemory(NamedTuple):
+    """A memory that went, while something of it is withheld."""
+
+    place: Place
+    marks: tuple[ObservationMark, ...]
+    """Those that withhold."""
+    since: int
+    """When that was decided last."""
+    older: frozenset[Place]
+    """What was known before that: it is something else."""
+    shas: frozenset[str]
+    text: bytes
+    """The newest version that is kept; empty: none is."""
+    words: Counter[str]
+
+    @classmethod
+    def of(cls, engine: Engine, place: Place, address: Address, marks: tuple[ObservationMark, ...]) -> Self:
+        """Read what is known of one."""
+        shas, text = [version.sha256 for version in engine.history.of(address)[:_VERSIONS]], b""
+        for sha in shas:
+            with suppress(MemtuiError):  # redacted, or not kept any more
+                text = engine.history.read(address, sha)
+                break
+        since = max(engine.observations.log(mark.name)[-1].at for mark in marks)
+        older = engine.observations.known_before(since)
+        return cls(place, marks, since, older, frozenset(shas), text, _words(text))
+
+    def is_like(self, data: bytes) -> bool:
+        """Whether a text has half of the words of this one, or half of the lines of the shorter one are in both."""
+        one, other = _lines(self.text), _lines(data)
+        if 2 * len(one & other) >= max(1, min(len(one), len(other))):
+            return True
+        return 2 * (self.words & _words(data)).total() >= max(1, self.words.total())
+
+
+def gone(
+    engine: Engine, marks: Iterable[ObservationMark], names: dict[int, str], is_there: Callable[[Place, Address], bool]
+) -> list[LostMemory]:
+    """Find the memories that went while something of them is withheld, of the roots in `names`."""
+    held: dict[Place, list[ObservationMark]] = {}
+    for mark in marks:
+        if mark.withholds and mark.root in names:
+            held.setdefault((mark.root, mark.path), []).append(mark)
+    places = ((place, Address(names[place[0]], place[1]), tuple(of_it)) for place, of_it in held.items())
+    return [LostMemory.of(engine, *one) for one in places if not is_there(*one[:2])]
+
+
+def may_be(
+    engine: Engine, lost: Iterable[LostMemory], marks: Iterable[ObservationMark]
+) -> Callable[[Place, Address, str | None], list[LostMemory]]:
+    """Tell which memories that went a file may be, as far as texts tell; one that a person freed since is none."""
+    kept = list(lost)
+    here: dict[Place, list[ObservationMark]] = {}
+    for mark in marks:
+        here.setdefault((mark.root, mark.path), []).append(mark)
+
+    def is_freed(place: Place, since: int) -> bool:
+        found = here.get(place, ())
+        free = not any(mark.withholds for mark in found)
+        return free and any(engine.observations.log(mark.name)[-1].at >= since for mark in found)
+
+    def ask(place: Place, address: Address, sha: str | None) -> list[LostMemory]:
+        found = [one for one in kept if place not in one.older and place != one.place]
+        if not found:
+            return []
+        try:
+            data = engine.read_bytes(address)
+        except MemtuiError:
+            return []  # it went, or cannot be read: there is nothing of it to give
+        had = {sha, *(version.sha256 for version in engine.history.of(address)[:_VERSIONS])}
+        like = [one for one in found if not one.shas.isdisjoint(had) or one.is_like(data)]
+        return [one for one in like if not is_freed(place, one.since)]
+
+    return ask
+
+
+def _lines(data: bytes) -> set[bytes]:
+    """The lines of a memory's text that say something."""
+    return {line.strip() for line in data[read_as_shown(data).body :].splitlines() if len(line.strip()) > 2}
+
+
+def _words(data: bytes) -> Counter[str]:
+    """The words of a memory, with those of its front matter but for the keys; all of them where few are long.
+
+    Short ones without a digit are in most texts. Where words have no spaces between them, each two letters are one.
+    """
+    body = read_as_shown(data).body
+    text = (_KEY.sub(b" ", data[:body]) + data[body:]).decode("utf-8", "replace").casefold()
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        pairs = (word[at : at + 2] for at in range(max(1, len(word) - 1)))
+        found += pairs if word[0] >= _UNSPACED else (word,)
+    telling = [word for word in found if len(word) > 3 or word[0] >= _UNSPACED or not word.isalpha()]
+    return Counter(telling if len(telling) > 3 else found)
