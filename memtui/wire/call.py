@@ -46,6 +46,12 @@ class Call:
         self._told: list[str] = []
 
     @property
+    def agent(self) -> str:
+        """The name of the agent that runs this command; empty for a person."""
+        found = approver(self.session.options)
+        return found.actor.removeprefix("agent:").partition("/")[0] if found.agent else ""
+
+    @property
     def settings(self) -> Settings:
         """The settings, read once.
 

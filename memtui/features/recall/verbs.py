@@ -59,7 +59,7 @@ def recall(call: Call) -> int:
     if client is not None:
         with open_door(call.settings, call.options, client=client, lock_wait=LOCK_WAIT).engine as engine:
             return _rows(call, engine, request, scorer, client)
-    return _rows(call, call.engine, request, scorer, None)
+    return _rows(call, call.engine, request, scorer, call.agent or None)
 
 
 def _rows(call: Call, engine: Engine, request: str, scorer: str, client: str | None) -> int:

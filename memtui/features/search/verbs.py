@@ -1,6 +1,7 @@
 """Search, for people and scripts."""
 
 from memtui.engine.model import Hit
+from memtui.given.reach import withheld
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
@@ -12,13 +13,15 @@ def search(call: Call) -> int:
     """Find memories."""
     args, limit = call.args, call.args.number("limit", 50)
     call.engine.rows.lift_limits()
-    hits, truncated = call.engine.search.once(
+    hidden = withheld(call.engine, person=not call.agent)
+    found, truncated = call.engine.search.once(
         " ".join(args.texts("query")),
         scope=args.text("scope"),
         agent=args.text("agent"),
         limit=limit,
         versions=args.flag("versions"),
     )
+    hits = [hit for hit in found if not hidden(hit.memory.address, (hit.version or hit.memory).sha256)]
     if call.out.json:
         call.out.document(values.listing(map(values.hit, hits), truncated=truncated))
         return outcomes.DONE
@@ -29,7 +32,7 @@ def search(call: Call) -> int:
         [(_where(hit), hit.line, hit.snippet) for hit in hits],
     )
     if truncated:
-        more = len(hits) >= limit
+        more = len(found) >= limit
         call.out.say("There is more; --limit shows it." if more else "Not everything was searched; see `memtui roots`.")
     return outcomes.DONE
 

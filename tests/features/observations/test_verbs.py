@@ -104,6 +104,26 @@ def test_an_agent_is_not_told_that_somebody_decided(
     assert told() == (False, False)
 
 
+def test_an_agent_is_not_given_the_memory_by_other_verbs(
+    kept: Cli, person: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = b"---\ndescription: The ferry to Zanzibar\n---\nThe ferry to Zanzibar leaves at noon.\n"
+    assert kept("create", "memtui:global/ferry.md", "-", stdin=text).status == 0
+    (card,) = kept("obs", "search", "ferry", "--json").items
+    person("yes\n")
+    assert kept("obs", "mark", str(card["name"]), "--as", "private").status == 0
+    monkeypatch.delenv("CLAUDECODE", raising=False)
+    asked = (("search", "ferry"), ("recall", "ferry"), ("recall", "ferry", "--prompt"), ("ls", "--json"))
+
+    def given() -> list[bool]:
+        return ["Zanzibar" in (said := kept(*words).out) or "ferry.md" in said for words in asked]
+
+    assert given() == [True] * 4
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert given() == [False] * 3 + [True]
+    assert "Zanzibar" not in kept("ls", "--json").out
+
+
 def test_notes_are_kept_with_their_time_and_found(kept: Cli) -> None:
     assert kept("observe", "the", "pool", "dies", "--type", "error", "--tag", "#db x").status == 0
     said = kept("observe", "budget <private>hush</private> three", "--json")
