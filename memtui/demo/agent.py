@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 TOPICS = (
     ("standby-texts", "Text messages to standby passengers are sent ten minutes before boarding"),
     ("lane-three", "Lane 3 of the Halcyon is two metres shorter than the plan says"),
-    ("august-load", "Load test for the August bank holiday: 312 bookings a second, one deadlock"),
+    ("august-load", "Load test for the August bank holiday, 312 bookings a second and one deadlock"),
     ("refund-wording", "Marit wants refunds called repayments in every text passengers read"),
     ("importer-noon", "The timetable importer is late when the harbour office closes at noon"),
-    ("bike-rack", "Bicycles on crowded sailings: the rack takes 40, the rest go on the car deck"),
+    ("bike-rack", "Bicycles on crowded sailings, where the rack takes 40, the rest go on the car deck"),
     ("canary-sailings", "A canary deploy has to outlive two closed sailings before it goes on"),
     ("resident-fares", "Resident fares are checked against the island register once a day"),
 )
