@@ -277,7 +277,8 @@ def _decide(call: Call, action: str, words: list[str]) -> int:
     elif action == "restore":
         decide.restore(engine, marks, actor=actor, reason=reason)
     else:
-        _redact(call, whole=decide.redact(engine, marks[0], actor=actor, reason=reason))
+        whole = decide.redact(engine, marks[0], actor=actor, reason=reason)
+        _redact(call, whole=whole, session=not marks[0].root)
     done = {"mark": state, "edit": "edited", "rm": "deleted", "restore": "restored", "redact": "redacted"}[action]
     names = [word_of(mark.name) for mark in marks]
     if call.out.json:
@@ -293,9 +294,12 @@ def _question(action: str, state: str) -> str:
     ]
 
 
-def _redact(call: Call, *, whole: bool) -> None:
+def _redact(call: Call, *, whole: bool, session: bool) -> None:
     if not whole:
         call.out.say("Another process reads the cards; the next one overwrites the last bytes.")
+    if session:
+        call.out.say("The agent's own file of the session still has the words: memtui only reads it.")
+        return
     call.out.say("Its memory still has the words: take them out with `memtui edit`, then `memtui redact` each version.")
 
 

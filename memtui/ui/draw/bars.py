@@ -32,11 +32,15 @@ def spread(left: Sequence[Run], right: Sequence[Run], width: int) -> Line:
 
 
 def title(words: str, notes: Sequence[Run], width: int, *, focused: bool, plain: bool) -> Line:
-    """A pane's title line: `-- Memories ------- 214 files -`; the focused one is reversed and has a `>`."""
+    """A pane's title line: `-- Memories ------- 214 files -`; the focused one is reversed and has a `>`.
+
+    Where notes do not fit, the first give way: what a person has to know stands last.
+    """
     rule = "-" if plain else "─"
     note_width = sum(cell_width(text) for text, _ in notes)
-    if width - note_width < LEAST_TITLE:
-        notes, note_width = (), 0
+    while notes and width - note_width < LEAST_TITLE:
+        notes = [(text.removeprefix(" | "), style) for text, style in notes[1:2]] + list(notes[2:])
+        note_width = sum(cell_width(text) for text, _ in notes)
     room = max(width - note_width - (8 if notes else 5), 1)
     cut = end_of_line if words.startswith(("/", "~")) else both_ends  # where a file lies begins alike for all
     shown = cut(words, room, plain=plain)

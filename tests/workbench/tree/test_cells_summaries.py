@@ -73,6 +73,16 @@ def test_titles_fill_their_line(width: int, focused: bool) -> None:
     assert (">" in words(line)) == focused
 
 
+def test_what_has_to_be_known_stays_in_a_title_where_not_all_notes_fit() -> None:
+    notes: Line = [("newest 385 found", "title"), (" | /shard", "agent"), (" | rebuild: 1,500 of 6,005", "agent")]
+    told = {100: "newest 385 found | /shard | rebuild: 1,500 of 6,005", 60: "/shard | rebuild: 1,500 of 6,005"}
+    told |= {50: "rebuild: 1,500 of 6,005", 40: ""}
+    for width, kept in told.items():
+        line = words(bars.title("Observed", notes, width, focused=False, plain=True))
+        assert len(line) == width
+        assert line.removeprefix("-- Observed ").strip("- ") == kept
+
+
 def test_a_memorys_title_says_how_many_versions_are_kept_and_its_marks() -> None:
     assert words(cells.memory_notes(MEMORY._replace(version=1), NO_SIGNS)) == "1 version"
     assert words(cells.memory_notes(MEMORY._replace(version=7), Signs(1, 0, 0, 1))) == "7 versions P ~"

@@ -468,7 +468,7 @@ withheld until you decide."""
 
         def redacted(whole: bool) -> None:
             left = "Redacted for good." if whole else "Redacted; the last bytes go at the next look."
-            self.host.say(f"{left} Its memory still has the words: o opens it.", "good" if whole else "warning")
+            self.host.say(f"{left} Its own file still has the words.", "good" if whole else "warning")
             self._ask_for(self.wanted)
 
         def word(text: str) -> None:
