@@ -50,7 +50,6 @@ def _tabs(
 ) -> tuple[list[Run], list[tuple[int, int, str]]]:
     runs: list[Run] = []
     places: list[tuple[int, int, str]] = []
-    gap = 1 if width < 100 or closeness else 2
     at = 0
     for view in views:
         here = view.id == current
@@ -63,9 +62,8 @@ def _tabs(
             break
         style = "strong" if here else "agent" if waiting else "description"
         runs += [(lead, style), (f"{view.key} ", "strong" if here else "key"), (text, style), (tail, style)]
-        runs.append((" " * (gap - 1), "dim"))
         places.append((at, at + size, view.id))
-        at += size + gap - 1
+        at += size
     return runs, places
 
 
