@@ -20,7 +20,10 @@ _SEARCH = ("--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search")
 """The folders above a test's own one may be closed to everybody but root."""
 MEMBERS = ("ann", "bob", "eve")
 _NOBODY = ("setpriv", "--reuid=nobody", "--regid=nogroup", "--clear-groups", *_SEARCH)
-_QUICK = "-c fsync=off -c autovacuum=off -c listen_addresses= -c shared_buffers=1MB -c max_wal_size=64MB"
+_QUICK = (
+    "-c fsync=off -c autovacuum=off -c listen_addresses= -c shared_buffers=1MB -c max_wal_size=64MB"
+    " -c dynamic_shared_memory_type=mmap"  # in its own folder, so that nothing is left where it is killed
+)
 
 
 def _programs() -> str | None:
