@@ -314,3 +314,16 @@ def _within(code: int, ranges: tuple[tuple[int, int], ...]) -> bool:
         if first <= code <= last:
             return True
     return False
+
+
+def end_of(text: str, width: int) -> str:
+    """As much of the end of safe text as fits; only as much of a long one is looked at as can be shown."""
+    from bisect import bisect_left
+
+    near = text[-reach(width) :]
+    return near[bisect_left(range(len(near)), -width, key=lambda start: -cell_width(near[start:])) :]
+
+
+def reach(width: int) -> int:
+    """How many characters so many cells can show: more than cells, for accents take none."""
+    return max(width, 0) * 4 + 16

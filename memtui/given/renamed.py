@@ -26,6 +26,18 @@ _UNSPACED = "\u2e80"
 """From here on are the letters of languages that put no space between words."""
 
 
+class Said(NamedTuple):
+    """What texts are compared by."""
+
+    lines: set[bytes]
+    words: Counter[str]
+
+    @classmethod
+    def of(cls, data: bytes) -> Self:
+        """Take a memory's text apart."""
+        return cls(_lines(data), _words(data))
+
+
 class LostMemory(NamedTuple):
     """A memory that went, while something of it is withheld."""
 
@@ -37,9 +49,8 @@ class LostMemory(NamedTuple):
     older: frozenset[Place]
     """What was known before that: it is something else."""
     shas: frozenset[str]
-    text: bytes
-    """The newest version that is kept; empty: none is."""
-    words: Counter[str]
+    said: Said
+    """By the newest version that is kept; nothing where none is."""
 
     @classmethod
     def of(cls, engine: Engine, place: Place, address: Address, marks: tuple[ObservationMark, ...]) -> Self:
@@ -51,14 +62,14 @@ class LostMemory(NamedTuple):
                 break
         since = max(engine.observations.log(mark.name)[-1].at for mark in marks)
         older = engine.observations.known_before(since)
-        return cls(place, marks, since, older, frozenset(shas), text, _words(text))
+        return cls(place, marks, since, older, frozenset(shas), Said.of(text))
 
-    def is_like(self, data: bytes) -> bool:
+    def is_like(self, other: Said) -> bool:
         """Whether a text has half of the words of this one, or half of the lines of the shorter one are in both."""
-        one, other = _lines(self.text), _lines(data)
-        if 2 * len(one & other) >= max(1, min(len(one), len(other))):
+        one = self.said
+        if 2 * len(one.lines & other.lines) >= max(1, min(len(one.lines), len(other.lines))):
             return True
-        return 2 * (self.words & _words(data)).total() >= max(1, self.words.total())
+        return 2 * (one.words & other.words).total() >= max(1, one.words.total())
 
 
 def gone(
@@ -96,7 +107,8 @@ def may_be(
         except MemtuiError:
             return []  # it went, or cannot be read: there is nothing of it to give
         had = {sha, *(version.sha256 for version in engine.history.of(address)[:_VERSIONS])}
-        like = [one for one in found if not one.shas.isdisjoint(had) or one.is_like(data)]
+        said = Said.of(data)
+        like = [one for one in found if not one.shas.isdisjoint(had) or one.is_like(said)]
         return [one for one in like if not is_freed(place, one.since)]
 
     return ask

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.errors import MemtuiError, StorageError
-from memtui.safe_text import cell_width, one_line, visible
+from memtui.safe_text import cell_width, end_of, one_line, visible
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
 
@@ -331,9 +331,7 @@ class Output:
             if cells:
                 cut = one_line(text, cells, ascii_tokens=self.ascii_only, secrets=True)
                 if column.names and cell_width(cut) == cells < cell_width(text):
-                    end = text[len(text.rpartition("/")[0]) :]
-                    while cell_width(end) > cells * 3 // 4:
-                        end = end[1:]
+                    end = end_of(text[len(text.rpartition("/")[0]) :], cells * 3 // 4)
                     cut = one_line(text, cells - cell_width(end), ascii_tokens=self.ascii_only, secrets=True) + end
                 filling = " " * (cells - cell_width(cut))
                 parts.append(filling + cut if column.kind in ("number", "count", "size", "age") else cut + filling)

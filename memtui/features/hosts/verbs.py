@@ -216,6 +216,8 @@ def host(given: Call) -> int:
     ]
     if given.out.json:
         given.out.document(values.listing(rows))
+    elif not rows and given.out.terminal:
+        given.out.say("There are no other machines. Add [hosts.NAME] to config.toml.")
     else:
         columns = (Column("NAME"), Column("REACHED BY", flexible=True), Column("PROJECT"))
         given.out.table(columns, [(one.name, one.shown, one.project) for one in found.values()])

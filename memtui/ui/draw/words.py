@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
-
-from memtui.safe_text import cell_width, one_line, visible
+from memtui.safe_text import cell_width, end_of, one_line, visible
 
 
 def fit(text: str, width: int, *, plain: bool = False, right: bool = False) -> str:
@@ -34,17 +32,6 @@ def both_ends(text: str, width: int, *, plain: bool = False) -> str:
     wanted = cell_width(slash + name) if head else 0
     end = end_of(safe, min(max(wanted, width // 2), width * 3 // 4))
     return one_line(safe, width - cell_width(end), ascii_tokens=plain) + end
-
-
-def end_of(text: str, width: int) -> str:
-    """As much of the end of safe text as fits; only as much of a long one is looked at as can be shown."""
-    near = text[-reach(width) :]
-    return near[bisect_left(range(len(near)), -width, key=lambda start: -cell_width(near[start:])) :]
-
-
-def reach(width: int) -> int:
-    """How many characters so many cells can show: more than cells, for accents take none."""
-    return max(width, 0) * 4 + 16
 
 
 def partly_done(past: str, good: int, count: int, failed: str, why: str) -> str:

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from memtui.safe_text import cell_width, one_line, pieces, visible, without_escapes
+from memtui.safe_text import cell_width, end_of, one_line, pieces, reach, visible, without_escapes
 from memtui.ui.draw.bars import spread
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import both_ends, end_of, reach
+from memtui.ui.draw.words import both_ends
 
 PASTE, PASTED_LINES = 4_096, 65_536
 """Characters of a paste that are taken: as one line, and where it keeps its lines."""

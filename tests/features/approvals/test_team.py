@@ -5,22 +5,21 @@ from pathlib import Path
 import pytest
 
 from memtui.config.read import load_settings, read_environment
-from memtui.engine.model import Actor, Address, Step, Write
-from memtui.engine.proposal import Evidence
+from memtui.engine.model import Actor, Step, Write
 from memtui.errors import MemtuiError
 from memtui.features.approvals.decide import HOUR_MS
 from memtui.features.approvals.team import begin
 from memtui.features.proposals.apply import revise
-from memtui.features.proposals.value import bounded, proposal
 from memtui.features.team.postgres import TeamServer, team_server_of
 from memtui.features.team.store import store_name, trouble
 from memtui.wire.session import Options, Session, open_session
 from tests.cli.conftest import Cli, Person
+from tests.features.approvals import test_decide
 from tests.team_server import Server, needed
 
 pytestmark = needed
 YES, NO = True, False
-AT = Address("memtui:global", "a.md")
+AT = test_decide.AT
 
 
 @pytest.fixture
@@ -36,12 +35,7 @@ def session(server: Server, config: Path) -> Session:
 
 
 def suggested(session: Session, *steps: Step) -> str:
-    if not steps:
-        known = session.engine.memories.create(AT, b"one\n", actor=Actor("cli"))
-        steps = (Write(AT, b"two\n", known.sha256),)
-    shown = [Evidence("turn", "s", quote="q")]
-    made = proposal(session.engine, kind="replace", steps=steps, by="claude", why="because", evidence=shown)
-    number = session.engine.proposals.add(bounded(session.engine, [made]))[0].id
+    number = test_decide.suggested(session, *steps)
     look(session)
     return number
 
