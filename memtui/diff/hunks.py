@@ -46,11 +46,15 @@ def hunks_of(old: Sequence[bytes], new: Sequence[bytes]) -> tuple[ByteHunk, ...]
     return tuple(found)
 
 
-def take_back(before: bytes, after: bytes, hunk: ByteHunk) -> bytes:
-    """Return `after` with one place as it was in `before`, and every other byte as it is."""
+def take_back(before: bytes, after: bytes, *places: ByteHunk) -> bytes:
+    """Return `after` with places, in rising order, as they were in `before`, and every other byte as it is."""
     old, new = byte_lines(before), byte_lines(after)
-    start, end = hunk.after
-    return b"".join([*new[:start], *old[slice(*hunk.before)], *new[end:]])
+    lines: list[bytes] = []
+    at = 0
+    for place in places:
+        lines += [*new[at : place.after[0]], *old[slice(*place.before)]]
+        at = place.after[1]
+    return b"".join([*lines, *new[at:]])
 
 
 def why_not_text(data: bytes | None, most: int) -> str:

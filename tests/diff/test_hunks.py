@@ -41,6 +41,15 @@ def test_taking_everything_back_one_by_one_gives_the_old_bytes(
 
 
 @given(TEXTS, TEXTS, st.data())
+def test_taking_several_back_leaves_the_others(before: bytes, after: bytes, data: st.DataObject) -> None:
+    found = hunks(before, after)
+    assert take_back(before, after, *found) == before
+    out = sorted(data.draw(st.sets(st.sampled_from(found)))) if found else []
+    kept = take_back(before, after, *out)
+    assert len(hunks(before, kept)) <= len(found) - len(out)
+
+
+@given(TEXTS, TEXTS, st.data())
 def test_taking_one_back_touches_no_byte_outside_it(before: bytes, after: bytes, data: st.DataObject) -> None:
     found = hunks(before, after)
     if not found:

@@ -179,7 +179,8 @@ class Marks(EnginePart):
 
         Args:
             changes: each as it was shown; the decision is void when the memory has another version.
-            state: `accepted`, `rejected` (it shall be taken back), or `open`: not decided.
+            state: `accepted`, `rejected` (it shall be taken back), `without 0 2` (only these hunks of it shall be), or
+                `open`: not decided.
 
         Raises:
             RefusedError: `E_PERSON`: an agent runs this process; and as any change.

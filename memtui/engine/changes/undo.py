@@ -3,7 +3,7 @@
 Several memories come back from the trash as one undo step, and never over one that took a name meanwhile.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -401,14 +401,23 @@ class Undo(EnginePart):
     # --- what others did
 
     @made_again
-    def take_back(self, changes: Iterable[Change], *, actor: Actor, label: str = "", cause: str | None = None) -> Done:
-        """Take whole changes of others back as one undo step, each only if the memory still is as the change left it.
+    def take_back(
+        self,
+        changes: Iterable[Change],
+        *,
+        actor: Actor,
+        label: str = "",
+        cause: str | None = None,
+        parts: Mapping[Address, bytes] | None = None,
+    ) -> Done:
+        """Take changes of others back as one undo step, each only if the memory still is as the change left it.
 
         Args:
             changes: what is unseen; a deletion is restored, a creation goes to the trash, a rename is renamed back.
             actor: who does it.
             label: what the step is called, for people; empty: that these were taken back.
             cause: what it is done for, where more is done in the same step; see `Together.do`.
+            parts: the texts that remain of changes taken back only in part; what is left is news until it is seen.
 
         Returns:
             An outcome for each; a `Conflict` where the memory is not as it was left any more.
@@ -421,16 +430,16 @@ class Undo(EnginePart):
         outcomes = each(
             self._roots.pace,
             chosen,
-            lambda change: self._take_one_back(change, txn, actor),
+            lambda change: self._take_one_back(change, txn, actor, (parts or {}).get(change.address)),
             lambda change, error: Outcome(change.address, None, error),
         )
         return Done(str(txn.id), "restore", outcomes, label)
 
-    def _take_one_back(self, change: Change, txn: Txn, actor: Actor) -> Outcome:
+    def _take_one_back(self, change: Change, txn: Txn, actor: Actor, part: bytes | None) -> Outcome:
         address, old = change.address, change.old_address
         self._rules.writable(address, actor)
-        if old is None or change.after is None:
-            return Outcome(address, self._put_back_seen(address, change.before, change.after, txn, actor))
+        if old is None or change.after is None or part is not None:
+            return Outcome(address, self._put_back_seen(address, change.before, change.after, txn, actor, part))
         job = Job(txn, actor, "renamed", note=NEWS_STAYS)
         moved = self.changer.move_one(address, old, change.after, job, again=True)
         if not moved.ok or change.before == change.after:
@@ -438,10 +447,16 @@ class Undo(EnginePart):
         return Outcome(address, self._put_back_seen(old, change.before, change.after, txn, actor), new_address=old)
 
     def _put_back_seen(
-        self, address: Address, before: str | None, after: str | None, txn: Txn, actor: Actor
+        self,
+        address: Address,
+        before: str | None,
+        after: str | None,
+        txn: Txn,
+        actor: Actor,
+        part: bytes | None = None,
     ) -> Saved | Unchanged | Conflict | None:
-        """Put the text somebody last saw in the place of what is there; None when it was taken away."""
-        data = None if before is None else self._seen_text(address, before)
+        """Put the text somebody last saw, or `part`, in the place of what is there; None when it was taken away."""
+        data = part if part is not None or before is None else self._seen_text(address, before)
         root = self._roots.find(address.root)
 
         def change(job: Job) -> Saved | Unchanged | Conflict:
@@ -455,7 +470,8 @@ class Undo(EnginePart):
         result = calmly(Job(txn, actor, "restored", note=NEWS_STAYS), change)
         if isinstance(result, Saved):
             kind = "deleted" if before is None else "created" if after is None else "modified"
-            self._events.changed([Change(address, kind, actor.name, after, before, self._ledger.clock())])
+            left = before if part is None else result.sha256
+            self._events.changed([Change(address, kind, actor.name, after, left, self._ledger.clock())])
         return None if isinstance(result, Saved) and before is None else result
 
     def _seen_text(self, address: Address, sha: str) -> bytes:

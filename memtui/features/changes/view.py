@@ -15,7 +15,8 @@ from textual.timer import Timer
 from memtui.engine.model import Change
 from memtui.features.actors import KINDS
 from memtui.features.changes import view_proposals, view_rows
-from memtui.features.changes.view_proposals import Decisions, ShownProposal
+from memtui.features.changes.view_place import ShownProposal
+from memtui.features.changes.view_proposals import Decisions
 from memtui.features.changes.view_rollback import Rollback
 from memtui.features.changes.view_rows import (
     BURST,
@@ -64,15 +65,15 @@ class ChangesView(ListView[Item]):
     """What waits for the user: proposals, and changes since they looked."""
 
     ID = "changes"
-    HELP = """What is proposed stands first: a accepts it, r rejects it, s puts it off; in the text beside it a and r
-decide about one hunk. Below is everything others changed since you last looked, newest first, by who did it and when:
-a leaves a change as it is, r has it taken back. Nothing of this happens before ctrl+s carries it out as one step of
-undo; the same key again takes a decision away. A group opens and closes with `enter`; a checkout, a rewrite of many
-memories or a renamed folder is one row that opens. The difference is from the text you last saw. At once x says that
-you have seen a change, d h takes back one hunk of it and d c all of it, if the memory still is as shown; u brings back
-each. Of a proposal e edits the text, and in the text beside it enter goes through what shows it. `/rejected` shows what
-you rejected, and r opens it again; `/waiting` shows what you did not decide, and `/tainted` what a session wrote after
-it took in something from outside."""
+    HELP = """What is proposed stands first: a accepts it, r rejects it, s puts it off. In the text beside the list a
+and r decide about one hunk; where one of a change is rejected, the rest counts as accepted. Below is everything others
+changed since you last looked, newest first, by who did it and when: a leaves a change as it is, r has it taken back.
+Nothing of this happens before ctrl+s carries it out as one step of undo; the same key again takes a decision away. A
+group opens and closes with `enter`; a checkout, a rewrite of many memories or a renamed folder is one row that opens.
+The difference is from the text you last saw. At once x says that you have seen a change, d h takes back one hunk of it
+and d c all of it, if the memory still is as shown; u brings back each. Of a proposal e edits the text, and in the text
+beside it enter goes through what shows it. `/rejected` shows what you rejected, and r opens it again; `/waiting` shows
+what you did not decide, and `/tainted` what a session wrote after it took in something from outside."""
     EMPTY = ("You have seen everything.", "What others change or propose appears here as it happens.")
     rows: InboxRows
 
@@ -158,9 +159,11 @@ it took in something from outside."""
         return drawn
 
     @property
-    def place_in_proposal(self) -> tuple[str, int, int] | None:
-        """While the cursor is in the text of a proposal of several hunks: its id, the step and the hunk keys are at."""
-        found = self.proposed
+    def place_in_text(self) -> tuple[str | Change, int, int] | None:
+        """While the cursor is in a text of several hunks: the change, or a proposal's id; the step, and the hunk."""
+        shown, found = self.shown, self.proposed
+        if self.in_page and shown is not None and len(shown.hunks) > 1:
+            return shown.change, 0, self.hunk
         if not self.in_page or found is None or len(found.places) < 2:
             return None
         return (found.view.proposal.id, *found.places[self.hunk])
@@ -216,10 +219,13 @@ it took in something from outside."""
         self.load()
 
     def read_again_after(self, *, go_on: bool) -> None:
-        """Ask again after a decision, and go on to what is undecided below; the cursor never goes back to the top."""
+        """Ask again after a decision, and go on to what is undecided below; else keys stay at their hunk."""
         if go_on:
             self.decisions.jump(1, around=False)
-        self.load_and_read()
+            self.load_and_read()
+        else:
+            self.load()
+            self._read_again()
 
     def _take(self, loaded: Loaded) -> None:
         """Take in what others did; what comes in above the rows in view is counted until it was in view."""
@@ -307,7 +313,7 @@ it took in something from outside."""
     def _decided_words(self) -> str:
         """How many changes are decided: `, 2 accepted, ctrl+s`; empty where none is."""
         said = view_proposals.words(
-            [state for one in self.rows.passing if (state := self.rows.decision(one)) != "open"], view_proposals.BACK
+            [state for one in self.rows.passing if (state := self.rows.decision(one)) != "open"], view_rows.BACK
         )
         return f", {said}" if said else ""
 

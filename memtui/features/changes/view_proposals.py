@@ -10,24 +10,26 @@ import re
 from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import mask
 from memtui.diff.hunks import why_not_text
-from memtui.engine.model import Actor, Address, Change, Rename, Write
+from memtui.engine.model import Actor, Address, Change, Rename, Saved, Write
 from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Evidence, Proposal
 from memtui.errors import ConflictError
 from memtui.features.actors import who_words
-from memtui.features.changes.view_rows import NO_SIGN, SIGNS, UNDECIDED, draft_for_conflict
+from memtui.features.changes.parts import PART, hunks_out, with_hunk
+from memtui.features.changes.view_place import ShownProposal
+from memtui.features.changes.view_rows import BACK, NO_SIGN, SIGNS, UNDECIDED, draft_for_conflict, remaining
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
-from memtui.features.proposals.apply import ProposalView, StepView
+from memtui.features.proposals.apply import StepView
 from memtui.features.proposals.value import main_target, only_expects
 from memtui.safe_text import cell_width, one_line
 from memtui.transcripts.follow import follow
 from memtui.transcripts.sessions import READERS, allowed_files, consent
 from memtui.ui.draw.difference import Look, compare
-from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.times import ago, since
@@ -38,10 +40,7 @@ if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
-    from memtui.features.changes.view_rows import InboxRows, Item, Shown
-    from memtui.features.host import Host, Jobs
-    from memtui.ui.list_view import ViewList
-    from memtui.ui.widgets.page_view import PageView
+    from memtui.features.changes.view_place import ReviewPlace
 
 _Decided = Sequence[tuple[Proposal | Change, str]]
 """Proposals and changes, each with what is decided about it."""
@@ -54,22 +53,9 @@ _STATES = {
 }
 AROUND, SAID = 3, 4_000
 """Events of a session that are shown before and after a turn, and characters of each."""
-BACK = "to be taken back"
-"""What a change of somebody else is that was rejected, until that is carried out."""
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ID = 8
 """Characters of a session's id that people are shown."""
-
-
-class ShownProposal(NamedTuple):
-    """A proposal as it is shown."""
-
-    view: ProposalView
-    page: Page
-    starts: tuple[int, ...]
-    """The line of the page each place begins at."""
-    places: tuple[tuple[int, int], ...]
-    """Its step, and its hunk in that."""
 
 
 def runs(one: Proposal, width: int, look: Clock) -> list[Run]:
@@ -145,10 +131,7 @@ def _step(view: StepView, look: Look) -> tuple[Page, tuple[int, ...]]:
     if view.base is None or why_not_text(view.base, SHOWN_BYTES) or why_not_text(step.data, SHOWN_BYTES):
         return text_page(step.data, look.width, plain=look.plain), ()
     _, drawn, starts = compare(view.base, step.data, look)
-    page = list(drawn)
-    for hunk in view.rejected:
-        at = starts[hunk]
-        page[at] = PageLine((*page[at].runs, (" rejected", "warning")), page[at].source)
+    page = list(with_word(drawn, (starts[hunk] for hunk in view.rejected), " rejected"))
     if view.problem and view.current is not None:
         page += [PageLine(()), *words_page("What is there now:", style="heading", width=look.width)]
         page += text_page(view.current, look.width, plain=look.plain)
@@ -179,58 +162,19 @@ def turn_page(settings: Settings, place: Surroundings | None, shown: Evidence, l
     return words_page(f"The session is not shown: {why}.", shown.quote, width=look.width)
 
 
-class ReviewPlace(Protocol):
-    """The view, to what decides in it: where the cursor is, and what it shows afterwards."""
+class _Wanted(NamedTuple):
+    """What is shown and decided: ids of proposals, and changes."""
 
-    host: Host
-    jobs: Jobs
-    list: ViewList
-    rows: InboxRows
-    hunk: int
-    """Which place of what is beside the list keys work on."""
+    accepted: list[str]
+    rejected: list[str]
+    seen: list[Change]
+    back: list[Change]
+    parts: list[Change]
+    """Those of which some hunks are to be taken back."""
 
-    @property
-    def item(self) -> Item | None:
-        """The row under the cursor."""
 
-    @property
-    def shown(self) -> Shown | None:
-        """The change beside the list."""
-
-    @property
-    def targets(self) -> tuple[Change, ...]:
-        """The changes that an operation works on."""
-
-    page: PageView
-
-    @property
-    def proposed(self) -> ShownProposal | None:
-        """The proposal beside the list."""
-
-    def give(self, page: Page) -> None:
-        """Show a text beside the list."""
-
-    @property
-    def place_in_proposal(self) -> tuple[str, int, int] | None:
-        """While the cursor is in the text of a proposal: its id, the step and the hunk that keys are at."""
-
-    def say(self, text: str, level: str = "name") -> None:
-        """Show one line to the user."""
-
-    def ask(self, question: Question) -> None:
-        """Ask for one line of text."""
-
-    def close_prompt(self) -> None:
-        """Put the line of text away."""
-
-    def load(self) -> None:
-        """Read the rows again."""
-
-    def load_and_read(self) -> None:
-        """Read the rows again, and what is beside them."""
-
-    def read_again_after(self, *, go_on: bool) -> None:
-        """Read again after a decision, and go on to what is undecided below."""
+_DONE = ("accepted", "rejected", "seen", "taken back", "taken back in part")
+"""What becomes of each."""
 
 
 class Decisions:
@@ -264,12 +208,12 @@ class Decisions:
         return ""
 
     def accept(self) -> None:
-        """Accept; in the text of a proposal only the hunk. Agents may be given a change that is accepted."""
+        """Accept; in the text beside only the hunk. Agents may be given a change that is accepted."""
         if not self._hunk(rejected=False):
             self._decide("accepted")
 
     def reject(self) -> None:
-        """Reject, a proposal after asking why; in its text only the hunk. A change shall be taken back."""
+        """Reject, a proposal after asking why; in the text beside only the hunk. A change shall be taken back."""
         view, chosen = self._view, self.targets
         if self._hunk(rejected=True):
             return
@@ -335,12 +279,17 @@ class Decisions:
         view.jobs.run(job, done, what="keep a decision", lane=WRITE)
 
     def _hunk(self, *, rejected: bool) -> bool:
-        """Decide about the hunk that keys are at, while the cursor is in the text of a proposal."""
+        """Decide about the hunk that keys are at, while the cursor is in a text of several."""
         view = self._view
-        place = view.place_in_proposal
+        place = view.place_in_text
         if place is None:
             return False
         number, step, hunk = place
+        if isinstance(number, Change):
+            state, count = view.rows.decision(number), len(view.shown.hunks if view.shown is not None else ())
+            after = with_hunk(state, hunk, count, out=rejected)
+            self._keep([(number, state)], [(number, after)], go_on=False)
+            return True
 
         def done(_: None) -> None:
             what = "is rejected; a takes it in again" if rejected else "is a part of the proposal"
@@ -361,21 +310,22 @@ class Decisions:
         view.jobs.run(job, done, what=f"decide about a hunk of proposal {number}", lane=WRITE)
         return True
 
-    def _decided(self) -> tuple[list[str], list[str], list[Change], list[Change]]:
-        """What is shown and decided: ids of proposals accepted and rejected, changes accepted and to be taken back."""
+    def _decided(self) -> _Wanted:
+        """What is shown and decided."""
         rows = self._view.rows
         ids = [[one.id for one in rows.proposals if one.state == state] for state in ("accepted", "rejected")]
         accepted, rejected = ids[0], [number for number in ids[1] if number in rows.rejected]
         seen, back = (
             [one for one in rows.passing if rows.decision(one) == state] for state in ("accepted", "rejected")
         )
-        return accepted, rejected, seen, back
+        parts = [one for one in rows.passing if hunks_out(rows.decision(one))]
+        return _Wanted(accepted, rejected, seen, back, parts)
 
     def carry_out(self) -> None:
         """Do everything that is decided, once the person agrees to what that is."""
         view = self._view
         decided = self._decided()
-        counts = zip([len(one) for one in decided], ("accepted", "rejected", "seen", "taken back"), strict=True)
+        counts = zip([len(one) for one in decided], _DONE, strict=True)
         what = ", ".join(f"{count:,} {word}" for count, word in counts if count)
 
         def agreed(_: str) -> None:
@@ -385,18 +335,28 @@ class Decisions:
         hint: Line = [("enter yes  esc no ", "dim")]
         view.ask(Question(f"Carry out: {what}? ", "", agreed, view.close_prompt, hint=lambda _: hint))
 
-    def _carry_out(self, decided: tuple[list[str], list[str], list[Change], list[Change]], what: str) -> None:
+    def _carry_out(self, decided: _Wanted, what: str) -> None:
         view, actor = self._view, self._view.jobs.actor
-        accepted, rejected, seen, back = decided
+        accepted, rejected, seen, back, parts = decided
+        states = {one: view.rows.decision(one) for one in parts}
 
         def job(engine: Engine) -> tuple[list[Address], list[str]]:
-            done = apply.carry_out(engine, [*accepted, *rejected], actor=actor, back=back)
-            engine.history.review([(one.address, one.after) for one in seen if one.after is not None], actor=actor)
+            kept = {one.address: remaining(engine, one, state) for one, state in states.items()}
+            taken = [*back, *parts]
+            done = apply.carry_out(engine, [*accepted, *rejected], actor=actor, back=taken, parts=kept)
+            outcomes = done.outcomes[: len(taken)]
+            rest = [
+                one._replace(after=each.result.sha256)
+                for one, each in zip(parts, outcomes[len(back) :], strict=True)
+                if isinstance(each.result, Saved)
+            ]
+            looked = [*seen, *rest]
+            engine.history.review([(one.address, one.after) for one in looked if one.after is not None], actor=actor)
             joined = bool(done.txn) and engine.undo.next() == done.txn
-            view.host.operations.seen_with(engine, seen, rejected, joined=joined)
-            engine.changes.choose([*seen, *back], "open")
+            view.host.operations.seen_with(engine, looked, rejected, joined=joined)
+            engine.changes.choose([*seen, *taken], "open")
             left = [one for one in map(partial(apply.find, engine), accepted) if one.state != "applied"]
-            stay = [one.address for one in done.outcomes[: len(back)] if not one.ok]
+            stay = [one.address for one in outcomes if not one.ok]
             said = [f"{one.id} is {one.state}. {one.note}" for one in left]
             said += [f"{address} changed again meanwhile and stays." for address in stay]
             return [*(one.address for one in done.outcomes), *(one.address for one in seen)], said
@@ -406,7 +366,7 @@ class Decisions:
             view.jobs.refresh(addresses)
             view.rows.rejected.clear()
             view.rows.marks.clear()
-            view.rows.let_go(one.address for one in (*seen, *back))
+            view.rows.let_go(one.address for one in (*seen, *back, *parts))
             if left:
                 view.host.say(f"Carried out, but for {len(left)}: {left[0]}", "warning")
             else:
@@ -418,7 +378,7 @@ class Decisions:
     @property
     def _text_step(self) -> int | None:
         """The number of the step whose text is edited: the one that keys are at, else the first that writes one."""
-        found, place = self._view.proposed, self._view.place_in_proposal
+        found, place = self._view.proposed, self._view.place_in_text
         steps = [] if found is None else [view.step for view in found.view.steps]
         writes = [at for at, step in enumerate(steps) if isinstance(step, Write) and not only_expects(step)]
         return place[1] if place is not None and place[1] in writes else next(iter(writes), None)
@@ -544,6 +504,8 @@ def _stands(engine: Engine, decided: _Decided) -> bool:
 def _said(decided: _Decided) -> str:
     """Say what was decided about what: `Accepted 2 proposals. ctrl+s carries it out.`"""
     state = decided[0][1] if decided else "open"
+    if out := hunks_out(state):
+        return f"{count_words(len(out), 'hunk')} {BACK}. ctrl+s carries it out."
     said = {
         "accepted": "Accepted",
         "rejected": "Rejected",
@@ -562,5 +524,6 @@ def words(states: Sequence[str], rejected: str = "rejected") -> str:
     """Say how many wait, and how many are decided: `4 to decide, 2 accepted, ctrl+s`; `rejected` names those."""
     counts = [(sum(state in UNDECIDED for state in states), "to decide")]
     counts += [(states.count("accepted"), "accepted"), (states.count("rejected"), rejected)]
+    counts.append((sum(state.startswith(PART) for state in states), "in part"))
     said = ", ".join(f"{count:,} {word}" for count, word in counts if count)
     return f"{said}, ctrl+s" if any(count for count, _ in counts[1:]) else said

@@ -15,7 +15,7 @@ from memtui.ui.draw.words import count_words, partly_done
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
-    from memtui.features.changes.view_proposals import ReviewPlace
+    from memtui.features.changes.view_place import ReviewPlace
 
 MANY = 20
 """Of more memories than this it is said that they are being taken back."""

@@ -10,18 +10,19 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.diff.hunks import ByteHunk, hunks, why_not_text
+from memtui.diff.hunks import ByteHunk, hunks, take_back, why_not_text
 from memtui.engine.model import Address, Change, Conflict, Done, Draft, Vanished
 from memtui.engine.proposal import WAITING, Proposal
-from memtui.errors import MemtuiError, NotFoundError, RefusedError, StorageError
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import KINDS, by, common_place, session_words, taints, who_words
 from memtui.features.changes.bursts import Burst, bursts
+from memtui.features.changes.parts import PART, hunks_out
 from memtui.features.changes.writers import since_seen
 from memtui.features.proposals.apply import waiting
 from memtui.features.proposals.staged import leavings
 from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.difference import Look, compare
-from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, words_page
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.times import ago, since
@@ -41,10 +42,13 @@ SIGNS = {
     "later": ("~", "dim"),
     "stale": ("!", "warning"),
     "blocked": ("x", "warning"),
+    PART: ("/", "del"),
 }
 """What stands before a row that is not simply open."""
 UNDECIDED = ("open", "blocked", "stale")
 """States in which a person has yet to decide."""
+BACK = "to be taken back"
+"""What a change of somebody else is that was rejected, until that is carried out."""
 REJECTED = "rejected"
 """The word of the filter that shows proposals which were rejected and carried out, too."""
 COUNTED_BYTES = 262_144
@@ -197,7 +201,7 @@ class InboxRows(ListRows[Item]):
     # Decisions
 
     def decision(self, change: Change) -> str:
-        """What is decided about a change: `accepted`, `rejected` or `open`."""
+        """What is decided about a change: `accepted`, `rejected`, `open`, or `PART` with numbers of hunks."""
         return self._known.decided.get(change, "open")
 
     def taint(self, item: Item) -> str:
@@ -218,7 +222,7 @@ class InboxRows(ListRows[Item]):
     def sign(self, item: Item) -> Run:
         """What stands before a row, and its style."""
         states = set(self.states(item))
-        return SIGNS.get(states.pop(), NO_SIGN) if len(states) == 1 else NO_SIGN
+        return SIGNS.get(states.pop().partition(" ")[0], NO_SIGN) if len(states) == 1 else NO_SIGN
 
     def _text(self, item: Item) -> str:
         """Where the filter looks for its words."""
@@ -418,7 +422,14 @@ class Shown(NamedTuple):
     """Why there are no places, in one sentence."""
 
 
-def draw(change: Change, before: bytes | None, after: bytes | None, heading: Sequence[str], look: Look) -> Shown:
+def draw(
+    change: Change,
+    before: bytes | None,
+    after: bytes | None,
+    heading: Sequence[str],
+    look: Look,
+    out: Iterable[int] = (),
+) -> Shown:
     """Draw a change.
 
     Args:
@@ -427,6 +438,7 @@ def draw(change: Change, before: bytes | None, after: bytes | None, heading: Seq
         after: the text it ended in; None when it is deleted.
         heading: sentences above it: who, when, the old name.
         look: how.
+        out: the hunks of it that are to be taken back.
     """
     top = words_page(*heading, style="description", width=look.width)
     whole, rest = _in_one(change, before, after, look)
@@ -436,6 +448,7 @@ def draw(change: Change, before: bytes | None, after: bytes | None, heading: Seq
     assert after is not None
     found, places, starts = compare(before, after, look)
     below = tuple(start + len(top) for start in starts)
+    places = with_word(places, (starts[at] for at in out), f" {BACK}")
     return Shown(change, before, after, found, (*top, *places), below)
 
 
@@ -530,7 +543,19 @@ def show(engine: Engine, change: Change, at: int, now: int, look: Look) -> Shown
     versions = [(one.actor, one.at) for one in since_seen(change, engine.history.of(change.address))]
     before, after = version(engine, change, change.before), version(engine, change, change.after)
     told = [*heading(change, versions, at, now), *session_words(engine, change.address, change.after)]
-    return draw(change, before, after, told, look)
+    return draw(change, before, after, told, look, hunks_out(engine.changes.chosen([change]).get(change, "open")))
+
+
+def remaining(engine: Engine, change: Change, state: str) -> bytes:
+    """What is left of a change once the hunks are taken back that `state` names.
+
+    Raises:
+        ConflictError: one of the two texts is not kept any more.
+    """
+    before, after, out = version(engine, change, change.before), version(engine, change, change.after), hunks_out(state)
+    if before is None or after is None:
+        raise ConflictError(f"A text of {change.address} is not kept any more.", hint="Decide about it as a whole.")
+    return take_back(before, after, *(one for at, one in enumerate(hunks(before, after)) if at in out))
 
 
 def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, int]]:

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 from uuid import uuid4
 
-from memtui.diff.hunks import ByteHunk, byte_lines, hunks
+from memtui.diff.hunks import ByteHunk, hunks, take_back
 from memtui.diff.merge import merged_alone
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Remove, Rename, Step, Write
 from memtui.engine.proposal import NEVER, WAITING, Proposal
@@ -199,7 +199,13 @@ class _Plan(NamedTuple):
 
 
 def carry_out(
-    engine: Engine, ids: Iterable[str], *, actor: Actor, merge: bool = True, back: Sequence[Change] = ()
+    engine: Engine,
+    ids: Iterable[str],
+    *,
+    actor: Actor,
+    merge: bool = True,
+    back: Sequence[Change] = (),
+    parts: Mapping[Address, bytes] | None = None,
 ) -> Done:
     """Do what was decided: what accepted proposals say, and before it taking changes back, as one step of undo.
 
@@ -213,6 +219,7 @@ def carry_out(
         actor: who decided.
         merge: whether a change is merged onto what somebody wrote meanwhile; False for a standing rule and for HTTP.
         back: changes of others that are taken back, each only if its memory still is as the change left it.
+        parts: the texts that remain of those of them which are taken back in part.
 
     Returns:
         An outcome for each change and step, and one with the reason for each proposal that dropped out. The states are
@@ -230,7 +237,7 @@ def carry_out(
             what = [f"take back {_count(len(back), 'change')}"]
             what += [f"decide about {_count(len(wanted), 'proposal')}"] * bool(wanted)
             label = " and ".join(what) if len(back) > 1 or wanted else ""
-            before = engine.undo.take_back(back, actor=actor, label=label, cause=cause)
+            before = engine.undo.take_back(back, actor=actor, label=label, cause=cause, parts=parts)
         done = before
         for _ in range(TRIES if wanted else 0):
             try:
@@ -390,7 +397,7 @@ def _view(step: Step, base: bytes | None, texts: _Texts, rejected: frozenset[int
             return seen._replace(problem=f"{step.new} is there already.")
         return seen._replace(result=seen.proposed)
     cuts = hunks(base, step.data) if base is not None else ()
-    proposed = _without(base or b"", step.data, cuts, rejected)
+    proposed = take_back(base or b"", step.data, *(cut for at, cut in enumerate(cuts) if at in rejected))
     seen = StepView(step, base, proposed, there, None, cuts, rejected)
     if there == proposed or same or (there is None and step.expected_sha256 is None):
         return seen._replace(result=proposed)
@@ -406,17 +413,6 @@ def _view(step: Step, base: bytes | None, texts: _Texts, rejected: frozenset[int
     if merged is None:
         return seen._replace(problem=f"{step.address} was changed in the same place.")
     return seen._replace(result=merged)
-
-
-def _without(base: bytes, data: bytes, cuts: Sequence[ByteHunk], rejected: frozenset[int]) -> bytes:
-    old, new = byte_lines(base), byte_lines(data)
-    lines: list[bytes] = []
-    at = 0
-    for number, hunk in enumerate(cuts):
-        lines += new[at : hunk.after[0]]
-        lines += old[slice(*hunk.before)] if number in rejected else new[slice(*hunk.after)]
-        at = hunk.after[1]
-    return b"".join([*lines, *new[at:]])
 
 
 def _label(what: str, proposals: Sequence[Proposal]) -> str:

@@ -343,3 +343,11 @@ def fields_page(fields: Iterable[tuple[str, str]], width: int) -> Page:
         for index, part in enumerate(fold(visible(value), max(width - 11, 8))):
             page.append(PageLine(((f"{name if index == 0 else '':<10} ", "dim"), (part, "name"))))
     return tuple(page)
+
+
+def with_word(page: Page, places: Iterable[int], word: str) -> Page:
+    """Say something at the end of lines of a page."""
+    lines = list(page)
+    for at in places:
+        lines[at] = PageLine((*lines[at].runs, (word, "warning")), lines[at].source)
+    return tuple(lines)

@@ -236,6 +236,36 @@ async def test_what_is_decided_about_changes_waits_for_ctrl_s_over_a_restart_and
         assert apply.find(engine.engine, one.id).state == "open"
 
 
+async def test_one_hunk_of_a_change_is_rejected_and_the_rest_is_accepted_as_one_step() -> None:
+    async with shown() as screen:
+        engine = screen.engine
+        old = engine.data[RETRY].decode()
+        new = f"first\n{old}last\n"
+        engine.outside(str(RETRY), new)
+        await screen.until_text("A1 agent")
+        top = await opened(screen)
+        await screen.until_text("@@ hunk 1 of 2")
+        await screen.press("tab", "]", "r")
+        await screen.until_text("1 hunk to be taken back. ctrl+s carries it out.")
+        await screen.until_text("@@ hunk 2 of 2, line 6 to be taken back")
+        assert top.hunk == 1, "keys stay at the hunk"
+        await screen.press("[", "r")
+        await screen.until_text("To be taken back: 1 change.")
+        await screen.press("a")
+        await screen.until_text("1 in part, ctrl+s")
+        assert engine.data[RETRY].decode() == new, "deciding writes nothing"
+        await screen.press("ctrl+s")
+        await screen.until_text("Carry out: 1 taken back in part?")
+        await screen.press("enter")
+        await screen.until_text("Carried out: 1 taken back in part. u takes it back.")
+        left = f"first\n{old}"
+        assert engine.data[RETRY].decode() == left
+        assert not any(engine.unseen), "the rest counts as accepted"
+        await screen.press("u")
+        await screen.until(lambda: len(engine.unseen) == 1)
+        assert engine.data[RETRY].decode() == new
+
+
 async def test_a_decision_is_taken_away_by_the_same_key_and_by_u() -> None:
     async with shown() as screen:
         engine = screen.engine

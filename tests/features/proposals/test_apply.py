@@ -6,10 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from memtui.diff.hunks import hunks
 from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Change, Remove, Rename, Root, Step, Write
@@ -346,17 +343,6 @@ def test_a_proposal_of_another_project_is_not_shown_here_and_ids_of_roots_are_to
         assert [each.targets for each in apply.waiting(other)] == [("project:x/a.md",)]
         assert accept(other, one) == ["applied"]
     assert "line 3 tells" in there(world, "a.md")
-
-
-@given(st.lists(st.sampled_from("abc\n"), max_size=12).map("".join), st.text("abc\n", max_size=12), st.data())
-def test_a_text_without_its_hunks_is_the_one_before(before: str, after: str, data: st.DataObject) -> None:
-    base, new = before.encode(), after.encode()
-    cuts = hunks(base, new)
-    assert apply._without(base, new, cuts, frozenset()) == new
-    assert apply._without(base, new, cuts, frozenset(range(len(cuts)))) == base
-    out = data.draw(st.frozensets(st.integers(0, 5)))
-    kept = apply._without(base, new, cuts, out)
-    assert hunks(base, kept) == () or len(hunks(base, kept)) <= len(cuts) - len(out & set(range(len(cuts))))
 
 
 def test_nine_of_ten_stale_ones_apply_after_a_merge_and_no_byte_is_lost(engine: Engine, world: World) -> None:
