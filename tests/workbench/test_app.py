@@ -155,6 +155,18 @@ async def test_every_action_has_a_key_and_is_in_palette_footer_and_help_at_any_s
         await screen.until_text("in a conflict: a place that is not decided yet")
 
 
+async def test_the_palette_of_the_main_screen_leads_to_what_only_a_view_can_do(tmp_path: Path, home: Path) -> None:
+    async with opened(tmp_path, home, "memories") as screen:
+        listed = {line.words for line in screen.browser.commands.palette_commands()}
+        for view in (view for view in VIEW.values() if view.key and view.screen):
+            of_it = [action for action in map(BY_ID.__getitem__, view.own) if action.room not in BROWSER_ROOMS]
+            assert all(any(action.help.rstrip(".") in words for words in listed) for action in of_it), view.id
+        await screen.press(":")
+        await screen.type("review: reject")
+        await screen.press("enter")
+        await screen.until(lambda: screen.browser.views.current == "changes")
+
+
 def fits(screen: Shown, size: tuple[int, int]) -> bool:
     lines = screen.text.split("\n")
     laid_out = screen.app.screen.size == size and len(lines) == size[1]

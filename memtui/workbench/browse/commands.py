@@ -5,7 +5,7 @@ Screen, palette and mouse all come through here, so that an action does the same
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from memtui.ui import themes
 from memtui.ui.action import Action, in_room, shown_keys
 from memtui.ui.draw.times import ago
 from memtui.ui.keys.keyed import READ_ONLY
-from memtui.workbench.actions import BROWSER_ROOMS, VIEWS
+from memtui.workbench.actions import BROWSER_ROOMS, VIEW, VIEWS
 from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
 from memtui.workbench.tree.nodes import MEMORY, OLD, Node
 from memtui.workbench.tree.rows import Effect, next_conflict
@@ -450,7 +450,20 @@ class Commands:
             for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
             if action.id not in skip and action.id in self.ids
         ]
-        return [*commands, *self.theme_commands()]
+        return [*commands, *self._elsewhere(), *self.theme_commands()]
+
+    def _elsewhere(self) -> Iterator[Command]:
+        """What only other views can do: choosing it opens that view, where its key then does it."""
+        from memtui.ui.keys.palette import Command
+
+        screen = self._screen
+        known = {action.id: action for action in screen.table}
+        told = set(self.ids)
+        for view in VIEW.values():
+            for action in (known[id_] for id_ in view.own if view.key and id_ not in told):
+                told.add(action.id)
+                words, keys = f"{view.name}: {action.help.rstrip('.')}", f"{view.key}, {shown_keys(action)}"
+                yield Command(words, keys, partial(screen.show_view, view.id), name=action.label)
 
     def theme_commands(self) -> list[Command]:
         """Every theme as a line of the palette."""
