@@ -126,16 +126,16 @@ def search(look: CardLook, text: str, *, limit: int = LIMIT, cursor: str = "", m
         UsageError: `E_QUERY`, there is nothing to look for, or the cursor is of another search.
     """
     query = parse(text)
-    asked = expressions(query)
-    if look.reader is None or not asked:
+    terms = len(expressions(query))
+    if look.reader is None or not terms:
         return CardPage((), query)
-    probed = look.reader.probe(asked, look.wanted)
+    probed = look.reader.probe(query, look.wanted)
     many = len(probed) >= NEWEST
     scored = _scored(probed, query)
     full = len(merged(scored))
-    if len(scored) < FEW and len(asked) > 1:
+    if len(scored) < FEW and terms > 1:
         known = {card.id for card in scored}
-        more = _scored(look.reader.probe(asked, look.wanted, every=False), query, some=True)
+        more = _scored(look.reader.probe(query, look.wanted, every=False), query, some=True)
         scored += [card for card in more if card.id not in known]
     cards = merged(scored)
     start = _start(cursor, look, query, cards)
@@ -209,23 +209,30 @@ def _scored(cards: Sequence[CardHit], query: Query, *, some: bool = False) -> li
 
 
 def _rank(card: CardHit, query: Query, *, some: bool) -> int | None:
-    whole = index.plain(fold(_BETWEEN.join(card.texts)))
+    whole = index.plain(_BETWEEN.join(card.texts).casefold())
+    if any(term.phrase for term in (*query.terms, *query.without)):
+        whole = fold(whole)
     texts = whole.split(_BETWEEN, 4)
     if not query.allows(whole):
         return None
     levels = [found for term in query.terms if (found := _best(whole, texts, term)) is not None]
     if not levels or (not some and len(levels) < len(query.terms)):
         return None
-    together = _best(whole, texts, query.whole) if query.whole is not None else None
+    together = None
+    if query.whole is not None and len(levels) == len(query.terms):
+        whole = fold(whole)
+        together = _best(whole, whole.split(_BETWEEN, 4), query.whole)
     return (len(query.terms) - len(levels)) * 1_000 + rank(levels, together)
 
 
 def _best(whole: str, texts: Sequence[str], term: Term) -> int | None:
     """How well the first of some texts that holds a term does; `whole` is all of them with a sign between."""
     places = [at for form in term.forms if (at := whole.find(form)) >= 0]
-    field = whole.count(_BETWEEN, 0, min(places)) if places else 0
-    grade = term.grade(texts[min(field, 4)]) if places else None
-    return None if grade is None else level(min(field, 4), grade)
+    if not places:
+        return None
+    field = min(whole.count(_BETWEEN, 0, min(places)), 4)
+    grade = term.grade(texts[field])
+    return None if grade is None else level(field, grade)
 
 
 def _plain(term: Term) -> Term:

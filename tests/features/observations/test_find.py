@@ -56,6 +56,13 @@ def test_words_of_either_half_are_found(engine: Engine, world: Watched) -> None:
     assert found == len(texts)
 
 
+def test_only_the_last_word_is_also_a_beginning(engine: Engine, world: Watched) -> None:
+    world.write("own/w.md", "# Walrus\n\nkept beside others, and wal by itself\n")
+    with looking(engine, seconds=60) as look:
+        for query, full in (("kept walr", 1), ("walr kept", 0), ("walru", 1), ("kept wal", 1), ("walrus othe", 1)):
+            assert find.search(look, query).full == full, query
+
+
 @pytest.mark.parametrize(
     "query", ['"', "AND", "NEAR(a", "*", "t:x", "(" * 900, "a\0b", "\udcff", "-", "NOT retry", "^re"]
 )

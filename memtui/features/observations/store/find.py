@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import apsw
 
@@ -17,7 +17,8 @@ from memtui.engine.observation import NORMAL, PRIVATE, REDACTED, STATES
 from memtui.features.observations.model import SESSION, Card, CardSource, at_of, word_of
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import SELECT, card_of, sources_of
-from memtui.features.observations.store.index_text import utf8
+from memtui.features.observations.store.index_text import expressions, utf8
+from memtui.matching import Query
 
 NEWEST = 200
 """Cards that one probe gives at most."""
@@ -94,26 +95,39 @@ class CardReader:
         """Every file of which cards were derived, by root and path."""
         return sources_of(self._database)
 
-    def probe(self, expressions: Sequence[str], wanted: CardFilter, *, every: bool = True) -> list[CardHit]:
-        """The newest cards that hold all of some words, or any: in titles, concepts and paths, then anywhere."""
-        joined = (" AND " if every else " OR ").join(expressions)
+    def probe(self, query: Query, wanted: CardFilter, *, every: bool = True) -> list[CardHit]:
+        """The newest cards that hold all words of a query, or any: anywhere, and in titles, concepts and paths."""
+        joining = " AND " if every else " OR "
+        both = (False, True) if len(query.terms) == 1 or not every else (True,)  # few cards have several words
+        asked = tuple(dict.fromkeys(joining.join(expressions(query, begun=begun)) for begun in both))
         found: dict[int, CardHit] = {}
-        for in_titles in (True, False):
-            expression = f"{_TITLES} : ({joined})" if in_titles else joined
-            for table, first, last in self._ranges(wanted):
-                begin = self._recent(table, first, last) if in_titles else first
-                sql = (
-                    "SELECT s.id, s.name, s.text_key, s.type, s.kind, s.path, s.title, s.concepts, s.files, s.note,"
-                    f" s.narrative FROM {table}_fts f JOIN {table} s ON s.id = f.rowid"
-                    f" WHERE {table}_fts MATCH :match AND f.rowid BETWEEN {begin} AND {last} AND {self._where(wanted)}"
-                    f" ORDER BY f.rowid DESC LIMIT {NEWEST}"
-                )
-                for row in self._database.execute(sql, self._values(wanted) | {"match": expression}):
-                    number, name, text_key, kind, source, path, title, concepts, files, note, narrative = row
-                    if number not in found:
-                        files = files if source == SESSION else f"{files} {os.fsdecode(path)}"
-                        found[number] = CardHit(number, name, text_key, kind, (title, concepts, files, note, narrative))
+        for table, first, last in self._ranges(wanted):
+            some = self._holders(table, (first, last), asked, wanted)
+            found.update(some)
+            if len(some) >= NEWEST:  # with fewer these are all
+                in_titles = [f"{_TITLES} : ({one})" for one in asked]
+                found.update(self._holders(table, (self._recent(table, first, last), last), in_titles, wanted))
         return list(found.values())
+
+    def _holders(
+        self, table: str, within: tuple[int, int], asked: Sequence[str], wanted: CardFilter
+    ) -> dict[int, CardHit]:
+        """The newest cards of one expression, and of the next one while there are few.
+
+        To ask for the beginning of a word costs what all cards with such words cost, and not only the newest.
+        """
+        sql = (
+            "SELECT s.id, s.name, s.text_key, s.type, s.kind, s.path, s.title, s.concepts, s.files, s.note,"
+            f" s.narrative FROM {table}_fts f JOIN {table} s ON s.id = f.rowid WHERE {table}_fts MATCH :match"
+            f" AND f.rowid BETWEEN {within[0]} AND {within[1]} AND {self._where(wanted)}"
+            f" ORDER BY f.rowid DESC LIMIT {NEWEST}"
+        )
+        found: dict[int, CardHit] = {}
+        for match in asked:
+            if len(found) < NEWEST:
+                values = self._values(wanted) | {"match": match}
+                found.update((row[0], _hit(row)) for row in self._database.execute(sql, values) if row[0] not in found)
+        return found
 
     def cards(self, numbers: Sequence[int], *, withheld: bool) -> list[Card]:
         """Cards by their ids, in the same order; those that went meanwhile are left out."""
@@ -245,6 +259,12 @@ class CardReader:
             "agent": wanted.agent,
             "file": wanted.file,
         }
+
+
+def _hit(row: tuple[Any, ...]) -> CardHit:
+    number, name, text_key, kind, source, path, title, concepts, files, note, narrative = row
+    files = files if source == SESSION else f"{files} {os.fsdecode(path)}"
+    return CardHit(number, name, text_key, kind, (title, concepts, files, note, narrative))
 
 
 def merged(cards: Iterable[CardHit]) -> list[CardHit]:

@@ -4,13 +4,13 @@ It is apart because who writes cards and who looks for them must agree, and neit
 """
 
 import re
+from collections.abc import Iterator, Sequence
 
 from memtui.engine.find import index
+from memtui.features.observations.store import schema
 from memtui.matching import Query
 from memtui.safe_text import visible
 
-PREFIX = 4
-"""Letters from which on a word of a query is also the beginning of a longer one."""
 _CAMEL = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+")
 _WORD = re.compile(r"\w{2,}")
 _HUMP = re.compile(r"[a-z\d][A-Z]")
@@ -39,17 +39,23 @@ def index_text(text: str) -> str:
     return " ".join(found)
 
 
-def expressions(query: Query) -> list[str]:
-    """What each term of a query is in the language of FTS5: words in quotes alone, so nothing in it is an operator."""
+def expressions(query: Query, *, begun: bool = False) -> list[str]:
+    """What each term of a query is in the language of FTS5: words in quotes alone, so nothing in it is an operator.
+
+    With `begun` the last word, which may still be typed, is also the beginning of a longer one.
+    """
     found = []
-    for term in query.terms:
+    for number, term in enumerate(query.terms, start=1):
         forms = {tuple(index.words(form).words) for form in term.forms} - {()}
-        some = [" AND ".join(map(_word, words)) for words in sorted(forms)]
+        last = begun and number == len(query.terms)
+        some = [" AND ".join(_asked(words, last)) for words in sorted(forms)]
         if some:
             found.append(f"({' OR '.join(f'({one})' for one in some)})")
     return found
 
 
-def _word(word: str) -> str:
-    alone = len(word) == 1 and _RUN.fullmatch(word)
-    return f'"{word}" *' if alone or len(word) >= PREFIX else f'"{word}"'
+def _asked(words: Sequence[str], begun: bool) -> Iterator[str]:
+    for number, word in enumerate(words, start=1):
+        alone = len(word) == 1 and _RUN.fullmatch(word)
+        unfinished = begun and number == len(words) and len(word) >= schema.PREFIX
+        yield f'"{word}" *' if alone or unfinished else f'"{word}"'

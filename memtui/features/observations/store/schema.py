@@ -14,9 +14,11 @@ from memtui.engine.disk import fsio
 from memtui.engine.find import index
 from memtui.engine.ledger.observations import FILES
 
-RULES = 80_000_000 + index.FORMAT
+RULES = 90_000_000 + index.FORMAT
 """Goes up, by ten million, with every change of how cards are made, masked, cut or indexed: all are made anew then."""
 BUSY_MS = 2_000
+PREFIX = 4
+"""Letters from which on the last word of a query is also the beginning of a longer one; so many are an index."""
 PROJECTS = 8_192
 SECOND, PROJECT = 12, 46
 """Where the second and the project begin in an id, in bits."""
@@ -35,7 +37,7 @@ CREATE TABLE {name} {_CARD}
 CREATE INDEX {name}_source ON {name} (source);
 CREATE INDEX {name}_text ON {name} (text_key);
 CREATE VIRTUAL TABLE {name}_fts USING fts5(title, concepts, files, note, narrative, content='', contentless_delete=1,
-  detail='column', tokenize='ascii');
+  detail='column', prefix='{PREFIX}', tokenize='ascii');
 """
     for name in ("shared", "withheld")
 )
