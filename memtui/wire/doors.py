@@ -86,6 +86,8 @@ def ceiling(settings: Settings, client: str, scope: str) -> str:
         client: what the client calls itself.
         scope: a scope; `*` for one that has no entry of its own anywhere.
     """
+    if not settings.access:
+        return "rw"
     name = canonical(client)
     for who in (name, OTHERS) if name else (OTHERS,):
         for where in (scope, OTHERS):

@@ -53,6 +53,27 @@ def test_a_request_survives_its_process_and_is_told(world: World, engine: Engine
         assert caught.value.code == "E_TASK"
 
 
+def test_the_ledger_is_at_hand_unless_a_thread_is_at_it(tasks: TaskTable) -> None:
+    task, met, go_on = ask(tasks), threading.Event(), threading.Event()
+
+    def keep() -> None:
+        with tasks.at_hand() as free:
+            assert free
+            met.set()
+            go_on.wait(60)
+
+    thread = threading.Thread(target=keep)
+    thread.start()
+    assert met.wait(60)
+    with tasks.at_hand() as free:
+        assert not free
+    go_on.set()
+    thread.join()
+    with tasks.at_hand() as free:
+        assert free
+        assert tasks.get(task.id) == task
+
+
 def test_a_full_lane_takes_no_more_and_others_do(tasks: TaskTable) -> None:
     for _ in range(8):
         ask(tasks, "forget")

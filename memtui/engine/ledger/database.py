@@ -212,11 +212,13 @@ class Database:
             _require(found, kinds)
         return found
 
-    def glance(self, sql: str, values: tuple[Value, ...] = ()) -> Row | None:
-        """As `row`, for what no use can change: those that wait go on waiting."""
+    def glance(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
+        """As `row`, for what no use can change: those that wait go on waiting, and nothing is written."""
         with self.guard, ERRORS:
             found: Row | None = self._retry(lambda: next(iter(self.connection().execute(sql, values)), None))
-            return found
+        if found is not None and kinds:
+            _require([found], kinds)
+        return found
 
     def row(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
         """Run a query of which only the first row matters; see `rows`."""

@@ -145,10 +145,10 @@ class TaskTable:
         Raises:
             NotFoundError: `E_TASK`.
         """
-        found = self._find("id = ?", task)
-        if found is None:
+        row = self._database.glance(f"SELECT {_TASK} FROM tasks WHERE id = ?", (task,), kinds=_TASK_KINDS)
+        if row is None:
             raise NotFoundError(f"There is no task {task}.", code="E_TASK", hint="`memtui tasks` lists them.")
-        return found
+        return _task(row)
 
     @checked
     def all(self, workspace: str | None = None, states: Collection[str] = (), *, limit: int = 200) -> tuple[Task, ...]:
@@ -171,6 +171,17 @@ class TaskTable:
             QUEUED,
             now,
         )
+
+    @contextmanager
+    def at_hand(self) -> Iterator[bool]:
+        """Keep this process's other threads from the ledger for a block, if none is at it; says whether that is so."""
+        guard = self._database.guard
+        free = guard.acquire(blocking=False)
+        try:
+            yield free
+        finally:
+            if free:
+                guard.release()
 
     # --- what whoever holds the lane does
 
