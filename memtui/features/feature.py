@@ -66,6 +66,9 @@ class Feature(NamedTuple):
     begins: str = ""
     """What queues its tasks that begin by themselves, as `module:function`: takes a session and the settings as they
     are now; called every few minutes by whoever works lanes off."""
+    stands: str = ""
+    """What of it stands in the list of tasks and is none, as `module:function`: takes an engine, the settings and the
+    lane somebody stands in, returns `StandingRow`s of `features/tasks`."""
     rules: str = ""
     """What it adds to the rules of `memtui check`, as `module:function`: returns `Rule`s of `features/hygiene`."""
     findings: str = ""

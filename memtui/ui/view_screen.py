@@ -156,6 +156,10 @@ class ViewScreen(KeyedScreen[None]):
         del action
         return ""
 
+    def _label(self, action: Action) -> str:
+        """What one of the view's own actions is called in the footer now."""
+        return action.label
+
     # Parts
 
     def compose(self) -> ComposeResult:
@@ -207,7 +211,7 @@ class ViewScreen(KeyedScreen[None]):
             return [bars.underway(self.shell.progress, width, plain=self.ascii)]
         ranks = {id_: rank for rank, id_ in enumerate(self.view.footer, 1)}
         able = [
-            action._replace(footer=ranks[action.id])
+            action._replace(footer=ranks[action.id], label=self._label(action))
             for action in self.own_actions
             if action.id in ranks and not self.unavailable(action)
         ]

@@ -70,6 +70,17 @@ class SpendTable:
         return Spent(*(found or (0, 0)))
 
     @checked
+    def newest(self, key: str, begin: int, end: int, limit: int) -> tuple[Debit, ...]:
+        """What was counted in a window, the newest first; see `spent`."""
+        rows = self._database.rows(
+            "SELECT key, ref, at, amount, real FROM spend WHERE key = ? AND at >= ? AND at < ?"
+            " ORDER BY at DESC, ref LIMIT ?",
+            (key, begin, end, limit),
+            kinds="ttiii",
+        )
+        return tuple(Debit(*row) for row in rows)
+
+    @checked
     def unsent(self, key: str, limit: int) -> tuple[Debit, ...]:
         """What of a budget was not `sent`, but for resets."""
         rows = self._database.rows(

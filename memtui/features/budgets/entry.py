@@ -6,6 +6,7 @@ from memtui.wire.verb import Param, Verb
 FEATURE = Feature(
     begins="memtui.features.budgets.collect:begin",
     status="memtui.features.budgets.verbs:status",
+    stands="memtui.features.budgets.view_rows:standing",
     short="memtui.features.budgets.verbs:short",
     chat={"budget": "memtui.features.budgets.door:answer"},
     gateways={"budgets/admit": "memtui.features.budgets.door:may_begin"},

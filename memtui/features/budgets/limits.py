@@ -92,6 +92,12 @@ def state(engine: Engine, settings: Settings, key: str, *, ask: bool = False) ->
     return BudgetState(key, entry.number("limit"), spent, begin, end)
 
 
+def states(engine: Engine, settings: Settings, *, ask: bool = False) -> tuple[BudgetState, ...]:
+    """Say how every budget with a name of its own is."""
+    names = [name for name in settings.entries("budgets") if name != "channel:*"]
+    return tuple(state(engine, settings, name, ask=ask) for name in names)
+
+
 def debit(engine: Engine, keys: Sequence[str], ref: str, tokens: int, *, real: bool, at: int | None = None) -> bool:
     """Count tokens for budgets, once for what they are for; says whether anything is new.
 

@@ -16,6 +16,7 @@ from memtui.features.budgets.limits import (
     refusal,
     shared,
     state,
+    states,
 )
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire import outcomes, values
@@ -36,13 +37,8 @@ def budget(call: Call) -> int:
     return {"ls": _list, "admit": _admit, "debit": _debit, "reset": _reset}[action](call)
 
 
-def _states(session: Session, *, ask: bool = False) -> list[BudgetState]:
-    names = [name for name in session.settings.entries("budgets") if name != "channel:*"]
-    return [state(session.engine, session.settings, name, ask=ask) for name in names]
-
-
 def _list(call: Call) -> int:
-    found = _states(call.session, ask=True)
+    found = states(call.engine, call.settings, ask=True)
     if call.out.json:
         call.out.document(values.listing(map(budget_json, found)))
         return outcomes.DONE
@@ -116,7 +112,7 @@ def budget_json(one: BudgetState) -> Json:
 
 def status(session: Session) -> Json:
     """How budgets are; nothing where there are none."""
-    found = _states(session)
+    found = states(session.engine, session.settings)
     if not found:
         return {}
     near = [f"{one.key}: {budget_words(one)}" for one in found if one.share >= 75]
@@ -125,5 +121,5 @@ def status(session: Session) -> Json:
 
 def short(session: Session) -> str:
     """Say that a budget is over 95 per cent: `B2`."""
-    count = sum(one.share >= 95 for one in _states(session))
+    count = sum(one.share >= 95 for one in states(session.engine, session.settings))
     return f"B{count}" if count else ""

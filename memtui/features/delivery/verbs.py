@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from uuid import uuid4
 
+from memtui.config.settings import Settings
 from memtui.engine.ledger.database import DAY_MS
 from memtui.engine.model import Finding
 from memtui.engine.task import FAILED, Task
@@ -52,7 +53,7 @@ def delivery(call: Call) -> int:
         if name is None:
             raise UsageError("memtui delivery test needs a name.", hint="`memtui delivery` lists them.")
         return _send(call, name, "memtui", "memtui can send messages here.")
-    rows = [(one, *_how(call.session, one)) for one in call.settings.entries("delivery")]
+    rows = [(one, why_not(call.settings, one)) for one in call.settings.entries("delivery")]
     if call.out.json:
         call.out.document(values.listing({"name": one, "usable": not why, "why": why or None} for one, why in rows))
         return outcomes.DONE
@@ -62,13 +63,13 @@ def delivery(call: Call) -> int:
     return outcomes.DONE
 
 
-def _how(session: Session, name: str) -> tuple[str]:
+def why_not(settings: Settings, name: str) -> str:
     """Say why a delivery cannot be used; empty when it can, as far as can be told without sending."""
     try:
-        place_of(refuse(session.settings, name), session.settings.home)
+        place_of(refuse(settings, name), settings.home)
     except MemtuiError as error:
-        return (error.message,)
-    return ("",)
+        return error.message
+    return ""
 
 
 def _send(call: Call, target: str, title: str, text: str) -> int:
@@ -101,7 +102,7 @@ def status(session: Session) -> Json:
     failed = [task for task in session.engine.tasks.all(None, (FAILED,)) if task.kind == KIND]
     return {
         "places": len(known),
-        "cannot be used": [f"{name}: {why}" for name in known if (why := _how(session, name)[0])],
+        "cannot be used": [f"{name}: {why}" for name in known if (why := why_not(session.settings, name))],
         "failed": [f"{task.seq}: {what_words(task)}" for task in failed[:5]],
     }
 
@@ -109,7 +110,7 @@ def status(session: Session) -> Json:
 def findings(session: Session) -> Iterator[Finding]:
     """What `memtui doctor` says of deliveries."""
     for name in session.settings.entries("delivery"):
-        why = _how(session, name)[0]
+        why = why_not(session.settings, name)
         if why:
             yield Finding("warning", "delivery", f"{name} cannot be used: {why}", "memtui delivery test sends one.")
     for task in session.engine.tasks.all(None, (FAILED,)):

@@ -7,6 +7,7 @@ FEATURE = Feature(
     works={"scheduled": "memtui.features.schedules.work:scheduled"},
     begins="memtui.features.schedules.due:begin",
     status="memtui.features.schedules.verbs:status",
+    stands="memtui.features.schedules.view_rows:standing",
     short="memtui.features.schedules.verbs:short",
     findings_of="memtui.features.schedules.verbs:findings",
     chat={"schedule": "memtui.features.schedules.chat:answer"},

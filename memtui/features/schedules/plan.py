@@ -9,17 +9,19 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.config.settings import Settings
 from memtui.engine import Engine
-from memtui.engine.ledger.schedules import PlannedRun
+from memtui.engine.ledger.schedules import PlannedRun, ScheduleTable
 from memtui.engine.model import is_person
 from memtui.errors import RefusedError, UsageError
 from memtui.features.delivery.outbox import refuse
 from memtui.features.feature import Feature, load
 from memtui.features.schedules import times
 from memtui.features.schedules.team import TeamSchedules
+from memtui.features.tasks.settings import ROOT
 from memtui.mask import mask
 from memtui.wire.params import GLOBALS
 
@@ -137,11 +139,36 @@ def what_words(one: PlannedRun) -> str:
     return shlex.join(mask(word).text for word in one.words if word) + (f" -> {one.target}" if one.target else "")
 
 
+def comes(one: PlannedRun, now: int) -> int | None:
+    """When it is due next, in milliseconds; None: never."""
+    return next(times.comes(one.spec, one.zone, max(one.upto, now)), None)
+
+
 def how_words(one: PlannedRun) -> str:
     """Say why a schedule does not run; empty when it does."""
     if one.waits:
         return f"waits for you: set by {one.creator}"
     return f"paused: {one.paused}" if one.paused else ""
+
+
+def question(one: PlannedRun) -> str:
+    """All that a person agrees to; what others chose is in quotes, so that it cannot be taken for our words."""
+    label, who = shlex.quote(mask(one.label).text), shlex.quote(one.creator)
+    return f"{one.name} runs {what_words(one)} at {one.spec} ({one.zone}), labelled {label}, set by {who}."
+
+
+def resume(engine: Engine, table: ScheduleTable | TeamSchedules, one: PlannedRun) -> None:
+    """Have one run again; that a person agreed to one that waits is recorded with it.
+
+    Raises:
+        RefusedError: `E_PERSON`: it waits for a person, and an agent runs this process.
+    """
+    with engine.claims.together():
+        if one.waits:
+            sha = sha256("\0".join((one.label, *one.words)).encode("utf-8", "replace")).hexdigest()
+            said = f"schedule {one.name} of {one.creator} agreed to: {one.spec} {one.zone}, words {sha}"
+            engine.history.record_setting(ROOT, said)
+        table.pause(one.id, "")
 
 
 def refuse_waiting(one: PlannedRun) -> None:

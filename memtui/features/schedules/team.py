@@ -91,6 +91,21 @@ class TeamSchedules:
         self._server.call("pause_schedule", schedule, why)
 
 
+def known(engine: Engine, settings: Settings, *, ask: bool = True) -> tuple[tuple[PlannedRun, OnceClaim | None], ...]:
+    """Give every schedule with its newest run: those of this machine, then the team's where its server answers."""
+    found = [(one, newest(engine, one)) for one in engine.schedules.all()]
+    if ask and (server := team_of(settings)) is not None:
+        with asking(engine):
+            table = TeamSchedules(server)
+            found += [(one, table.lasts.get(one.id)) for one in table.all()]
+    return tuple(found)
+
+
+def newest(engine: Engine, one: PlannedRun) -> OnceClaim | None:
+    """The newest run of a schedule of this machine."""
+    return next(iter(engine.claims.of(f"run:{one.id}:", 1)), None) if one.workspace != TEAM else None
+
+
 def _read(
     number: int,
     name: str,

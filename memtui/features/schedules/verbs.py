@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator, Mapping
-from hashlib import sha256
+from collections.abc import Iterator
 
 from memtui.config.read import local_zone
 from memtui.engine.ledger.claims import OnceClaim
@@ -16,22 +14,22 @@ from memtui.features.schedules import due, times
 from memtui.features.schedules.plan import (
     ScheduleWish,
     add,
+    comes,
     how_words,
+    question,
     refuse_reserved,
     refuse_waiting,
+    resume,
     split,
     what_words,
 )
-from memtui.features.schedules.team import TEAM, TeamSchedules, take
+from memtui.features.schedules.team import TEAM, TeamSchedules, known, newest, take
 from memtui.features.tasks.lanes import work_off
-from memtui.features.tasks.settings import ROOT
 from memtui.features.tasks.shown import state_word, task_json
 from memtui.features.tasks.shown import what_words as came_words
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.workspace import workspace_of
-from memtui.features.team.postgres import team_of
-from memtui.features.team.store import asking, the_server, trouble
-from memtui.mask import mask
+from memtui.features.team.store import the_server, trouble
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -98,15 +96,11 @@ def _add(call: Call, words: list[str]) -> int:
 
 
 def _list(call: Call) -> int:
-    found, lasts = call.engine.schedules.all(), dict[int, OnceClaim]()
-    if (server := team_of(call.settings)) is not None:
-        with asking(call.engine):
-            table = TeamSchedules(server)
-            found, lasts = (*found, *table.all()), table.lasts
-        if trouble(call.engine) is not None:
-            call.out.say("The team's server is away: memtui team status")
+    found = known(call.engine, call.settings)
+    if call.settings.team_url and trouble(call.engine) is not None:
+        call.out.say("The team's server is away: memtui team status")
     if call.out.json:
-        call.out.document(values.listing(schedule_json(call.session, one, lasts) for one in found))
+        call.out.document(values.listing(schedule_json(call.session, *one) for one in found))
         return outcomes.DONE
     if not found and call.out.terminal:
         call.out.say("There are no schedules.")
@@ -124,10 +118,10 @@ def _list(call: Call) -> int:
             what_words(one) + {here: "", TEAM: "  of the team"}.get(one.workspace, "  elsewhere"),
             f"{one.spec} {one.zone}",
             how_words(one) or _next(one, now) or "never",
-            _last(call.session, one, lasts),
+            _last(last),
             who_cell(call.out, one.creator),
         )
-        for one in found
+        for one, last in found
     ]
     call.out.table((*columns, Column("BY", optional=True)), rows)
     return outcomes.DONE
@@ -178,48 +172,31 @@ def _pause(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
 def _resume(call: Call, chosen: tuple[PlannedRun, ...]) -> int:
     for one in chosen:
         if one.waits:
-            call.approve("agree to a schedule", _question(one), "ask the user to")
+            call.approve("agree to a schedule", question(one), "ask the user to")
         else:
             _agent_asks(call, "resume", one)
-        with call.engine.claims.together():
-            if one.waits:
-                sha = sha256("\0".join((one.label, *one.words)).encode("utf-8", "replace")).hexdigest()
-                said = f"schedule {one.name} of {one.creator} agreed to: {one.spec} {one.zone}, words {sha}"
-                call.engine.history.record_setting(ROOT, said)
-            _table(call).pause(one.id, "")
+        resume(call.engine, _table(call), one)
     return _told(call, chosen, "runs again")
 
 
 def _agent_asks(call: Call, what: str, one: PlannedRun) -> None:
     """Have a person agree where it is no person who asks."""
     if not is_person(call.actor.name):
-        call.approve(f"{what} this schedule", f"{what.capitalize()}? {_question(one)}", "ask the user to")
-
-
-def _question(one: PlannedRun) -> str:
-    """All that a person agrees to; what others chose is in quotes, so that it cannot be taken for our words."""
-    label, who = shlex.quote(mask(one.label).text), shlex.quote(one.creator)
-    return f"{one.name} runs {what_words(one)} at {one.spec} ({one.zone}), labelled {label}, set by {who}."
+        call.approve(f"{what} this schedule", f"{what.capitalize()}? {question(one)}", "ask the user to")
 
 
 def _told(call: Call, chosen: tuple[PlannedRun, ...], what: str) -> int:
     now = [_table(call).get(one.name) for one in chosen]
     names = ", ".join(one.name for one in chosen) or "nothing"
-    call.out.fact(values.listing(schedule_json(call.session, one) for one in now), f"{names}: {what}")
+    call.out.fact(
+        values.listing(schedule_json(call.session, one, newest(call.engine, one)) for one in now), f"{names}: {what}"
+    )
     return outcomes.DONE
 
 
-def _newest(session: Session, one: PlannedRun, lasts: Mapping[int, OnceClaim]) -> OnceClaim | None:
-    """The newest run of a schedule; of the team's as its server said."""
-    if one.workspace == TEAM:
-        return lasts.get(one.id)
-    return next(iter(session.engine.claims.of(f"run:{one.id}:", 1)), None)
-
-
-def schedule_json(session: Session, one: PlannedRun, lasts: Mapping[int, OnceClaim] = {}) -> Json:
-    """Turn a schedule into JSON."""
-    last = _newest(session, one, lasts)
-    coming = next(times.comes(one.spec, one.zone, max(one.upto, session.engine.schedules.clock())), None)
+def schedule_json(session: Session, one: PlannedRun, last: OnceClaim | None = None) -> Json:
+    """Turn a schedule with its newest run into JSON."""
+    coming = comes(one, session.engine.schedules.clock())
     return {
         "name": one.name,
         "time": one.spec,
@@ -239,12 +216,11 @@ def schedule_json(session: Session, one: PlannedRun, lasts: Mapping[int, OnceCla
 
 
 def _next(one: PlannedRun, now: int) -> str:
-    coming = next(times.comes(one.spec, one.zone, max(one.upto, now)), None)
+    coming = comes(one, now)
     return "" if coming is None else rfc3339(coming)
 
 
-def _last(session: Session, one: PlannedRun, lasts: Mapping[int, OnceClaim]) -> str:
-    last = _newest(session, one, lasts)
+def _last(last: OnceClaim | None) -> str:
     if last is None:
         return "-"
     state = last.state or "queued"

@@ -33,6 +33,11 @@ def what_words(task: Task) -> str:
     return "  ".join(filter(None, (task.progress, asked)))
 
 
+def may_have_come(task: Task) -> bool:
+    """Whether a task sent something of which nobody knows whether it came."""
+    return task.error is not None and task.error[1].startswith("delivery_unknown")
+
+
 def asked_words(request: Mapping[str, object]) -> str:
     """Quote what was asked; empty where nothing of it is text, or it is not kept any more."""
     asked = next((str(request[name]) for name in _ASKED if request.get(name)), "")

@@ -5,20 +5,22 @@ Nothing here works a task off: the workbench does, behind every view.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
-from memtui.engine.model import Done
+from memtui.engine.model import Done, is_person
 from memtui.engine.task import CANCELLED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, RefusedError
+from memtui.features.feature import Feature, load
 from memtui.features.host import WRITE, Host
 from memtui.features.tasks import view_rows
 from memtui.features.tasks.glance import is_held
-from memtui.features.tasks.shown import state_word, what_words
+from memtui.features.tasks.shown import may_have_come, state_word, what_words
+from memtui.features.tasks.view_rows import StandingAct, StandingRow
 from memtui.features.tasks.workspace import workspace_of
 from memtui.ui.action import Action
 from memtui.ui.draw.difference import Look
-from memtui.ui.draw.pages import Page
+from memtui.ui.draw.pages import Page, fields_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.words import partly_done
@@ -26,14 +28,19 @@ from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
 
 if TYPE_CHECKING:
+    from memtui.config.settings import Settings
     from memtui.engine import Engine
     from memtui.ui.view_screen import Within
 
 SHOWN = 500
 """Tasks that are listed."""
+_ENTRIES = "memtui.features.table:entries"
+"""The table stands above all features, so it is named here and not imported."""
+Row = Task | StandingRow | str
+"""A task, what else stands there, or the heading of a group."""
 
 
-class TasksView(ListView[Task]):
+class TasksView(ListView[Row]):
     """What memtui does in the background."""
 
     ID: ClassVar[str] = "tasks"
@@ -41,17 +48,19 @@ class TasksView(ListView[Task]):
 of other projects are marked elsewhere. Beside a row stands what was asked, what a worker was sent and replied, and
 what came of it, to the byte; enter goes there. x cancels: what waits at once, what runs when it is pressed twice; r
 tries again what failed or was cancelled. w shows the difference of what a task wrote, and u takes that back, where
-nothing changed since."""
+nothing changed since. Where the settings have schedules, budgets or deliveries, they stand there as well: x pauses a
+schedule or has it run again, r runs it now."""
     NO_MATCH = "No task matches"
     EMPTY = ("There are no tasks.", "memtui remember makes one, and so do requests over HTTP.")
 
     def __init__(self, host: Host) -> None:
-        super().__init__(host.shell, ListRows(lambda task: task.id, words_of))
+        super().__init__(host.shell, ListRows(row_key, words_of))
+        self.list.passes = lambda index: isinstance(self.rows.shown[index], str)
         self.host, self.jobs = host, host.jobs
         self._difference = False
         """Whether what a task wrote is shown, and not what it was about."""
-        self._asked = ""
-        """The task that runs of which the user was asked whether it is to end."""
+        self._asked = ("", "")
+        """The action and the row of which the user was asked whether they mean it."""
         self._does |= {
             "task_cancel": self._cancel,
             "task_retry": self._retry,
@@ -68,21 +77,52 @@ nothing changed since."""
         self.load()
 
     def read_rows(self, *, awaited: bool) -> None:
-        """Ask for the tasks."""
-        self.jobs.run(listed, self.take, what="read the tasks", latest="tasks", awaited=awaited)
+        """Ask for the tasks, and what else stands there."""
+        settings, lane = self.host.settings, self._lane
 
-    def draw(self, item: Task, width: int) -> Sequence[Run]:
-        """How a row looks."""
-        clock = Clock(self.host.now(), self.ascii, self.shell.named)
+        def read(engine: Engine) -> tuple[Row, ...]:
+            return grouped(listed(engine), standing(engine, settings, lane))
+
+        def take(rows: tuple[Row, ...]) -> None:
+            self.take(rows)
+            self.list.go(self.list.cursor)  # from a heading to what is below it
+
+        self.jobs.run(read, take, what="read the tasks", latest="tasks", awaited=awaited)
+
+    @property
+    def _lane(self) -> str:
         where = self.host.surroundings
-        return view_rows.task_runs(item, width, clock, lane=workspace_of(where).id if where else item.workspace)
+        return workspace_of(where).id if where else ""
 
-    def read_text(self, item: Task) -> None:
-        """Ask for what a task was about, or wrote."""
+    @property
+    def chosen(self) -> Task | None:
+        """The task under the cursor."""
+        return self.item if isinstance(self.item, Task) else None
+
+    def list_words(self) -> tuple[str, Line]:
+        """The title of the list, and how many rows there are that are no headings."""
+        words, notes = super().list_words()
+        shown, count = (sum(not isinstance(one, str) for one in rows) for rows in (self.rows.shown, self.rows.all))
+        return words, [(f"{shown:,} of {count:,}" if self.rows.words else f"{count:,}", "title"), *notes[1:]]
+
+    def draw(self, item: Row, width: int) -> Sequence[Run]:
+        """How a row looks."""
+        if isinstance(item, str):
+            return [(item, "heading")]
+        clock = Clock(self.host.now(), self.ascii, self.shell.named)
+        if isinstance(item, StandingRow):
+            return view_rows.standing_runs(item, width, clock)
+        return view_rows.task_runs(item, width, clock, lane=self._lane or item.workspace)
+
+    def read_text(self, item: Row) -> None:
+        """Ask for what a task was about, or wrote; of what else stands there for what is known of it."""
         look = Look(self.page.text_width, plain=self.ascii, named=self.shell.named)
-        now, difference = self.host.now(), self._difference and item.txn is not None
+        now, difference = self.host.now(), self._difference and isinstance(item, Task) and item.txn is not None
 
         def draw(engine: Engine) -> tuple[Page, tuple[int, ...]]:
+            if not isinstance(item, Task):
+                fields = () if isinstance(item, str) else item.shows(engine)
+                return fields_page(((name, look.named(words)) for name, words in fields), look.width), ()
             if difference:
                 return view_rows.written(engine, item, look)
             return view_rows.show(engine, item, now, look), ()
@@ -107,6 +147,9 @@ nothing changed since."""
             return ""
         if item is None:
             return "There is no row here."
+        if not isinstance(item, Task):
+            known = isinstance(item, StandingRow) and action.id in item.acts
+            return "" if known or action.id == "read_text" else "That cannot be done with this row."
         state = state_word(item)
         if action.id == "task_cancel" and (item.state not in OPEN or item.plan is not None):
             return f"It is {state} already." if item.state in ENDED else "It is being written, and will be done."
@@ -116,24 +159,53 @@ nothing changed since."""
 
     def perform(self, action: Action) -> None:
         """Do it; whoever does something else meanwhile is asked again. Undo is of the task under the cursor."""
-        if action.id != "task_cancel":
-            self._asked = ""
-        if action.id == "undo" and self.item is not None and self.item.txn is not None:
-            self._undo(self.item, self.item.txn)
+        if action.id != self._asked[0]:
+            self._asked = ("", "")
+        item = self.item
+        if isinstance(item, StandingRow) and action.id in item.acts:
+            self._act(item, action.id, item.acts[action.id])
+        elif action.id == "undo" and isinstance(item, Task) and item.txn is not None:
+            self._undo(item, item.txn)
         else:
             super().perform(action)
 
+    def _label(self, action: Action) -> str:
+        """What a key does with the row under the cursor."""
+        acts = self.item.acts if isinstance(self.item, StandingRow) else {}
+        return acts[action.id].label if action.id in acts else super()._label(action)
+
     # What keys do
 
+    def _means_it(self, action: str, row: Row, asks: str) -> bool:
+        """Whether there is nothing to ask, or the user pressed the key again after they were asked; else asks."""
+        means = not asks or self._asked == (action, row_key(row))
+        self._asked = ("", "") if means else (action, row_key(row))
+        if not means:
+            self.host.say(asks, "warning")
+        return means
+
+    def _act(self, item: StandingRow, action: str, act: StandingAct) -> None:
+        who = self.jobs.actor.name
+
+        def done(said: str) -> None:
+            self.host.say(said, "good")
+            self.load()
+
+        def allowed(engine: Engine) -> str:
+            if not is_person(who):
+                raise RefusedError(f"Only a person may {act.label} {item.name} here.", code="E_PERSON")
+            return act.does(engine)
+
+        if self._means_it(action, item, act.asks):
+            self.jobs.run(allowed, done, what=f"{act.label} {item.name}", lane=WRITE)
+
     def _cancel(self) -> None:
-        item = self.item
+        item = self.chosen
         if item is None:
             return
-        if item.state == RUNNING and self._asked != item.id:
-            self._asked = item.id
-            self.host.say(f"{item.kind} runs: x again cancels it, and nothing of it is written.", "warning")
+        asks = f"{item.kind} runs: x again cancels it, and nothing of it is written."
+        if not self._means_it("task_cancel", item, asks if item.state == RUNNING else ""):
             return
-        self._asked = ""
 
         def told(task: Task) -> None:
             words = "ends soon" if task.stopping else f"is {state_word(task)}"
@@ -143,8 +215,11 @@ nothing changed since."""
         self._change(item, "cancel", lambda engine: engine.tasks.cancel(item.id), told)
 
     def _retry(self) -> None:
-        item = self.item
+        item = self.chosen
         if item is None:
+            return
+        asks = "It may have come already: look there first. r again sends it."
+        if not self._means_it("task_retry", item, asks if may_have_come(item) else ""):
             return
 
         def told(task: Task) -> None:
@@ -191,14 +266,39 @@ nothing changed since."""
         )
 
 
+def row_key(row: Row) -> str:
+    """What a row is, across reloads."""
+    return row.id if isinstance(row, Task) else row if isinstance(row, str) else f"{row.group} {row.name}"
+
+
+def grouped(tasks: Sequence[Task], stands: Sequence[StandingRow]) -> tuple[Row, ...]:
+    """Put what runs and waits first, then what stands there, then what ended; without it there are no headings."""
+    if not stands:
+        return tuple(tasks)
+    groups: dict[str, list[Row]] = {"Running": [task for task in tasks if task.state in OPEN]}
+    for one in stands:
+        groups.setdefault(one.group, []).append(one)
+    groups["Done"] = [task for task in tasks if task.state in ENDED]
+    return tuple(row for name, rows in groups.items() if rows for row in (name, *rows))
+
+
+def standing(engine: Engine, settings: Settings, lane: str) -> tuple[StandingRow, ...]:
+    """Give what stands in the list and is no task, as the features have it."""
+    entries: Mapping[str, Feature] = load(_ENTRIES)()
+    places = [each.stands for each in entries.values() if each.stands]
+    return tuple(one for place in places for one in load(place)(engine, settings, lane))
+
+
 def _left(task: Task) -> Task:
     """A task as it is shown whose process died while it ran."""
     return task._replace(progress="interrupted") if task.state == RUNNING else task
 
 
-def words_of(task: Task) -> str:
-    """Give the words by which the filter finds a task."""
-    return f"{state_word(task)} {task.kind} {what_words(task)} {task.client}"
+def words_of(task: Row) -> str:
+    """Give the words by which the filter finds a row; a heading has none."""
+    if isinstance(task, StandingRow):
+        return f"{task.group} {task.name} {task.state} {task.words}"
+    return "" if isinstance(task, str) else f"{state_word(task)} {task.kind} {what_words(task)} {task.client}"
 
 
 def listed(engine: Engine) -> tuple[Task, ...]:

@@ -5,8 +5,8 @@ It is apart because it runs in a thread, where no widget may be touched.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import why_not_text
 from memtui.engine.model import AuditRecord, is_person
@@ -32,6 +32,47 @@ _SAID = (
 )
 _WIDE = 76
 """Cells from which on a row says who asked."""
+
+
+class StandingAct(NamedTuple):
+    """What a key does with something that stands there."""
+
+    label: str
+    """For the footer."""
+    does: Callable[[Engine], str]
+    """In a job of writes: does it, and says what is so now; may raise a `MemtuiError`."""
+    asks: str = ""
+    """What is asked first; the same key again does it. Empty: nothing."""
+
+
+class StandingRow(NamedTuple):
+    """What stands in the list of tasks and is none: a schedule, a budget, a place to which nothing can be sent."""
+
+    group: str
+    name: str
+    state: str
+    """One word."""
+    style: str
+    words: str
+    """It may hold hostile text; whoever draws it makes it safe."""
+    at: int | None
+    """The time of its last column, in milliseconds; None for none."""
+    shows: Callable[[Engine], Iterable[tuple[str, str]]]
+    """What is beside it, as `fields_page` takes it; asked for off the event loop."""
+    acts: Mapping[str, StandingAct] = {}
+    """By the id of the action of the view."""
+
+
+def standing_runs(one: StandingRow, width: int, clock: Clock) -> list[Piece]:
+    """Draw the row of what stands there."""
+    time = fit("" if one.at is None else stamp(one.at, clock.now), 6, right=True)
+    room = max(width - 10 - 18 - len(time) - 2, 4)
+    return [
+        (fit(one.state, 10), one.style),
+        (fit(clock.named(one.name), 16, plain=clock.ascii) + "  ", "name"),
+        (fit(clock.named(one.words), room, plain=clock.ascii), "problem" if one.style == "problem" else "description"),
+        ("  " + time, "dim"),
+    ]
 
 
 def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]:

@@ -58,12 +58,16 @@ async def opened(screen: Real) -> TasksView:
     return top
 
 
+def shown(view: TasksView) -> list[Task]:
+    return [one for one in view.rows.shown if isinstance(one, Task)]
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)])
 async def test_what_runs_and_waits_is_first_and_each_says_what_it_is_about(world: World, size: tuple[int, int]) -> None:
     async with real(world, size=size) as screen:
         with screen.real.tasks.lane("elsewhere"):
             view = await opened(screen)
-        assert [(task.state, task.kind) for task in view.rows.shown] == [
+        assert [(task.state, task.kind) for task in shown(view)] == [
             *(("running", "dream"), ("queued", "remember"), ("completed", "remember"), ("failed", "extract")),
         ]
         text = screen.text
@@ -93,7 +97,7 @@ async def test_what_was_asked_sent_and_replied_is_beside_it_and_harmless(world: 
 async def test_what_waits_is_cancelled_at_once_and_what_runs_when_it_is_pressed_twice(world: World) -> None:
     async with real(world) as screen:
         view = await opened(screen)
-        dream, waiting = view.rows.shown[:2]
+        dream, waiting = shown(view)[:2]
         await screen.press("x")
         assert "dream runs: x again cancels it" in screen.text
         await screen.press("j", "k", "x")
@@ -108,7 +112,7 @@ async def test_what_waits_is_cancelled_at_once_and_what_runs_when_it_is_pressed_
 async def test_what_failed_is_tried_again_and_what_is_done_is_not(world: World) -> None:
     async with real(world) as screen:
         view = await opened(screen)
-        failed = view.rows.shown[3]
+        failed = shown(view)[3]
         await screen.press("G", "k", "r")
         assert "It is done" in screen.text
         await screen.press("x")
@@ -167,4 +171,4 @@ async def test_read_only_looks_and_changes_nothing(world: World) -> None:
         view = await opened(screen)
         await screen.press("j", "x", "G", "r")
         states = [task.state for task in screen.real.tasks.all()]
-        assert sorted(states) == sorted(task.state for task in view.rows.shown)
+        assert sorted(states) == sorted(task.state for task in shown(view))
