@@ -14,7 +14,7 @@ from memtui.engine.changes.rules import EnginePart, Rules
 from memtui.engine.disk import fsio, paths
 from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
-from memtui.engine.look.roots import Roots
+from memtui.engine.look.roots import Roots, anywhere
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict, Root
 from memtui.engine.save.jobs import made_again
 from memtui.errors import BusyError, NotFoundError, StorageError
@@ -48,7 +48,7 @@ class Drafts(EnginePart):
 
         What the ledger cannot take goes into a file of its own.
         """
-        root = self._roots.find(draft.address.root)
+        root = anywhere(self._roots, draft.address.root)
         written = self._apart and self._write(root, draft)
         try:
             self._record(root, draft)
@@ -74,7 +74,7 @@ class Drafts(EnginePart):
         """
         self._apart = True
         drafts = tuple(self._open.values())
-        return not [draft for draft in drafts if not self._write(self._roots.find(draft.address.root), draft)]
+        return not [draft for draft in drafts if not self._write(anywhere(self._roots, draft.address.root), draft)]
 
     def _write(self, root: Root, draft: Draft) -> bool:
         """Put a draft into a file of its own; False when that cannot be written either."""
@@ -115,7 +115,8 @@ class Drafts(EnginePart):
             waiting = [one for one in unsaved.everything(self._ledger.directory) if one.of and one.text is not None]
         except OSError as error:
             raise paths.translate(error, "Reading the drafts") from error
-        roots = {fsio.real_path(root.path): root for root in self._roots.all()} if waiting else {}
+        known = (*self._roots.all(), *(one.root for one in self._roots.elsewhere.values()))
+        roots = {fsio.real_path(root.path): root for root in known} if waiting else {}
         found = []
         for one in waiting:
             assert one.of is not None
@@ -135,11 +136,11 @@ class Drafts(EnginePart):
             raise paths.translate(error, "Removing a draft") from error
 
     def _uid(self, address: Address) -> int:
-        return self._roots.uid(self._roots.find(address.root))
+        return self._roots.uid(anywhere(self._roots, address.root))
 
     def _keep_other_draft(self, uid: int, draft: Draft) -> None:
         """Put the unsaved text of another memtui on the memory's history before this one takes its place."""
-        root = self._roots.find(draft.address.root)
+        root = anywhere(self._roots, draft.address.root)
         for other in self._ledger.drafts.all({uid: root.id}):
             known = (draft.text, self._drafted.get(draft.address), *self._ledger.drafts.given)
             if other.address.path == draft.address.path and other.text not in known:
@@ -207,9 +208,9 @@ class Drafts(EnginePart):
     @made_again
     def save_conflict(self, found: OpenConflict) -> None:
         """Keep the decisions about a conflict; its texts are on the memory's history from here on."""
-        self._ledger.drafts.save_conflict(self._roots.uid(self._roots.find(found.address.root)), found)
+        self._ledger.drafts.save_conflict(self._roots.uid(anywhere(self._roots, found.address.root)), found)
         self._decided[found.address] = found.yours
 
     def conflict(self, address: Address) -> OpenConflict | None:
         """The conflict of a memory that is being decided; None when there is none, or a text of it was redacted."""
-        return self._ledger.drafts.conflict(self._roots.uid(self._roots.find(address.root)), address)
+        return self._ledger.drafts.conflict(self._roots.uid(anywhere(self._roots, address.root)), address)

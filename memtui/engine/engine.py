@@ -251,6 +251,9 @@ class Engine:
             NotFoundError: `E_NOT_FOUND`, `E_NO_ROOT`, `E_ROOT_MISSING`.
             RefusedError: `E_SYMLINK`, `E_NOT_REGULAR`, `E_TOO_BIG`, `E_PERMISSION`, ...
         """
+        there = self.roots.elsewhere.get(address.root)
+        if there is not None:
+            return there.read(address)
         handle = self.roots.reading(self.roots.find(address.root))
         found = handles.read(handle, paths.split(address.path), address)
         fsio.close(found.handle)
@@ -289,6 +292,9 @@ class Engine:
         Raises:
             RefusedError: a rule says no. BusyError: `E_LOCKED`. StorageError: the disk or the ledger failed.
         """
+        there = self.roots.elsewhere.get(address.root)
+        if there is not None:
+            return there.save(address, text.encode() if isinstance(text, str) else text, expected_sha256)
         return self.memories.save(address, text, expected_sha256, actor=actor, merge=merge, news_since=news_since)
 
     # --- parts

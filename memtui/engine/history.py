@@ -12,6 +12,7 @@ from memtui.diff.hunks import byte_lines
 from memtui.engine.approval import Approver
 from memtui.engine.changes.rules import EnginePart
 from memtui.engine.disk import paths
+from memtui.engine.look.roots import anywhere
 from memtui.engine.model import OUTSIDE, Actor, Address, AuditRecord, Operation, Version
 from memtui.engine.save.jobs import made_again
 from memtui.errors import MemtuiError, NotFoundError, StorageError
@@ -262,4 +263,4 @@ class History(EnginePart):
 
     def _place(self, address: Address) -> tuple[int, str]:
         """The ledger's id of a memory's root, and its path."""
-        return self._roots.uid(self._roots.find(address.root)), address.path
+        return self._roots.uid(anywhere(self._roots, address.root)), address.path

@@ -158,3 +158,5 @@ class Root(NamedTuple):
     """`memories` an agent writes, `instructions` people write for it, such as CLAUDE.md, `notes`, or `room`."""
     switched_off: str = ""
     """Where its agent is told to load none of it: `in ~/.claude/settings.json`; empty when nothing says so."""
+    host: str = ""
+    """The other machine it is on, where nothing of `path` is here; empty: this one."""

@@ -31,6 +31,7 @@ APART = re.compile(r"\bapart\b[^.]*\b(because|so that)\b")
 WORKBENCH = (
     "app",
     "background",
+    "hosts",
     "edit",
     "views",
     "browse",

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.disk import fsio, git, handles, paths
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from memtui.engine.disk.locks import RootLock
     from memtui.engine.ledger import Ledger
-    from memtui.engine.model import Draft, TrashEntry
+    from memtui.engine.model import Conflict, Draft, Saved, Snapshot, TrashEntry, Unchanged
     from memtui.engine.save.commit import Site
 
     Entry = TypeVar("Entry", AuditRecord, Draft, TrashEntry)
@@ -72,6 +72,24 @@ class Handles:
         for handle in self._open.values():
             handle.close()
         self._open.clear()
+
+
+class Elsewhere(Protocol):
+    """A root of another machine: its memories are read and saved there, each with what the engine raises here."""
+
+    root: Root
+
+    def read(self, address: Address) -> "Snapshot":
+        """Read a memory there; where it is not in reach, what was read last."""
+        ...
+
+    def kept(self, address: Address) -> "Snapshot | None":
+        """What was read or saved last; None: nothing, or it was gone."""
+        ...
+
+    def save(self, address: Address, data: bytes, expected: str | None) -> "Saved | Unchanged | Conflict":
+        """Save there, guarded."""
+        ...
 
 
 class OpenRoot(NamedTuple):
@@ -130,6 +148,8 @@ class Roots:
         self._tidy: set[tuple[int, int]] = set()
         """Roots, by generation and id in the ledger, in which the last change by this process came to its end."""
         self.problems: dict[str, list[Problem]] = {}
+        self.elsewhere: dict[str, Elsewhere] = {}
+        """Roots of other machines by id, which are none of `all`: only their texts, drafts and conflicts are here."""
         self.add(roots)
 
     def add(self, roots: Iterable[Root]) -> None:
@@ -177,6 +197,13 @@ class Roots:
             if found is None:
                 found = next((root for root in self._roots.values() if root_id in root.aliases), None)
         if found is None:
+            if root_id in self.elsewhere:
+                host = self.elsewhere[root_id].root.host
+                raise NotFoundError(
+                    f"{root_id} is on {host}: from here its memories are only read, edited and taken back.",
+                    code="E_NO_ROOT",
+                    hint=f"memtui --on={host} does the rest there.",
+                )
             from memtui.matching import meant
 
             near = meant(root_id, [name for root in self.all() for name in (root.id, *root.aliases)])
@@ -235,7 +262,7 @@ class Roots:
     def names(self) -> dict[int, str]:
         """Root ids by ledger id."""
         found: dict[int, str] = {}
-        for root in self.all():
+        for root in (*self.all(), *(one.root for one in tuple(self.elsewhere.values()))):
             try:
                 found[self.uid(root)] = root.id
             except MemtuiError:
@@ -440,6 +467,12 @@ class Roots:
                     if inside and included(root, inside) and (best is None or len(base) > best[0]):
                         best = (len(base), Address(root.id, inside))
         return self._checked(best[1]) if best else None
+
+
+def anywhere(roots: Roots, root_id: str) -> Root:
+    """A root by id, also one of another machine; see `Roots.find`."""
+    there = roots.elsewhere.get(root_id)
+    return there.root if there is not None else roots.find(root_id)
 
 
 def included(root: Root, path: str) -> bool:

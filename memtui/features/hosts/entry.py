@@ -21,7 +21,8 @@ FEATURE = Feature(
             "`memtui --on build ls` does any verb there and passes its exit status on; `memtui --on=build` opens the "
             "workbench there, in this terminal. A machine is `[hosts.NAME]` of the settings, reached by your own ssh, "
             "which must be able to log in without asking; memtui has to be installed there. Texts are read here; all "
-            "other paths are those of that machine. What you change there is by ssh:USER@MACHINE.",
+            "other paths are those of that machine. What you change there is by ssh:USER@MACHINE. The workbench shows "
+            "its memories below HOSTS: there they are read, edited and taken back.",
             "a list of machines: name, reached, project; test: one object: name, version, roots",
             does="memtui.features.hosts.verbs:host",
             rank=35,

@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Thread, Timer, current_thread, main_thread
-from typing import IO, NamedTuple
+from typing import IO, NamedTuple, TypeVar
 
 from memtui.engine.disk import fsio
 from memtui.errors import CODES, BusyError, MemtuiError, RefusedError, StorageError
@@ -33,6 +33,7 @@ SECONDS = 60.0
 AGAIN = (0.5, 2.0)
 """Seconds before a guarded change whose answer was lost is sent again."""
 _CHUNK = 1 << 16
+T = TypeVar("T")
 _LAST = 2_000
 _STATUSES = frozenset((*range(9), 130, 141))
 """What memtui ends with; another number is the program's that reaches it."""
@@ -166,14 +167,14 @@ def call(far: Far, take: Callable[[bytes], None], tell: Callable[[str], object] 
     return status
 
 
-def ask(host: HostAway, words: Sequence[str], *, seconds: float = SECONDS) -> Json:
-    """Have memtui there answer a question, which changes nothing, with one JSON document.
+def ask(host: HostAway, words: Sequence[str], *, given: bytes | None = None, seconds: float = SECONDS) -> Json:
+    """Have memtui there answer with one JSON document; without a text it is a question, which changes nothing.
 
     Raises:
         MemtuiError: what `call` raises; or what memtui there answers, with its code.
     """
     parts: list[bytes] = []
-    status = call(Far(host, ("--json", *words), None, seconds, reads=True), parts.append)
+    status = call(Far(host, ("--json", *words), given, seconds, reads=given is None), parts.append)
     try:
         found = json.loads(b"".join(parts))
         if not isinstance(found, dict):
@@ -188,7 +189,7 @@ def ask(host: HostAway, words: Sequence[str], *, seconds: float = SECONDS) -> Js
     return found
 
 
-def guarded(once: Callable[[], int], *, pause: Callable[[float], None] = time.sleep) -> int:
+def guarded(once: Callable[[], T], *, pause: Callable[[float], None] = time.sleep) -> T:
     """Make a guarded change, and again when its answer was lost: it is made once, whichever call made it.
 
     Raises:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import getpass
-import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from hashlib import sha256
 from typing import IO
 
 from memtui.engine.model import Actor, Finding
-from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memtui.errors import RefusedError, UsageError
 from memtui.features.hosts import asked, far
 from memtui.features.hosts.far import Far, ask, call, guarded, usable
 from memtui.features.hosts.reach import HostAway, host_named, hosts, words_for
+from memtui.features.hosts.there import refuse_taken_back, ssh_name
 from memtui.safe_text import visible
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
@@ -34,7 +33,6 @@ _RAW = ("view", "export", "context", "recall", "entries", "dream", "extract", "t
 """What prints bytes as they are where it is piped, here too; of all else only what is safe is passed on."""
 _READS = ("ls", "view", "search", "history", "blame", "diff", "trash", "status", "rules", "orphans", "log", "cost")
 """What changes nothing, whatever its options."""
-_NAME_LIMIT = 100
 
 
 def elsewhere(given: Call, verb: Verb | None, on: str, *, version: bool) -> int:
@@ -65,7 +63,8 @@ def elsewhere(given: Call, verb: Verb | None, on: str, *, version: bool) -> int:
     def once() -> int:
         parts.clear()
         if tries and text is not None:
-            _taken_back(host, words, given.args, sha256(text).hexdigest())
+            address, expected = given.args.need("address"), given.args.need("expect")
+            refuse_taken_back(host, words, address, expected, sha256(text).hexdigest())
         tries.append(None)
         limit, reads = None if live else far.ANSWER, not name or name in _READS
         return call(Far(host, asks, stream if text is None else text, limit=limit, reads=reads), take, given.out.say)
@@ -73,31 +72,6 @@ def elsewhere(given: Call, verb: Verb | None, on: str, *, version: bool) -> int:
     status = guarded(once) if name == "save" else once()
     _show(given.out, parts, raw=raw)
     return status
-
-
-def _taken_back(host: HostAway, words: Sequence[str], args: Arguments, ours: str) -> None:
-    """Keep a text from being saved over the undo of somebody there, when the answer to its first save was lost.
-
-    Raises:
-        ConflictError: it is among the versions there, and the file is the version again that it is to replace.
-    """
-    address, expected = args.need("address"), args.text("expect")
-    try:
-        items = ask(host, (*words, "history", "--", address)).get("items")
-    except RefusedError as error:
-        if error.code != NotFoundError.code:
-            raise
-        return
-    versions = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
-    if ours == expected or all(one.get("sha256") != ours for one in versions):
-        return
-    newest = "absent" if versions[0].get("operation") == "deleted" else versions[0].get("sha256")
-    if newest == expected:
-        raise ConflictError(
-            f"The connection to {host.name} was lost during the save, and {address} is again what you expect.",
-            unharmed="Your text is in its history there: it was saved and taken back, or is an older one.",
-            hint=f"memtui --on {host.name} history {address}; save it again if it is still wanted.",
-        )
 
 
 def _show(out: Output, parts: list[bytes], *, raw: bool, whole: bool = True) -> None:
@@ -129,10 +103,7 @@ def _show(out: Output, parts: list[bytes], *, raw: bool, whole: bool = True) -> 
 def writer(given: Call) -> str:
     """Say who changes there are by: this user on this machine, or the agent that runs the command; never `cli`."""
     found = acting(given.options)
-    if found != Actor("cli"):
-        return found.name
-    name = f"ssh:{getpass.getuser()}@{socket.gethostname()}"
-    return "".join(one if one.isprintable() else "_" for one in name)[:_NAME_LIMIT]
+    return found.name if found != Actor("cli") else ssh_name()
 
 
 def _workbench(given: Call, host: HostAway, words: list[str]) -> int:

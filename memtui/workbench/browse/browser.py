@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -109,6 +109,14 @@ class Awaited(NamedTuple):
     """The view it was asked for in, to go back to."""
 
 
+class RowSource(Protocol):
+    """Brings rows that are not on this machine."""
+
+    def find(self) -> None:
+        """Ask for them."""
+        ...
+
+
 T = TypeVar("T")
 
 
@@ -145,6 +153,7 @@ class BrowserScreen(KeyedScreen[None]):
     pinning: LatePart[PinKeys] = LatePart("browse.reviews:PinKeys")
     repointing: LatePart[ProjectMoves] = LatePart("browse.projects:ProjectMoves")
     projects: LatePart[Projects] = LatePart("browse.projects:Projects")
+    hosts: LatePart[RowSource] = LatePart("hosts:Hosts")
 
     def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], now: Callable[[], int]) -> None:
         super().__init__(table)

@@ -44,6 +44,9 @@ NEEDS_TARGET = frozenset(
 )
 """Actions that work on marks, on a memory, or on a folder."""
 
+NOT_AWAY = (NEEDS_MEMORY | NEEDS_TARGET | {"accept_root", "changes", "entries", "info", "new"}) - {"edit"}
+"""Actions that do nothing with a memory of another machine."""
+
 ELSEWHERE = {
     "entries": "views.entries",
     "blame": "views.blame",
@@ -154,6 +157,9 @@ class Commands:
         node = screen.memories.current
         if action.id == "resolve":
             return "" if screen.forest.totals.conflict or not screen.drafts_read else "There is no conflict."
+        root = screen.forest.root(node.root) if node is not None else None
+        if root is not None and root.host and action.id in NOT_AWAY:
+            return f"{action.label}: {root.host} is another machine; memtui --on={root.host} does that there."
         if action.id in NEEDS_MEMORY and (node is None or node.kind != MEMORY):
             return f"{action.label}: put the cursor on a memory first."
         if action.id == "entries" and node is not None:
@@ -272,6 +278,7 @@ class Commands:
         self._screen.say("Reading every folder again.")
         self._screen.bridge.reload()
         self._screen.projects.find(again=True)
+        self._screen.hosts.find()
 
     def _group_by(self) -> None:
         forest = self._screen.forest

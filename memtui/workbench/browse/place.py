@@ -191,6 +191,8 @@ class LastPlace:
         screen, place = self._screen, self._place
         screen.projects.all = place.projects and not screen.facts.demo
         screen.projects.find()
+        if screen.facts.settings.entries("hosts"):
+            screen.hosts.find()
         if place.mode != PREVIEW and not place.editing:
             screen.side.show_mode(place.mode)
         if place.editing[:1] == (MEMORY,) and len(place.editing) == 3:

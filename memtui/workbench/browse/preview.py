@@ -60,6 +60,12 @@ def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, 
         held: what to mark in it.
     """
     address = memory.address
+    there = engine.roots.elsewhere.get(address.root)
+    if there is not None:
+        kept, said = there.kept(address), f"Its text is on {there.root.host}."
+        if kept is None or kept.sha256 != memory.sha256:
+            return Shown(address, None, words_page(said, "enter reads and edits it here.", width=width))
+        return Shown(address, kept.sha256, text_page(kept.bytes, width, plain=plain))
     try:
         snapshot = engine.read(address)
     except NotFoundError:

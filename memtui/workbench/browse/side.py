@@ -172,7 +172,8 @@ class Side:
                     return
                 if len(self._pages) >= KEPT_PAGES:
                     self._pages.pop(next(iter(self._pages)))
-                self._pages[key] = shown
+                if shown.sha256 is not None:
+                    self._pages[key] = shown
                 self._give(shown)
 
             self._screen.bridge.run(
@@ -186,7 +187,10 @@ class Side:
     def _renew_info(self) -> None:
         """Say beside the text what changed without it: uses, pins, who looked."""
         memory = self.memory
-        if memory is not None and self._screen.panes.info_wanted and self._screen.panes.wide:
+        root = self._screen.forest.root(memory.address.root) if memory is not None else None
+        if root is not None and root.host:
+            self._screen.info_view.show(())
+        elif memory is not None and self._screen.panes.info_wanted and self._screen.panes.wide:
             self._read_info(memory, max(self._screen.info_view.room, 20), pane=True)
 
     def _read_info(self, memory: Memory, width: int, *, pane: bool = False) -> None:
@@ -372,7 +376,9 @@ class GroupWords:
         """What is said about a folder, root or scope."""
         forest = self._screen.forest
         deleted = forest.losses.below(node)
-        files = node.files if node.files or forest.others.counts(node) else None
+        root = forest.root(node.root) if node.root else None
+        asked = not (root is not None and root.host and forest.away[root.host].words)
+        files = node.files if node.files or (asked and forest.others.counts(node)) else None
         return cells.group_detail(files, node.bytes, node.signs, self._notes(node), width, deleted)
 
     def _scope_fields(self, node: Node) -> list[tuple[str, str]]:
@@ -383,7 +389,7 @@ class GroupWords:
                 fields += [
                     (f" {root.label or root.id}", ""),
                     ("   id", root.id),
-                    ("   folder", self._screen.side.short(root.path)),
+                    ("   folder", f"on {root.host}" if root.host else self._screen.side.short(root.path)),
                 ]
         return fields
 
@@ -401,7 +407,8 @@ class GroupWords:
         if not forest.others.counts(node):
             more = "Its memories are not read; enter reads them."
         moved = "g p moves them to where the project is now." if other is not None and other.gone else ""
-        notes = (self._screen.side.short(root.path + below), root.note, moved, more, self._screen.root_problem(root.id))
+        place = f"on {root.host}" if root.host else self._screen.side.short(root.path + below)
+        notes = (place, root.note, moved, more, self._screen.root_problem(root.id))
         return [note for note in notes if note]
 
     def _others_words(self, node: Node) -> str:

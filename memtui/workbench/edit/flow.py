@@ -169,6 +169,7 @@ class Editing:
             self._loaded,
             what=f"open {address}",
             otherwise=lambda error: self._unreadable(address, error),
+            lane=jobs.lane_of(address, READ),
             latest="editor-open",
             awaited=True,
         )
@@ -456,7 +457,7 @@ class Editing:
             lambda written: self._written(address, written, then),
             what=f"save {address}",
             otherwise=lambda error: self._not_saved(address, data, error),
-            lane=WRITE,
+            lane=jobs.lane_of(address, WRITE),
         )
 
     def _not_saved(self, address: Address, data: bytes, error: MemtuiError) -> None:

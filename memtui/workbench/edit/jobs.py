@@ -92,7 +92,8 @@ def load(engine: Engine, address: Address, *, read_only: bool) -> Loaded:
         MemtuiError: the memory cannot be read, for another reason than that it does not exist.
     """
     snapshot = read_or_none(engine, address)
-    root = engine.roots.find(address.root)
+    there = engine.roots.elsewhere.get(address.root)
+    root = there.root if there is not None else engine.roots.find(address.root)
     draft = next((draft for draft in engine.drafts.all() if draft.address == address), None)
     draft_base = b""
     if draft is not None and draft.base_sha256 is not None:
@@ -166,8 +167,19 @@ def refuse_vanished(engine: Engine, address: Address) -> None:
             ) from None
 
 
+def lane_of(address: Address, lane: str) -> str:
+    """The lane in which a memory is read or saved: each other machine has its own, for which nothing here waits."""
+    return address.root.partition(":")[0] if address.root.startswith("@") else lane
+
+
 def look(engine: Engine, address: Address, base_sha256: str | None) -> Found:
-    """Read what is on disk now; when nothing is, look whether it was moved to another name."""
+    """Read what is on disk now; when nothing is, look whether it was moved to another name.
+
+    Of another machine it is what was read or saved there last: a save finds out what is there by then.
+    """
+    there = engine.roots.elsewhere.get(address.root)
+    if there is not None:
+        return Found(there.kept(address), f"somebody on {there.root.host}", None)
     snapshot = read_or_none(engine, address)
     if snapshot is not None:
         return Found(snapshot, _writer(engine, address)[0], None)
@@ -309,6 +321,9 @@ def _writer(engine: Engine, address: Address) -> tuple[str, bool]:
 
     A text that an undo, or a restoring, brought back is whose it was before.
     """
+    there = engine.roots.elsewhere.get(address.root)
+    if there is not None:
+        return f"somebody on {there.root.host}", False
     try:
         memory = engine.rows.get(address)
     except NotFoundError:

@@ -118,6 +118,8 @@ def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> lis
         tail = "folder gone"
     elif (status := forest.statuses.get(node.root)) and status.unreadable and node.kind != FOLDER:
         tail = f"? {'partly ' if node.files else ''}unreadable"
+    elif (root := forest.root(node.root)) and root.host and node.kind != FOLDER:
+        tail = forest.away[root.host].words or tail
     room = columns.width - 2
     used = sum(len(text) for text, _ in sums)
     left_over = max(room - used - len(tail) - len(indent) - 4, 3)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from memtui.agents.layout import short_path
 from memtui.agents.projects import EMPTIED, ORPHANED
-from memtui.engine.model import SCOPES, Listing, Root
+from memtui.engine.model import SCOPES, Listing, Memory, Root
 from memtui.workbench.tree.nodes import OTHERS, SCOPE, UNSEEN, Key, Node
 
 INSTRUCTIONS = "instructions"
@@ -112,6 +112,15 @@ def root_words(root: Root, names: Mapping[str, str], says: str) -> str:
     if says == "agent" and label.casefold().startswith(agent):
         label = label[len(agent) :].lstrip(" ,")
     return f"{where}  {label}".rstrip()
+
+
+class Away(NamedTuple):
+    """What is known of another machine."""
+
+    roots: tuple[Root, ...]
+    rows: tuple[Memory, ...]
+    words: str = ""
+    """What its rows say in place of how much there is: that it is asked, or why it does not answer."""
 
 
 class Other(NamedTuple):

@@ -29,7 +29,7 @@ from memtui.workbench.tree.nodes import (
     sort_value,
     sum_up,
 )
-from memtui.workbench.tree.roots import INSTRUCTIONS, INSTRUCTIONS_KEY, Group, Others, groups, root_words
+from memtui.workbench.tree.roots import INSTRUCTIONS, INSTRUCTIONS_KEY, Away, Group, Others, groups, root_words
 
 PART = 500
 """Rows of a full list that are taken in at once."""
@@ -62,6 +62,8 @@ class Forest:
         """Scope to the name of the one the user stands in, such as the project's."""
         self.homes: dict[str, Node] = {}
         self.others = Others()
+        self.away: dict[str, Away] = {}
+        """Other machines, by name."""
         self.by_agent = False
         """Whether the groups at the top are agents instead of scopes."""
         self.instructions = True
@@ -138,13 +140,15 @@ class Forest:
         """Take in a full list as an update of what is there, a part at a time, so that only what differs is touched.
 
         Args:
-            roots: all of them.
-            memories: all of them.
+            roots: all of this machine.
+            memories: all of this machine.
             newer: left as they are; it may grow while parts are taken in.
 
         Yields:
             What each part did.
         """
+        roots = (*roots, *(root for one in self.away.values() for root in one.roots))
+        memories = (*memories, *(row for one in self.away.values() for row in one.rows))
         wanted = {root.id: root for root in roots if root.id not in self.others}
         if wanted != self._roots:
             self.load(wanted.values(), [one for one in memories if not self.others.hides(one.address.root)])
@@ -318,7 +322,7 @@ class Forest:
             return all(map(self.put_away, node.children.values()))
         root, status = self._roots.get(node.root), self.statuses.get(node.root)
         wrong = node.root in self.losses.vanished or self.losses.below(node) or (status is not None and status.problems)
-        return not wrong and root is not None and root.agent != BY_HAND
+        return not wrong and root is not None and root.agent != BY_HAND and not root.host
 
     def shows(self, address: Address) -> bool:
         """Whether a memory of this root would have a row: not one of a project nobody wants to see now."""

@@ -1,0 +1,224 @@
+"""The memories of another machine as the engine asks for them: listed once, read when opened, saved guarded.
+
+What comes back is hostile: only rows whose names can be names, of roots that were listed, texts by their own digest.
+"""
+
+from __future__ import annotations
+
+import getpass
+import re
+import socket
+from binascii import Error, a2b_base64
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+
+from memtui.engine import now_ms
+from memtui.engine.disk import paths
+from memtui.engine.model import Address, Conflict, Memory, Root, Saved, Snapshot, Unchanged
+from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
+from memtui.features.hosts.far import ask, guarded
+from memtui.features.hosts.reach import HostAway
+from memtui.wire.outcomes import Json
+from memtui.wire.times import parse_time
+
+MOST = 5_000
+"""Rows that are taken of one machine."""
+SCOPE = "hosts"
+"""The scope of its roots in the tree."""
+_SHA = re.compile(r"[0-9a-f]{64}")
+_NAME_LIMIT = 100
+_DESCRIPTION = 200
+
+
+def ssh_name() -> str:
+    """Say who changes there are by, where no agent asks: this user on this machine."""
+    name = f"ssh:{getpass.getuser()}@{socket.gethostname()}"
+    return "".join(one if one.isprintable() else "_" for one in name)[:_NAME_LIMIT]
+
+
+def listed(host: HostAway) -> tuple[tuple[Root, ...], tuple[Memory, ...]]:
+    """Ask for the memories of another machine, and give them with their roots: `@build:memtui:global`.
+
+    Raises:
+        MemtuiError: what `ask` raises.
+    """
+    items = ask(host, (*_project(host), "ls")).get("items")
+    found = [_row(host.name, one) for one in (items if isinstance(items, list) else [])[:MOST] if isinstance(one, dict)]
+    rows = tuple(row for row in found if row is not None)
+    ids = dict.fromkeys(row.address.root for row in rows)
+    return tuple(root_of(host.name, one) for one in ids), rows
+
+
+def root_of(host: str, root_id: str, note: str = "") -> Root:
+    """Make the root of a machine that has this id here; `note` is one sentence about it."""
+    return Root(root_id, f"/{root_id}", SCOPE, SCOPE, root_id, note=note, host=host)
+
+
+def _row(host: str, item: Json) -> Memory | None:
+    """Make a row of what was answered; None: it is none."""
+    root, path, digest = (item.get(key) for key in ("root", "path", "sha256"))
+    if not (isinstance(root, str) and isinstance(path, str) and 0 < len(root) <= _NAME_LIMIT and "/" not in root):
+        return None
+    if not (isinstance(digest, str) and _SHA.fullmatch(digest)):
+        return None
+    try:
+        paths.split(path)
+    except MemtuiError:
+        return None
+    size, pinned = item.get("bytes"), item.get("pinned") is True
+    texts = {key: str(item.get(key) or "")[:_DESCRIPTION] for key in ("modified_at", "description", "agent", "actor")}
+    at = parse_time(texts["modified_at"], 0) or 0
+    return Memory(
+        Address(f"@{host}:{root}", path),
+        SCOPE,
+        texts["agent"],
+        size if isinstance(size, int) and 0 <= size < 1 << 40 else 0,
+        at,
+        digest,
+        texts["description"],
+        pinned,
+        actor=texts["actor"] or "outside",
+    )
+
+
+def _project(host: HostAway) -> tuple[str, ...]:
+    return ("--project", host.project) if host.project else ()
+
+
+class FarRoot:
+    """One root of another machine."""
+
+    def __init__(self, root: Root, host: HostAway, saved: Callable[[Snapshot | None, Snapshot], object]) -> None:
+        """Take where it is.
+
+        Args:
+            root: as the tree has it.
+            host: the machine.
+            saved: told of a save, in its thread: what was there, and what is now.
+        """
+        self.root, self._host, self._saved = root, host, saved
+        self._kept: dict[Address, Snapshot] = {}
+        self._lost: dict[Address, str] = {}
+        """The digests of texts that were sent and of which nobody knows whether they arrived."""
+
+    def kept(self, address: Address) -> Snapshot | None:
+        """What was read or saved last."""
+        return self._kept.get(address)
+
+    def read(self, address: Address) -> Snapshot:
+        """Read a memory there; where it is not in reach, what was read last.
+
+        Raises:
+            NotFoundError: it is not there.
+            MemtuiError: what `ask` raises.
+        """
+        try:
+            return self._ask(address)
+        except BusyError:
+            if (kept := self._kept.get(address)) is None:
+                raise
+            return kept
+
+    def _ask(self, address: Address) -> Snapshot:
+        try:
+            answer = ask(self._host, (*_project(self._host), "view", "--", self._theirs(address)))
+        except RefusedError as error:
+            if error.code == NotFoundError.code:
+                self._kept.pop(address, None)
+                raise NotFoundError(error.message) from None
+            raise
+        text, packed = answer.get("text"), answer.get("base64")
+        try:
+            data = text.encode() if isinstance(text, str) else a2b_base64(str(packed).encode(), strict_mode=True)
+        except (Error, UnicodeEncodeError):
+            raise StorageError(f"{self._host.name} gave no text for {address}.", code="E_REMOTE") from None
+        return self._keep(address, data)
+
+    def _keep(self, address: Address, data: bytes) -> Snapshot:
+        self._kept[address] = found = Snapshot(address, data, sha256(data).hexdigest(), now_ms())
+        return found
+
+    def _theirs(self, address: Address) -> str:
+        return f"{address.root.removeprefix(f'@{self._host.name}:')}/{address.path}"
+
+    def save(self, address: Address, data: bytes, expected: str | None) -> Saved | Unchanged | Conflict:
+        """Save, guarded, and tell of it; see `write`."""
+        before = self._kept.get(address)
+        done = self.write(address, data, expected)
+        if isinstance(done, Saved):
+            self._saved(before, self._kept[address])
+        return done
+
+    def write(self, address: Address, data: bytes, expected: str | None) -> Saved | Unchanged | Conflict:
+        """Save a text if what is there still is the version the edit started from; once, whatever is lost on the way.
+
+        Raises:
+            BusyError: `E_OFFLINE`: it is not in reach; nothing is sent by itself later.
+            MemtuiError: what `ask` raises.
+        """
+        ours, wanted, project = sha256(data).hexdigest(), expected or "absent", _project(self._host)
+        theirs = self._theirs(address)
+        words = (*project, "--actor", ssh_name(), "save", f"--expect={wanted}", "--file=-", "--", theirs)
+
+        def once() -> Json:
+            if self._lost.get(address) == ours:
+                refuse_taken_back(self._host, project, theirs, wanted, ours)
+            self._lost[address] = ours
+            return ask(self._host, words, given=data)
+
+        try:
+            done = guarded(once)
+        except BusyError as error:
+            if error.code != "E_OFFLINE":
+                raise
+            host = self._host
+            unharmed = "It may have arrived; ctrl+s again sends it once more, and it is saved once."
+            raise BusyError(
+                error.message, code=error.code, unharmed=unharmed, hint=f"Look whether this works: {host.shown}"
+            ) from None
+        except MemtuiError as error:
+            self._lost.pop(address, None)
+            now = self._now(address) if error.code == ConflictError.code else None
+            if error.code != ConflictError.code or (now.sha256 if now else None) == expected:
+                raise
+            return Conflict(address, now.sha256 if now else None, expected, ours, "")
+        self._lost.pop(address, None)
+        self._keep(address, data)
+        return Unchanged(address, ours) if done.get("result") == "unchanged" else Saved(address, ours, expected, "")
+
+    def _now(self, address: Address) -> Snapshot | None:
+        try:
+            return self._ask(address)
+        except NotFoundError:
+            return None
+
+
+def refuse_taken_back(host: HostAway, words: Sequence[str], address: str, expected: str, ours: str) -> None:
+    """Keep a text from being saved over the undo of somebody there, when the answer to its first save was lost.
+
+    Args:
+        host: where.
+        words: global options of the command line.
+        address: the memory, as that machine names it.
+        expected: the version the edit started from, or `absent`.
+        ours: the digest of the text.
+
+    Raises:
+        ConflictError: it is among the versions there, and the file is the version again that it is to replace.
+    """
+    try:
+        items = ask(host, (*words, "history", "--", address)).get("items")
+    except RefusedError as error:
+        if error.code != NotFoundError.code:
+            raise
+        return
+    versions = [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+    if ours == expected or all(one.get("sha256") != ours for one in versions):
+        return
+    newest = "absent" if versions[0].get("operation") == "deleted" else versions[0].get("sha256")
+    if newest == expected:
+        raise ConflictError(
+            f"The connection to {host.name} was lost during the save, and {address} is again what you expect.",
+            unharmed="Your text is in its history there: it was saved and taken back, or is an older one.",
+            hint=f"memtui --on {host.name} history {address}; save it again if it is still wanted.",
+        )
