@@ -54,6 +54,8 @@ class Task(NamedTuple):
     """`manual` or `auto`."""
     stopping: bool = False
     """Somebody cancelled it while it ran."""
+    undone: bool = False
+    """What it wrote was taken back."""
 
     def is_anothers(self, who: str) -> bool:
         """Whether who is no person, and another asked for it: what it writes is of whoever asked, so they are asked."""

@@ -22,6 +22,7 @@ UNKNOWN = "outside memtui"
 ANOTHER = "another window of yours"
 """A person who did something, to the same person elsewhere."""
 _OURS = {"lifecycle": "memtui", "recovery": "memtui", "tool": "memory tool", "http": "HTTP client"}
+_OURS |= {"command": "your worker", "model": "a model"}
 """What wrote that has no name of its own, by what its actor begins with."""
 _DOORS = ("mcp", "http", "agent", "tool")
 _NOBODY = ("files", "memtui", "agents-md")

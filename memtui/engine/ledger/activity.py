@@ -14,6 +14,19 @@ HELD_UP_MS = 5_000
 """How long a change may be in the making before those behind it are told."""
 
 
+def taken_back(database: Database, first: int) -> Collection[int]:
+    """The transactions from this one on that were taken back, and not done again since."""
+    found: set[int] = set()
+    for number, what in database.rows(
+        "SELECT id, reverses FROM txns WHERE id >= ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC",
+        (first,),
+        kinds="ii",
+    ):
+        if number not in found:
+            found.add(what)
+    return found
+
+
 class ActivityTable:
     """Operations and the trash."""
 
@@ -27,14 +40,7 @@ class ActivityTable:
 
         What was undone and done again stands; so does what an undo could not take back.
         """
-        reversed_: set[int] = set()
-        for number, what in self._database.rows(
-            "SELECT id, reverses FROM txns WHERE id >= ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC",
-            (first,),
-            kinds="ii",
-        ):
-            if number not in reversed_:
-                reversed_.add(what)
+        reversed_ = taken_back(self._database, first)
         sizes: dict[int, tuple[int, int]] = {
             number: (count, gone)
             for number, count, gone in self._database.rows(

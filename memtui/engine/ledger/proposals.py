@@ -16,6 +16,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from memtui.engine.disk import fsio
+from memtui.engine.ledger.activity import taken_back
 from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention, Step, Write
@@ -157,14 +158,7 @@ class ProposalTable:
         applied: dict[int, int] = dict(
             self._database.rows("SELECT id, txn FROM proposals WHERE txn NOT NULL AND steps != ''", kinds="ii")
         )
-        undone: set[int] = set()
-        for number, what in self._database.rows(
-            "SELECT id, reverses FROM txns WHERE id > ? AND reverses NOT NULL AND effective = 1 ORDER BY id DESC",
-            (min(applied.values(), default=1 << 62),),
-            kinds="ii",
-        ):
-            if number not in undone:
-                undone.add(what)
+        undone = taken_back(self._database, min(applied.values(), default=1 << 62))
         return frozenset(number for number, txn in applied.items() if txn in undone)
 
     def turn(self, db: apsw.Connection) -> str:

@@ -15,6 +15,7 @@ from uuid import uuid4
 import apsw
 
 from memtui.engine.disk.locks import RootLock
+from memtui.engine.ledger.activity import taken_back
 from memtui.engine.ledger.cursors import CursorTable, SessionCursor
 from memtui.engine.ledger.database import DAY_MS, Database, Row, checked
 from memtui.engine.ledger.proposals import ProposalTable
@@ -409,7 +410,10 @@ class TaskTable:
 
     def _tasks(self, where: str, *values: str | int) -> tuple[Task, ...]:
         rows = self._database.rows(f"SELECT {_TASK} FROM tasks WHERE {where}", values, kinds=_TASK_KINDS)
-        return tuple(map(_task, rows))
+        found = tuple(map(_task, rows))
+        wrote = [int(task.txn) for task in found if task.txn is not None]
+        back = taken_back(self._database, min(wrote)) if wrote else ()
+        return tuple(task._replace(undone=task.txn is not None and int(task.txn) in back) for task in found)
 
 
 def _task(row: Row) -> Task:

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
+from memtui.features.actors import who_words
 from memtui.features.recall.find import recall
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import Known, RememberPlan, RememberRequest, plan_remember
-from memtui.features.remember.work import KIND, enqueue
+from memtui.features.remember.work import KIND, NONE, enqueue
 from memtui.features.tasks.verbs import waited
 from memtui.features.transfer.view import index_details
 from memtui.mask import shown_parts
@@ -145,11 +146,13 @@ come back; a paste keeps its lines. `Why:` and `How to apply:` behind a sentence
         elif found is not None:
             look = Look(max(self.app.size.width - 2, 20), plain=self._plain)
             made, index = found.changes[0], found.changes[1:]
+            may = f"; {who_words(self._worker)} may put it into a memory like it instead"
+            who = ", worker none" if self._worker == NONE else may
             span = (len(made.before) if made.after.startswith(made.before) else 0, len(made.after))
             added, (shown,) = made.after[span[0] :], shown_parts(made.after, [span])
             lines = [
                 [(" lands in ", "dim"), (str(found.address), "heading")],
-                [(f" type {found.fact.type}, worker {self._worker}", "dim")],
+                [(f" type {found.fact.type}{who}", "dim")],
                 *(list(line.runs) for line in text_page(added, look.width, shown=shown, plain=look.plain)),
                 *index_details(index, look),
             ]

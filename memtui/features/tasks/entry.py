@@ -25,7 +25,8 @@ _VERBS = (
         " can be retried for 7 days. An agent cancels and retries only what it asked for itself."
         " --all-projects lists the tasks of all projects.",
         "a list of tasks: id, number, workspace, kind, state, stopping, client, trigger, request, created, updated,"
-        " not_before, attempt, progress, planned, txn, result, error; with an action one of them, for show with runs",
+        " not_before, attempt, progress, planned, txn, undone, result, error; with an action one of them, for show with"
+        " runs",
         does="memtui.features.tasks.verbs:tasks",
         rank=72,
     ),
@@ -48,6 +49,7 @@ _VERBS = (
 _ACTIONS = (
     action("task_cancel", "x", "cancel", "Cancel the task; one that runs is asked about first.", "tasks", writes=True),
     action("task_retry", "r", "retry", "Try again what failed or was cancelled.", "tasks", writes=True),
+    action("dream", "D", "dream", "Look for what can be tidied up; says who looks first.", "tasks", writes=True),
     action("task_diff", "w", "difference", "Show how what the task wrote differs from what was there.", "tasks"),
 )
 
@@ -57,13 +59,13 @@ FEATURE = Feature(
         "tasks",
         "0",
         "Tasks",
-        "Show what memtui does in the background.",
+        "Show what memtui does in the background, and begin a dream.",
         "memtui.features.tasks.view:TasksView",
         (
-            *("read_text", "task_cancel", "task_retry", "task_diff", "next_hunk", "previous_hunk"),
+            *("read_text", "dream", "task_cancel", "task_retry", "task_diff", "next_hunk", "previous_hunk"),
             *("filter", "reload"),
         ),
-        ("read_text", "task_cancel", "task_retry", "task_diff", "filter"),
+        ("read_text", "task_cancel", "task_retry", "task_diff", "dream", "filter"),
     ),
     actions=_ACTIONS,
     verbs=_VERBS,

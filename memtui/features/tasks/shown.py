@@ -17,7 +17,9 @@ def state_word(task: Task) -> str:
     """Say how a task is, in one word."""
     if task.state == RUNNING and task.stopping:
         return "stopping"
-    return "done" if task.state == COMPLETED else task.state
+    if task.state == COMPLETED:
+        return "undone" if task.undone else "done"
+    return task.state
 
 
 def what_words(task: Task) -> str:
@@ -85,6 +87,7 @@ def task_json(task: Task) -> Json:
         "progress": task.progress,
         "planned": task.plan is not None,
         "txn": task.txn,
+        "undone": task.undone,
         "result": None if task.result is None else dict(task.result),
         "error": error if task.state != COMPLETED else None,
     }

@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
+from memtui.config.read import reread
 from memtui.engine.model import Done, is_person
 from memtui.engine.task import CANCELLED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Task
 from memtui.errors import MemtuiError, RefusedError
+from memtui.features.actors import who_words
 from memtui.features.feature import Feature, load
 from memtui.features.host import WRITE, Host
 from memtui.features.tasks import view_rows
 from memtui.features.tasks.glance import is_held
+from memtui.features.tasks.lanes import refuse_off
 from memtui.features.tasks.shown import may_have_come, state_word, what_words
 from memtui.features.tasks.view_rows import StandingAct, StandingRow
 from memtui.features.tasks.workspace import workspace_of
@@ -26,6 +29,7 @@ from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.words import partly_done
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
+from memtui.ui.widgets.prompts import Question
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -38,6 +42,7 @@ _ENTRIES = "memtui.features.table:entries"
 """The table stands above all features, so it is named here and not imported."""
 Row = Task | StandingRow | str
 """A task, what else stands there, or the heading of a group."""
+DREAM = "dream"
 
 
 class TasksView(ListView[Row]):
@@ -47,11 +52,11 @@ class TasksView(ListView[Row]):
     HELP = """What memtui does in the background: first what runs and what waits, then what ended, newest first; tasks
 of other projects are marked elsewhere. Beside a row stands what was asked, what a worker was sent and replied, and
 what came of it, to the byte; enter goes there. x cancels: what waits at once, what runs when it is pressed twice; r
-tries again what failed or was cancelled. w shows the difference of what a task wrote, and u takes that back, where
-nothing changed since. Where the settings have schedules, budgets or deliveries, they stand there as well: x pauses a
-schedule or has it run again, r runs it now."""
+tries again what failed or was cancelled. D begins a dream, once you agree who looks. w shows the difference of what a
+task wrote, and u takes that back, where nothing changed since. Where the settings have schedules, budgets or
+deliveries, they stand there as well: x pauses a schedule or has it run again, r runs it now."""
     NO_MATCH = "No task matches"
-    EMPTY = ("There are no tasks.", "memtui remember makes one, and so do requests over HTTP.")
+    EMPTY = ("There are no tasks.", "m makes one, D a dream, and so do requests over HTTP.")
 
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(row_key, words_of))
@@ -62,6 +67,7 @@ schedule or has it run again, r runs it now."""
         self._asked = ("", "")
         """The action and the row of which the user was asked whether they mean it."""
         self._does |= {
+            "dream": self._ask_to_dream,
             "task_cancel": self._cancel,
             "task_retry": self._retry,
             "task_diff": self._show_difference,
@@ -227,6 +233,40 @@ schedule or has it run again, r runs it now."""
             self.load()
 
         self._change(item, "retry", lambda engine: engine.tasks.retry(item.id), told)
+
+    def _ask_to_dream(self) -> None:
+        """Say who would look at the memories, as the settings are now, and dream once the person agrees."""
+        host, place = self.host, self.host.surroundings
+        if place is None:
+            host.say("memtui knows of no project here.", "warning")
+            return
+        lane = workspace_of(place).id
+
+        def who(_: Engine) -> str:
+            settings = reread(host.settings)
+            refuse_off(settings, DREAM)
+            worker = settings.lifecycle_worker
+            return "rules alone" if worker == "none" else f"rules, then by {who_words(worker)}, which gets memories"
+
+        def asked(who: str) -> None:
+            hint: Line = [("enter yes  esc no ", "dim")]
+            self.ask(Question(f"Dream by {who}? ", "", agreed, self.close_prompt, hint=lambda _: hint))
+
+        def agreed(_: str) -> None:
+            self.close_prompt()
+            client = self.jobs.actor.name
+            self.jobs.run(
+                lambda engine: engine.tasks.enqueue(DREAM, lane, client, {}, trigger="manual"),
+                told,
+                what=DREAM,
+                lane=WRITE,
+            )
+
+        def told(_: Task) -> None:
+            host.say("It dreams while you work; 3 shows what it proposes.", "good")
+            self.load()
+
+        self.jobs.run(who, asked, what=DREAM, awaited=True)
 
     def _change(self, item: Task, act: str, job: Callable[[Engine], Task], then: Callable[[Task], None]) -> None:
         who = self.jobs.actor.name

@@ -85,7 +85,7 @@ def task_runs(task: Task, width: int, clock: Clock, *, lane: str) -> list[Piece]
     room = max(width - 20 - cell_width(tail) - len(time) - 1, 4)
     words = clock.named(what_words(task))
     return [
-        (fit(state_word(task), 10), _STYLES.get(task.state, "name")),
+        (fit(state_word(task), 10), "dim" if task.undone else _STYLES.get(task.state, "name")),
         (fit(task.kind, 10), "strong" if task.state == RUNNING else "name"),
         (fit(words, room, plain=clock.ascii), "problem" if task.state == FAILED else "description"),
         (" " + tail, "agent"),

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from memtui.config.read import load_settings, read_environment
+from memtui.config.surroundings import surroundings_from
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Write
 from memtui.engine.task import Run, Task, steps_json
@@ -146,6 +148,7 @@ async def test_what_a_task_wrote_is_shown_as_a_difference_and_taken_back_as_one_
         await screen.press("]", "escape", "u")
         await screen.until(lambda: world.disk() == {"newer.md": b"newer\n"})
         await screen.until_text("Took back")
+        await screen.until_text("undone    remember  notes/a.md, notes/b.md")
 
 
 async def test_what_was_changed_since_stays_and_is_said(world: World) -> None:
@@ -172,3 +175,25 @@ async def test_read_only_looks_and_changes_nothing(world: World) -> None:
         await screen.press("j", "x", "G", "r")
         states = [task.state for task in screen.real.tasks.all()]
         assert sorted(states) == sorted(task.state for task in shown(view))
+
+
+async def test_a_dream_begins_once_a_person_agrees_by_whom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMTUI_HOME", str(tmp_path / "home"))
+    settings = load_settings(read_environment())
+    place = surroundings_from(settings, cwd=str(tmp_path))
+    async with real(World(tmp_path), size=(80, 24), surroundings=place, settings=settings) as screen:
+        await opened(screen)
+        await screen.press("D")
+        await screen.until_text("Dream by rules alone?")
+        await screen.press("escape")
+        assert screen.real.tasks.all() == ()
+        Path(settings.config_file).write_text('[lifecycle]\nworker = "claude"\n')
+        await screen.press("D")
+        await screen.until_text("Dream by rules, then by claude, which gets memories?")
+        await screen.press("enter")
+        await screen.until_text("queued    dream")
+        (task,) = screen.real.tasks.all()
+        assert (task.kind, task.client, task.trigger) == ("dream", "tui", "manual")
+        Path(settings.config_file).write_text('[lifecycle]\ndream = "off"\n')
+        await screen.press("D")
+        await screen.until_text("dream is switched off.")

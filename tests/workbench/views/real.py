@@ -79,14 +79,18 @@ class Real(Shown):
 
 @asynccontextmanager
 async def real(
-    world: World, *, size: tuple[int, int] = (120, 40), read_only: bool = False, **facts: Any
+    world: World,
+    *,
+    size: tuple[int, int] = (120, 40),
+    read_only: bool = False,
+    settings: Settings | None = None,
+    **facts: Any,
 ) -> AsyncIterator[Real]:
     """Run the workbench until its rows are fresh."""
     engine = world.engine(read_only=read_only)
     bridge = Bridge(engine, actor=ME, read_only=read_only, clock=world.clock)
-    app = MemtuiApp(
-        bridge, Facts(Settings(DIRECTORIES, "/home/ann"), engine.roots.all(), listing=engine.rows.list(), **facts)
-    )
+    settings = settings or Settings(DIRECTORIES, "/home/ann")
+    app = MemtuiApp(bridge, Facts(settings, engine.roots.all(), listing=engine.rows.list(), **facts))
     async with app.run_test(size=size) as pilot:
         running = Real(app, pilot, cast("Any", engine))
         running.real, running.world = engine, world
