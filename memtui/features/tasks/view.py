@@ -246,7 +246,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             settings = reread(host.settings)
             refuse_off(settings, DREAM)
             worker = settings.lifecycle_worker
-            return "rules alone" if worker == "none" else f"rules, then by {who_words(worker)}, which gets memories"
+            return "rules alone" if worker == "none" else f"rules and {who_words(worker)}, which gets memories"
 
         def asked(who: str) -> None:
             hint: Line = [("enter yes  esc no ", "dim")]

@@ -17,6 +17,7 @@ from memtui.config.read import read_environment
 from memtui.engine.disk.locks import RootLock
 from memtui.engine.task import Run
 from memtui.errors import BusyError, MemtuiError, RefusedError
+from memtui.features.actors import who_words
 from memtui.features.workers.command import PROGRAMS, SECONDS, WorkerPlace, answer, own, probe
 from memtui.features.workers.reply import Reply, ReplyOperation, read_reply
 
@@ -97,7 +98,7 @@ def ask(working: Working, asks: Callable[[], Sequence[WorkerPrompt]], kind: str)
                 refuse_more(engine, working.workspace.id, working.now, number)
                 prompt = first._replace(limits=first.limits._replace(most=most))
                 of = f", part {number + 1} of {len(prompts)}" if len(prompts) > 1 else ""
-                working.progress(f"{worker} is asked{of}")
+                working.progress(f"{who_words(worker)} is asked{of}")
                 sent.append(prompt.sent)
                 replies.append((prompt, _replied(working, prompt, place, sent, heard)))
     except MemtuiError as refused:

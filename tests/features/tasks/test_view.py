@@ -189,7 +189,7 @@ async def test_a_dream_begins_once_a_person_agrees_by_whom(tmp_path: Path, monke
         assert screen.real.tasks.all() == ()
         Path(settings.config_file).write_text('[lifecycle]\nworker = "claude"\n')
         await screen.press("D")
-        await screen.until_text("Dream by rules, then by claude, which gets memories?")
+        await screen.until_text("Dream by rules and claude, which gets memories?")
         await screen.press("enter")
         await screen.until_text("queued    dream")
         (task,) = screen.real.tasks.all()
