@@ -236,11 +236,10 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
 
     def _ask_to_dream(self) -> None:
         """Say who would look at the memories, as the settings are now, and dream once the person agrees."""
-        host, place = self.host, self.host.surroundings
-        if place is None:
+        host, lane = self.host, self._lane
+        if not lane:
             host.say("memtui knows of no project here.", "warning")
             return
-        lane = workspace_of(place).id
 
         def who(_: Engine) -> str:
             settings = reread(host.settings)
