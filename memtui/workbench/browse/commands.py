@@ -118,9 +118,9 @@ class Commands:
             "strip": self._strip,
             "page_next": lambda: screen.side.finding.step(1),
             "page_previous": lambda: screen.side.finding.step(-1),
-            "preview_down": lambda: screen.page_view.scroll_rows(3),
-            "preview_up": lambda: screen.page_view.scroll_rows(-3),
-            "reveal": lambda: screen.say(screen.page_view.turn_masks()),
+            "preview_down": lambda: screen.side.scroll(3),
+            "preview_up": lambda: screen.side.scroll(-3),
+            "reveal": self._reveal,
             "zoom": self._zoom,
             "themes": lambda: self.open_palette(self.theme_commands(), beside=f"Theme: {screen.app.theme}"),
         }
@@ -227,6 +227,11 @@ class Commands:
             screen.panes.rearrange(zoom="")
         else:
             screen.panes.rearrange(zoom="left" if screen.focused is screen.memories else "right")
+
+    def _reveal(self) -> None:
+        if self._screen.panes.layout.detail:  # the few lines below the tree are always masked
+            self._pane(1)
+        self._screen.say(self._screen.page_view.turn_masks())
 
     def _back(self) -> None:
         """One step back: the newest thing that was opened or chosen goes; never quits."""

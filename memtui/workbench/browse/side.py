@@ -354,8 +354,15 @@ class Side:
             style = "warning" if self._held.over else "name"
             lines.append([(f" {self._held.words}  ", style), ("E", "key"), (" lists them", "dim")])
         if self.shown is not None and self.shown.address == node.memory.address:
-            lines += [list(line.runs) for line in self.shown.page[: max(height - len(lines), 0)]]
+            page, room = self.shown.page, max(height - len(lines), 0)
+            top = max(0, min(self._screen.page_view.top, len(page) - room))
+            lines += [list(line.runs) for line in page[top : top + room]]
         return lines[:height]
+
+    def scroll(self, rows: int) -> None:
+        """Scroll the text by so many lines, also where it stands below the tree."""
+        self._screen.page_view.scroll_rows(rows)
+        self._screen.chrome.update("detail")
 
 
 class GroupWords:

@@ -131,6 +131,21 @@ async def test_a_terminal_made_smaller_keeps_what_is_typed_into(size: tuple[int,
 # The text beside the tree
 
 
+async def test_the_text_below_the_tree_scrolls_and_opens_to_be_unmasked() -> None:
+    lines = [f"line {number}" for number in range(40)] + ["password: hunter-2-Battery9"]
+    async with shown(engine_with({"memtui:global/style/code.md": "\n".join(lines)}), size=(80, 24)) as screen:
+        await screen.until(lambda: "line 0" in screen.text)
+        await screen.press("J", "J")
+        await screen.until(lambda: "line 6" in screen.text and "line 0" not in screen.text)
+        await screen.press("K")
+        await screen.until(lambda: "line 3" in screen.text)
+        await screen.press(*["J"] * 13)
+        await screen.until(lambda: "password: " in screen.text)
+        assert "Battery9" not in screen.text
+        await screen.press("V")
+        await screen.until(lambda: "Battery9" in screen.text)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)])
 async def test_all_that_is_known_about_a_folder_or_root_is_shown(size: tuple[int, int]) -> None:
     note = " ".join(f"word{n}" for n in range(24))
