@@ -121,7 +121,8 @@ class Problem(NamedTuple):
 
     code: str
     """A key of `errors.CODES`, `being-written`, `clash`, `look-alike`, `over-agent-limit`, `front-matter`, `generated`,
-    `protected`, `truncated`, `unreviewed`, `conflict-markers`, `hidden-characters`, `no-memory` or `open-private`."""
+    `protected`, `truncated`, `unreviewed`, `conflict-markers`, `hidden-characters`, `no-memory`, `open-private` or
+    `withheld`."""
     text: str
     """One sentence. May hold hostile text."""
 

@@ -9,10 +9,12 @@ from typing import NamedTuple
 
 from memtui import markers
 from memtui.engine import Engine
-from memtui.engine.model import BROUGHT, SCOPES, Address, Memory, Root, RootStatus
+from memtui.engine.model import BROUGHT, SCOPES, Address, Memory, Problem, Root, RootStatus
 from memtui.engine.policy import ARCHIVE
-from memtui.errors import MemtuiError
+from memtui.errors import MemtuiError, RefusedError
 from memtui.given import renamed
+
+WITHHELD = Problem("withheld", "You withhold it, or an entry of it, from agents: none is given it unasked.")
 
 
 class ScopeListing(NamedTuple):
@@ -61,6 +63,20 @@ def _no_memory(row: Memory) -> bool:
     return any(one.code == "no-memory" for one in row.problems)
 
 
+def is_person(engine: Engine) -> bool:
+    """Whether what is withheld from agents may be shown: not where an agent runs the screen or the command."""
+    with suppress(RefusedError):
+        engine.redaction.require_person("see what is withheld")
+        return True
+    return False
+
+
+def decided(engine: Engine) -> frozenset[Address]:
+    """The memories of which a person withholds an observation, under the names they had; see `withheld`."""
+    names = engine.roots.names()
+    return frozenset(Address(names[uid], path) for uid, path in engine.observations.withheld() if uid in names)
+
+
 def withheld(engine: Engine, *, person: bool = False) -> Callable[[Address, str | None], bool]:
     """Tell which memories no agent is given unasked, because a person withholds an observation of theirs.
 
@@ -71,12 +87,11 @@ def withheld(engine: Engine, *, person: bool = False) -> Callable[[Address, str 
     """
     if person:
         return lambda *_: False
-    places = engine.observations.withheld()
-    if not places:
+    if not engine.observations.withheld():
         return lambda *_: False
+    hidden = decided(engine)
     names, marks = engine.roots.names(), engine.observations.marks()
     uids = {name: uid for uid, name in names.items()}
-    hidden = {Address(names[uid], path) for uid, path in places if uid in names}
     copies = engine.observations.withheld_texts()
     lost = renamed.gone(engine, marks, names, lambda _, address: _is_there(engine, address))
     may_be = renamed.may_be(engine, lost, marks)

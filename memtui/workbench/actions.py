@@ -448,6 +448,7 @@ SIGNS: tuple[tuple[str, str], ...] = (
     ),
     ("!", "conflict: your draft and the text on disk both changed; in what an agent loads: its text says more"),
     ("~", "draft: text of yours that is not saved yet"),
+    ("W", "withheld: you keep it, or an entry of it, from agents; 9 shows and changes that"),
     ("S", "a secret in its text; 7 takes it out"),
     ("h", "hidden text, or an order to agents; 7 shows it"),
     ("o", "says what is no longer so; 7 shows it"),

@@ -122,6 +122,8 @@ class ActivityChanged(Message, bubble=False):
     """Number of an entry to lines that came and went."""
     next_undo: str | None = None
     """The operation that undo would take back."""
+    withheld: frozenset[Address] = frozenset()
+    """Memories of which the user withholds something from agents."""
 
 
 @dataclass(eq=False)
@@ -511,12 +513,12 @@ class Bridge:
         deleted = tuple(change.address for change in engine.changes.unseen() if change.kind == "deleted")
         from memtui.features.activity import view_texts
         from memtui.features.activity.view_rows import strip_records
+        from memtui.given.reach import decided, is_person
 
         loaded = view_texts.load(engine, view_texts.Wish(), None, limit=ACTIVITY)
         lines = view_texts.count(engine, strip_records(loaded.records))
-        news = ActivityChanged(
-            loaded.records, deleted, engine.rows.vanished(), loaded.operations, lines, loaded.next_undo
-        )
+        more = (loaded.operations, lines, loaded.next_undo, decided(engine) if is_person(engine) else frozenset())
+        news = ActivityChanged(loaded.records, deleted, engine.rows.vanished(), *more)
         self._post(self._screen, news)
 
     def _guarded(self, what: str, work: Callable[[], None]) -> Callable[[], None]:

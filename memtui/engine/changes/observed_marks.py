@@ -50,6 +50,8 @@ class ObservedMarks(EnginePart):
                 place = (mark.root, mark.path) if mark.root else (min(self._roots.names()), "session")
                 step = self._recorded(txn.id, *place, actor)
                 done.append(self._ledger.observations.put(mark, actor=actor.name, reason=reason, step=step))
+        names = self._roots.names()
+        self._events.touched(Address(names[mark.root], mark.path) for mark in done if mark.root in names)
         return tuple(done)
 
     def _there(self, uid: int, path: str) -> WholeFile | None:

@@ -19,6 +19,7 @@ REASONS = {
     "no-client": "memtui cannot be installed in the agent",
     "not-pinned": "of an agent's own memories memtui gives those that are pinned, and this one is only used",
     "off": "it is switched off for the agent",
+    "withheld": "you withhold it from agents; view 9 shows it",
 }
 """Why a memory is not given although it is pinned or used."""
 

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.agent import LEVELS, Client
 from memtui.agents.session_start import LoadedFile, in_use
-from memtui.agents.table import agents, canonical, title_of
+from memtui.agents.table import agent_of, agents, canonical, title_of
 from memtui.clients.install import INSTALLED, OUTDATED, look_at
 from memtui.errors import MemtuiError
 from memtui.features.hot_set import fit, own
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.fit import HOOK, hook_characters
 from memtui.features.hot_set.model import Budgets, Context, LeftOut
+from memtui.given import reach
 from memtui.given.tokens import counter
 from memtui.wire.doors import OTHERS, door_access
 
@@ -120,7 +121,7 @@ def load(
     roots: Iterable[Root] = (),
     stop: Callable[[], bool] = lambda: False,
 ) -> Given:
-    """Work out one share.
+    """Work out one share; a person is also told what of it they withhold.
 
     Args:
         engine: on memtui's own roots, among others.
@@ -133,6 +134,29 @@ def load(
     Raises:
         AbandonedError: `stop` said so.
     """
+    given = _load(engine, settings, door, around, roots, stop)
+    shown = [root for root in reach.roots(engine) if root.scope not in given.hidden]
+    shown += [root for root in roots if door.agent and root.agent in (door.agent, *agent_of(door.agent).also)]
+    return given._replace(left_out=(*_withheld(engine, shown), *given.left_out))
+
+
+def _withheld(engine: Engine, roots: Iterable[Root]) -> tuple[LeftOut, ...]:
+    """What is pinned or used and no agent is given, because a person withholds it; nothing where an agent asks."""
+    if not (engine.observations.withheld() and reach.is_person(engine)):
+        return ()
+    hidden, rows = reach.withheld(engine), engine.rows.list([root.id for root in roots]).items
+    claims = (row for row in rows if (row.pinned or row.heat > 0) and not row.missing)
+    return tuple(_left(row, engine, "withheld") for row in claims if hidden(row.address, row.sha256))
+
+
+def _load(
+    engine: Engine,
+    settings: Settings,
+    door: Door,
+    around: Surroundings | None,
+    roots: Iterable[Root],
+    stop: Callable[[], bool],
+) -> Given:
     mine = own.OwnMemories((), (), ())
     if door.agent and around is not None:
         agent = next(one for one in agents() if one.id == door.agent)

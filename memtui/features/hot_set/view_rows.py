@@ -247,6 +247,8 @@ def short_reason(left: LeftOut, accept: str) -> str:
             return "not pinned"
         case "off":
             return "switched off"
+        case "withheld":
+            return "withheld, 9"
         case _:
             return "not tried"
 

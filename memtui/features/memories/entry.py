@@ -59,7 +59,7 @@ _VERBS = (
         "most used.",
         "a list of memories: address, scope, agent, root, path, bytes, modified_at, sha256, description, pinned, uses, "
         "heat, last_used_at, last_written_at, unseen, actor, version, missing, trust (local, reviewed or brought; null "
-        "outside checkouts), problems",
+        "outside checkouts), problems (for a person with `withheld` where one of its observations is)",
         does="memtui.features.memories.verbs:ls",
         rank=20,
     ),

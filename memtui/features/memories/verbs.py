@@ -5,7 +5,7 @@ import os
 from memtui.engine.model import BROUGHT, Memory, RootStatus
 from memtui.errors import NotFoundError
 from memtui.features.memories.unseen import Unseen, look
-from memtui.given.reach import withheld
+from memtui.given.reach import WITHHELD, withheld
 from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
@@ -121,8 +121,16 @@ def ls(call: Call) -> int:
         and (row.problems or not args.flag("problems"))
     ]
     _sort(rows, args.text("sort"))
-    hidden = withheld(call.engine, person=not call.agent)
-    rows = [row._replace(description="") if hidden(row.address, row.sha256) else row for row in rows]
+    hidden = withheld(call.engine)
+    # An agent is not told that something is withheld.
+    rows = [
+        row
+        if not hidden(row.address, row.sha256)
+        else row._replace(description="")
+        if call.agent
+        else row._replace(problems=(*row.problems, WITHHELD))
+        for row in rows
+    ]
     for status in found.roots:
         for problem in status.problems:
             if problem.code.startswith("E_"):

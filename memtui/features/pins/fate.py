@@ -17,6 +17,7 @@ from memtui.features.health.model import BELOW
 from memtui.features.health.survey import Looker
 from memtui.features.hot_set.model import REASONS
 from memtui.features.hot_set.shares import BY_HOOK, IMPOSSIBLE, Door, Given, door_of, load
+from memtui.given.reach import is_person, withheld
 
 if TYPE_CHECKING:
     from memtui.agents.agent import KnownAgent
@@ -102,6 +103,8 @@ def _reader(
 
 def _fate(engine: Engine, root: Root, reader: _Reader | None, address: Address, *, here: bool) -> Fate:
     row = engine.rows.get(address)
+    if is_person(engine) and withheld(engine)(address, row.sha256):
+        return Fate(address, given=False, words=REASONS["withheld"])
     if root.agent == "memtui":
         waits = "nobody reviewed it yet; g a reviews it" if row.trust == BROUGHT else ""
         return Fate(address, not waits, waits)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 from memtui.agents.known.mux import Kept, kept
 from memtui.engine.model import BROUGHT, Address, Memory, Usage
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.given.reach import withheld
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -148,14 +149,16 @@ def _set_pinned(call: Call, *, pinned: bool) -> int:
             f"Agents are given no text before you review it: g a in the workbench, or memtui roots --accept {root}"
         )
     typed = dict(zip(addresses, call.args.texts("addresses"), strict=True))
-    foreign = {address: text for address, text in typed.items() if not address.root.startswith("memtui:")}
-    if pinned and foreign:
-        _tell_fates(call, foreign)
+    hidden = withheld(call.engine)
+    kept = {row.address for row in rows if hidden(row.address, row.sha256) and not call.agent}
+    said = {one: text for one, text in typed.items() if one in kept or not one.root.startswith("memtui:")}
+    if pinned and said:
+        _tell_fates(call, said)
     return status
 
 
 def _tell_fates(call: Call, typed: dict[Address, str]) -> None:
-    """Say of pins among agents' own memories whether the agent is given them, and what would help.
+    """Say of pins whether the agent is given them, and what would help.
 
     Args:
         call: where to say it.

@@ -304,7 +304,7 @@ class BrowserScreen(KeyedScreen[None]):
             losses.vanished = vanished
             self.memories.repaint()
             self.bridge.refresh(everything=True)
-        self.take(self.forest.set_deleted(event.deleted))
+        self.take(self.forest.set_deleted(event.deleted, event.withheld))
         self.chrome.update("activity")
         if self.opened_views is not None:
             self.opened_views.news()

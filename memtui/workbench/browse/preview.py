@@ -153,6 +153,8 @@ def since_seen(
     return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None, before)
 
 
+STATES = ("pinned", "changed by others", "conflict", "draft", "withheld from agents")
+"""What each of `Signs` means."""
 REVIEW = {
     LOCAL: "written here, so agents are given it",
     REVIEWED: "reviewed as it is, so agents are given it",
@@ -174,7 +176,7 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
     """
     root = engine.roots.find(memory.address.root)
     counts = engine.touches.counts(engine.roots.uid(root), memory.address.path)
-    state = [word for word, on in zip(("pinned", "changed by others", "conflict", "draft"), signs, strict=True) if on]
+    state = [word for word, on in zip(STATES, signs, strict=True) if on]
     used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
     limit = root.policy.write_bytes
     fields = [

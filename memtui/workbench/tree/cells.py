@@ -21,7 +21,8 @@ from memtui.ui.draw.words import count_words, end_of_line, fit, size_words
 from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, UNSEEN, Node, Signs
 from memtui.workbench.tree.rows import Forest
 
-SIGN_STYLES = ("pin", "agent", "conflict", "draft")
+SIGNS, SIGN_STYLES = "PA!~W", ("pin", "agent", "conflict", "draft", "warning")
+"""Of each of `Signs`."""
 
 
 WIDE = 75
@@ -176,17 +177,17 @@ def _exact(runs: list[Run], width: int) -> list[Run]:
 
 
 def sign_runs(signs: Signs, width: int, health: str = "", *, fault: bool = False) -> list[Run]:
-    """The signs of one memory: `PA!~`, what health says, and `?` where something is wrong with it."""
-    runs = [(sign, style) for sign, style, on in zip("PA!~", SIGN_STYLES, signs, strict=True) if on]
+    """The signs of one memory: `PA!~W`, what health says, and `?` where something is wrong with it."""
+    runs = [(sign, style) for sign, style, on in zip(SIGNS, SIGN_STYLES, signs, strict=True) if on][: width - 1]
     for sign in (health, "?" if fault else ""):
         runs += [(sign, "warning")] if sign and len(runs) < width - 1 else []
     return [*runs, (" " * (width - len(runs)), "dim")]
 
 
 def sum_runs(signs: Signs) -> list[Run]:
-    """The sums of a folder: `A2 !1`; pins are not summed, because they ask for nothing."""
+    """The sums of a folder: `A2 !1`; what asks for nothing is not summed: pins, and what is withheld."""
     runs: list[Run] = []
-    for sign, style, count in list(zip("PA!~", SIGN_STYLES, signs, strict=True))[1:]:
+    for sign, style, count in list(zip(SIGNS, SIGN_STYLES, signs, strict=True))[1:4]:
         if count:
             runs.append((f"{sign}{count} ", style))
     return runs
@@ -312,7 +313,7 @@ def tree_notes(
 def memory_notes(memory: Memory, signs: Signs) -> Line:
     """What a memory's title says at its right end."""
     parts: Line = [(count_words(memory.version, "version"), "title")] if memory.version else []
-    for sign, style, on in zip("PA!~", ("pin", "agent", "conflict", "draft"), signs, strict=True):
+    for sign, style, on in zip(SIGNS, SIGN_STYLES, signs, strict=True):
         if on:
             parts += [(" ", "title"), (sign, style)]
     return parts
@@ -331,6 +332,8 @@ def about(memory: Memory, signs: Signs, look: Look, width: int) -> tuple[Line, L
     parts.append(f"{who}, {since(memory.modified_at, look.now)}")
     if signs.pinned:
         parts.insert(0, "pinned")
+    if signs.withheld:
+        parts.insert(0, "withheld from agents")
     if memory.trust == BROUGHT:
         parts.insert(0, "unreviewed")
     bar = " | "

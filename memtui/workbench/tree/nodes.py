@@ -37,6 +37,8 @@ class Signs(NamedTuple):
     unseen: int = 0
     conflict: int = 0
     draft: int = 0
+    withheld: int = 0
+    """From agents, by a person."""
 
 
 NO_SIGNS = Signs()
@@ -127,7 +129,7 @@ def sum_up(node: Node) -> None:
     if node.kind == MEMORY:
         return
     files = size = 0
-    signs = [0, 0, 0, 0]
+    signs = [0] * len(Signs._fields)
     for child in node.children.values():
         if child.children:
             sum_up(child)

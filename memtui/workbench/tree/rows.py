@@ -70,6 +70,7 @@ class Forest:
         """Whether the files people write for agents are shown."""
         self._roots: dict[str, Root] = {}
         self._drafts: dict[Address, Draft] = {}
+        self._withheld: frozenset[Address] = frozenset()
         self._projects: dict[str, int] = {}
         self.sort = "name"
         self.reverse = False
@@ -186,10 +187,14 @@ class Forest:
             self._shown = None
         return Effect(rebuilt or bool(self.only), frozenset(touched))
 
-    def set_deleted(self, addresses: Iterable[Address]) -> Effect:
-        """Say which memories others deleted."""
+    def set_deleted(self, addresses: Iterable[Address], withheld: frozenset[Address] = frozenset()) -> Effect:
+        """Say which memories others deleted, and of which the user withholds something from agents."""
         touched = self.losses.set_deleted(filter(self.shows, addresses), self.homes)
-        return Effect(self._uncovered(), touched)
+        changed, self._withheld = self._withheld ^ withheld, withheld
+        nodes = [self.nodes[address] for address in changed if address in self.nodes]
+        for node in nodes:
+            self._recount(node)
+        return Effect(self._uncovered(), touched.union(key for node in nodes for key in line_up(node)))
 
     def _uncovered(self) -> bool:
         """Whether other roots are put away than when rows were listed, although no memory of them came or went."""
@@ -302,7 +307,7 @@ class Forest:
         leaf = Node(MEMORY, (), name, folder, root=folder.root)
         leaf.memory = memory
         leaf.files, leaf.bytes = 1, memory.bytes
-        if memory.pinned or memory.unseen or self._drafts:
+        if memory.pinned or memory.unseen or self._drafts or self._withheld:
             leaf.signs = self._signs(memory)
         folder.children[name] = self.nodes[memory.address] = leaf
         return leaf
@@ -310,7 +315,8 @@ class Forest:
     def _signs(self, memory: Memory) -> Signs:
         draft = self._drafts.get(memory.address)
         conflict = draft is not None and draft.base_sha256 != memory.sha256
-        return Signs(int(memory.pinned), int(memory.unseen), int(conflict), int(draft is not None))
+        withheld = memory.address in self._withheld
+        return Signs(int(memory.pinned), int(memory.unseen), int(conflict), int(draft is not None), int(withheld))
 
     def put_away(self, node: Node) -> bool:
         """Whether a group or root is not shown at all: nothing is in it, and nothing is wrong with it."""

@@ -247,7 +247,7 @@ def test_an_empty_memory_is_an_empty_block(world: World, engine: Engine) -> None
 
 def test_every_reason_has_words() -> None:
     plain = {"unreviewed", "unreadable", "too-large", "over-tokens", "no-place", "not-tried"}
-    assert set(REASONS) == plain | {"no-hook", "no-client", "not-pinned", "off"}
+    assert set(REASONS) == plain | {"no-hook", "no-client", "not-pinned", "off", "withheld"}
 
 
 def test_each_part_can_be_cut_out_of_the_block(world: World, engine: Engine) -> None:

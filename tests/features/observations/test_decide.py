@@ -14,6 +14,7 @@ from memtui.engine.model import Actor, Address, Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.hot_set.assemble import build
+from memtui.features.hot_set.shares import Door, load
 from memtui.features.observations import decide, find, tool
 from memtui.features.observations.derive import rebuild
 from memtui.features.observations.find import looking
@@ -22,6 +23,7 @@ from memtui.features.recall.find import recall
 from memtui.features.search import tool as search
 from tests.conftest import START
 from tests.examples import examples
+from tests.features.hot_set.test_view_rows_texts import settings as hot_settings
 from tests.features.observations.world import ME, Watched, card, cards, decided, titles
 
 AGENT = Actor("mcp:claude-code")
@@ -349,3 +351,14 @@ def test_what_is_proposed_because_of_a_card_goes_with_it(world: Watched) -> None
         decided(engine, "quokka", "redact")
         assert [engine.proposals.get(one.id).steps for one in (second, other)] == [(), other.steps]
     assert b"You said quokka" not in world.bytes()
+
+
+def test_view_4_tells_a_person_what_is_not_given_because_it_is_withheld(engine: Engine, world: Watched) -> None:
+    cards(engine)
+    engine.pins.set([Address("memtui:project", "pool.md")], pinned=True, actor=ME)
+    decided(engine, "pool", "private")
+    assert [(one.address.path, one.reason) for one in load(engine, hot_settings(), Door()).left_out] == [
+        ("pool.md", "withheld")
+    ]
+    with world.engine(approver=lambda: Approver(agent="CLAUDECODE is set.")) as agents:
+        assert load(agents, hot_settings(), Door()).left_out == ()

@@ -118,9 +118,13 @@ def test_an_agent_is_not_given_the_memory_by_other_verbs(
     def given() -> list[bool]:
         return ["Zanzibar" in (said := kept(*words).out) or "ferry.md" in said for words in asked]
 
-    assert given() == [True] * 4
+    def told() -> tuple[bool, bool]:
+        return "withheld" in kept("ls", "--json").out, "not given: you withhold it" in kept("pin", address).err
+
+    address = "memtui:global/ferry.md"
+    assert (given(), told()) == ([True] * 4, (True, True))
     monkeypatch.setenv("CLAUDECODE", "1")
-    assert given() == [False] * 3 + [True]
+    assert (given(), told()) == ([False] * 3 + [True], (False, False))
     assert "Zanzibar" not in kept("ls", "--json").out
 
 

@@ -13,7 +13,7 @@ from memtui.agents.table import KNOWN, title_of
 from memtui.engine.model import Address
 from memtui.engine.observation import PRIVATE, REDACTED, STATES, SUPPRESSED, ObservationMark
 from memtui.engine.task import OPEN, Task
-from memtui.errors import MemtuiError, RefusedError
+from memtui.errors import MemtuiError
 from memtui.features.actors import by, who_words
 from memtui.features.observations import decide, find
 from memtui.features.observations.answers import day, detail
@@ -23,6 +23,7 @@ from memtui.features.observations.inspector.line import LineRead, read_line
 from memtui.features.observations.model import Card
 from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.work import KIND
+from memtui.given.reach import is_person
 from memtui.matching import Query
 from memtui.ui.draw.highlight import MATCH, by_line
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
@@ -110,7 +111,7 @@ def see(
         known: how far deriving is, when that was asked a moment ago; else what is new is derived first.
         seconds: for how long.
     """
-    private = may_see(engine)
+    private = is_person(engine)
     with looking(engine, private=private, seconds=seconds, sessions=where.sessions, known=known) as found:
         uids = [uid for uid, id_ in engine.roots.names().items() if wanted.everywhere or id_ in where.roots]
         base = found.wanted._replace(roots=tuple(uids), hidden=private and wanted.hidden)
@@ -130,15 +131,6 @@ def see(
     tasks = engine.tasks.all(where.lane, OPEN)
     rebuild = next((one for one in tasks if one.kind == KIND and one.request.get("rebuild")), None)
     return Seen((*lost, *cards), asked, query, counts, found.progress, len(lost), rebuild, many)
-
-
-def may_see(engine: Engine) -> bool:
-    """Whether what is withheld is shown: to a person, not where an agent runs the screen."""
-    try:
-        engine.redaction.require_person("see what is withheld")
-    except RefusedError:
-        return False
-    return True
 
 
 def _cards(look: CardLook, wanted: LookFor, asked: LineRead) -> tuple[list[Card], Query, bool]:

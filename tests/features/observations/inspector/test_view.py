@@ -237,3 +237,19 @@ async def test_an_agent_that_runs_the_screen_sees_what_agents_see_and_decides_no
         view = screen.app.screen
         assert isinstance(view, ObservedView)
         assert [card.title for card in view.rows.all] == ["zebra"]
+
+
+async def test_the_tree_marks_what_is_withheld_and_a_pin_says_that_it_is_not_given(world: World) -> None:
+    async with opened(world) as (screen, view):
+        await look_for(screen, view, "quokka")
+        await screen.press("comma", "p")
+        await screen.until_text("Now private: Quokka.")
+        await screen.press("o")
+        await screen.until_text("ctrl+s save")
+        await screen.press("escape")
+        await screen.press("1", "p")
+        await screen.until_text("Pinned, not given: you withhold it from agents; view 9 shows it.")
+        await screen.until_text("withheld from agents")
+        await screen.until_text(" PW ")
+        await screen.press("u", "u")
+        await screen.until(lambda: "withheld from agents" not in screen.text and "W " not in screen.text)
