@@ -67,7 +67,7 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
             NamedKey(
                 "of",
                 "Who votes: `CHANNEL:ID` or `GATEWAY:ID` (no `:` in it) for a person, `chat:CHANNEL` for anyone, "
-                "`team:LOGIN` for a member of `[team]`.",
+                "`team:LOGIN` for a member of `[team]`, `me` for you: `a` and `r` in Review are then one vote.",
                 "texts",
                 needed=True,
             ),

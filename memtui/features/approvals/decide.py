@@ -6,7 +6,7 @@ else; the person at the keys decides by themselves, as always.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from memtui.engine.model import Root
     from memtui.engine.proposal import Proposal
 
+ME = "me"
+"""The voter who is the person at the keys of this machine."""
 TEAM = "team:"
 """How voters begin whom the team's server names by their login."""
 HOUR_MS = 3_600_000
@@ -83,6 +85,49 @@ def judged(rule: ApprovalRule, votes: Mapping[str, Vote]) -> tuple[str, str]:
     if yes + len(rule.of) - len(given) < rule.need:
         return "rejected", f"{rule.need} can agree no more: {said}"
     return "", f"{yes} of {rule.need}{': ' if said else ''}{said}"
+
+
+class VoteStand(NamedTuple):
+    """How the votes about a proposal stand."""
+
+    words: str
+    """`1 of 2: Ann yes`."""
+    missing: tuple[str, ...]
+    """Voters who have not answered."""
+    until: int
+    """In milliseconds."""
+    mine: bool
+    """Whether what the person at the keys says is one vote of several."""
+
+    @property
+    def short(self) -> str:
+        """For a row: `1 of 2: Ann yes, waits for you`."""
+        return f"{self.words}, {'waits for you' if ME in self.missing else f'{len(self.missing)} to answer'}"
+
+
+def stands(engine: Engine, settings: Settings, proposals: Iterable[Proposal]) -> Mapping[str, VoteStand]:
+    """Say how the votes stand about those proposals that a rule has others agree to, by id."""
+    if not rules(settings):
+        return {}
+    found = {}
+    for one in proposals:
+        rule = rule_for(engine, settings, one) if one.state in OPEN else None
+        if rule is not None:
+            votes = engine.votes.of(engine.proposals.get(one.id))
+            missing = tuple(voter for voter in rule.of if voter not in votes)
+            found[one.id] = VoteStand(judged(rule, votes)[1], missing, one.at + rule.within, ME in rule.of)
+    return found
+
+
+def vote_here(engine: Engine, settings: Settings, number: str, actor: Actor, *, yes: bool) -> str:
+    """Vote as the person at the keys; says how it stands then. Raises as `cast` and `apply.decide`."""
+    one = apply.find(engine, number)
+    rule = rule_for(engine, settings, one)
+    assert rule is not None
+    apply.decide(engine, [number], "open", actor=actor)  # an agent at the keys decides nothing
+    decided = cast(engine, rule, one, Vote(ME, "you", yes, ME), actor)
+    found = engine.proposals.get(number)
+    return f"Proposal {number} is {found.state}." if decided else judged(rule, engine.votes.of(found))[1]
 
 
 def approve(word: Word) -> ChatReply:

@@ -204,9 +204,9 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
 
     def read_rows(self, *, awaited: bool) -> None:
         """Ask what others did."""
-        kept = tuple(self.rows.kept)
+        kept, settings = tuple(self.rows.kept), self.host.settings
         self.jobs.run(
-            lambda engine: view_rows.load(engine, kept),
+            lambda engine: view_proposals.with_votes(engine, settings, view_rows.load(engine, kept)),
             self._take,
             what="read what others changed",
             latest="inbox",
@@ -275,7 +275,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             return [("Proposed: " if item.alone else "Changed since you looked: ", "heading"), (said, "dim")]
         mark = "*" if self.rows.marked(item) else " "
         if item.proposal is not None:
-            return [(mark, "mark"), *view_proposals.runs(item.proposal, width - 1, clock)]
+            return [(mark, "mark"), *view_proposals.runs(item.proposal, self.rows.votes, width - 1, clock)]
         return [
             (mark, "mark"),
             *row_runs(
@@ -417,7 +417,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self._point(found.page, found.starts, keep_place=same)
 
         self.jobs.run(
-            lambda engine: view_proposals.show(engine, number, now, look),
+            lambda engine: view_proposals.show(engine, number, now, look, self.rows.votes.get(number)),
             give,
             what=f"read proposal {number}",
             latest=BESIDE,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,9 +18,10 @@ from memtui.engine.model import Actor, Address, Change, Rename, Saved, Write
 from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Evidence, Proposal
 from memtui.errors import ConflictError
 from memtui.features.actors import who_words
+from memtui.features.approvals.decide import ME, VoteStand, stands, vote_here
 from memtui.features.changes.parts import PART, hunks_out, with_hunk
 from memtui.features.changes.view_place import ShownProposal
-from memtui.features.changes.view_rows import BACK, NO_SIGN, SIGNS, UNDECIDED, draft_for_conflict, remaining
+from memtui.features.changes.view_rows import BACK, NO_SIGN, SIGNS, UNDECIDED, Loaded, draft_for_conflict, remaining
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import StepView
@@ -32,7 +33,7 @@ from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
-from memtui.ui.draw.times import ago, since
+from memtui.ui.draw.times import ago, full, since
 from memtui.ui.draw.words import count_words, fit
 from memtui.ui.widgets.prompts import Question
 
@@ -58,7 +59,12 @@ _ID = 8
 """Characters of a session's id that people are shown."""
 
 
-def runs(one: Proposal, width: int, look: Clock) -> list[Run]:
+def with_votes(engine: Engine, settings: Settings, loaded: Loaded) -> Loaded:
+    """Say with what is listed how votes stand, where rules have others agree to it as well."""
+    return loaded._replace(votes=stands(engine, settings, loaded.proposals))
+
+
+def runs(one: Proposal, votes: Mapping[str, VoteStand], width: int, look: Clock) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark."""
     sign, style = SIGNS.get(one.state, NO_SIGN)
     by = fit(who_words(one.by).removeprefix("rule:"), 14, plain=look.ascii) + " "
@@ -66,11 +72,12 @@ def runs(one: Proposal, width: int, look: Clock) -> list[Run]:
     lead.append((f"{one.kind:<8} ", "agent"))
     target = main_target(one)
     said = look.named(one.why if target in one.why else f"{target}: {one.why}")
+    said = f"{votes[one.id].short}; {said}" if one.id in votes else said
     room = max(width - sum(cell_width(text) for text, _ in lead), 8)
     return [*lead, (one_line(said, room, ascii_tokens=look.ascii), "dim" if one.state == "later" else "name")]
 
 
-def show(engine: Engine, number: str, now: int, look: Look) -> ShownProposal:
+def show(engine: Engine, number: str, now: int, look: Look, votes: VoteStand | None = None) -> ShownProposal:
     """Read and draw a proposal: why, what shows it, and what each step would do.
 
     Raises:
@@ -83,6 +90,10 @@ def show(engine: Engine, number: str, now: int, look: Look) -> ShownProposal:
     state = _STATES.get(one.state, "")
     for text in dict.fromkeys(filter(None, (state, one.note, view.problem))):
         page += words_page(look.named(text), style="problem", width=look.width)
+    if votes is not None:
+        missing = ", ".join("you" if voter == ME else voter for voter in votes.missing)
+        said = [f"Votes: {votes.words}. Until {full(votes.until)}.", f"Not answered: {missing}." if missing else ""]
+        page += words_page(*map(look.named, filter(None, said)), style="strong", width=look.width)
     for shown in one.evidence:
         if shown.kind == AS_PROPOSED:
             continue
@@ -217,7 +228,7 @@ class Decisions:
         view, chosen = self._view, self.targets
         if self._hunk(rejected=True):
             return
-        if not chosen or all(one.state == "rejected" for one in chosen):
+        if not chosen or self._votes or all(one.state == "rejected" for one in chosen):
             self._decide("rejected")
             return
 
@@ -238,11 +249,36 @@ class Decisions:
         """Keep a decision, or take it away where it was made already."""
         rows = self._view.rows
         proposals, changes = self.targets, self._view.targets if state != "later" else ()
+        if state in ("accepted", "rejected") and self._votes:
+            self._vote(self._votes, yes=state == "accepted")
+            return
         before = [(one, one.state) for one in proposals] + [(one, rows.decision(one)) for one in changes]
         if all(each == state for _, each in before):
             state = "open"
         rows.rejected.update(one.id for one in proposals if state in ("rejected", NEVER))
         self._keep(before, [(one, state) for one, _ in before], go_on=state != "open", why=why)
+
+    @property
+    def _votes(self) -> list[str]:
+        """The proposals among the targets about which the person has one vote of several."""
+        known = self._view.rows.votes
+        return [one.id for one in self.targets if one.id in known and known[one.id].mine]
+
+    def _vote(self, numbers: list[str], *, yes: bool) -> None:
+        """Vote about proposals that others agree to as well; the last vote carries one out."""
+        view, actor, settings = self._view, self._view.jobs.actor, self._view.host.settings
+
+        def done(said: list[str]) -> None:
+            view.host.say(" ".join(said), "good")
+            view.rows.marks.clear()
+            view.load_and_read()
+
+        view.jobs.run(
+            lambda engine: [vote_here(engine, settings, number, actor, yes=yes) for number in numbers],
+            done,
+            what="vote about a proposal",
+            lane=WRITE,
+        )
 
     def _keep(self, before: _Decided, decided: _Decided, *, go_on: bool, why: str = "") -> None:
         """Keep decisions; a proposal that cannot come into its state stays, which is said, and the others do."""

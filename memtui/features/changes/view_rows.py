@@ -15,6 +15,7 @@ from memtui.engine.model import Address, Change, Conflict, Done, Draft, Vanished
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import KINDS, by, common_place, session_words, taints, who_words
+from memtui.features.approvals.decide import VoteStand
 from memtui.features.changes.bursts import Burst, bursts
 from memtui.features.changes.parts import PART, hunks_out
 from memtui.features.changes.writers import since_seen
@@ -77,6 +78,8 @@ class Loaded(NamedTuple):
     """What is decided about changes, and not carried out."""
     taints: Mapping[Address, str] = {}
     """What the session that wrote a change had taken in from outside before."""
+    votes: Mapping[str, VoteStand] = {}
+    """How votes stand about proposals that others agree to as well."""
 
 
 class Item(NamedTuple):
@@ -136,12 +139,13 @@ class InboxRows(ListRows[Item]):
         self.rejected: set[str] = set()
         """Ids of those that were rejected, and stay in the list until that is carried out."""
         self._known = Loaded()
+        self.votes: Mapping[str, VoteStand] = {}
         self._open: dict[Key, bool] = {}
         """What the user opened or closed, and what was open when it was first shown."""
 
     def update(self, loaded: Loaded) -> None:
         """Take in what the engine knows now."""
-        self._known = loaded
+        self._known, self.votes = loaded, loaded.votes
         for address, sha256 in loaded.kept.items():
             kept = self.kept.get(address)
             if kept is not None and sha256 in (None, kept.before):

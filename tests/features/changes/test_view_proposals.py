@@ -7,9 +7,13 @@ from typing import cast
 
 import pytest
 
+from memtui.config.named import NamedEntry
 from memtui.engine import Engine
+from memtui.engine.ledger.votes import Vote
 from memtui.engine.model import Actor, Address, Remove, Write
 from memtui.engine.proposal import Evidence, Proposal
+from memtui.features.approvals.decide import cast as cast_vote
+from memtui.features.approvals.decide import rule_for
 from memtui.features.changes.view import ChangesView
 from memtui.features.changes.view_proposals import show
 from memtui.features.proposals import apply
@@ -474,3 +478,27 @@ async def test_the_keys_that_matter_have_room_in_80_columns() -> None:
         await screen.press("k", "j")
         for words in ("a accept", "r reject", "s later", "n next row", "ctrl+s apply"):
             await screen.until_text(words)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_where_the_rule_names_me_a_is_one_vote_and_the_last_one_does_it(size: tuple[int, int]) -> None:
+    rule = NamedEntry("approvals", "all", (("of", ("me", "team-eng:ann", "team-eng:bob")), ("need", 2)))
+    async with shown(size=size, settings={"named": (rule,)}) as screen:
+        engine = screen.engine.engine
+        one = propose(engine, RETRY, old="three", new="four", why="You said four.")
+        before = engine.read(RETRY).text
+        top = await opened(screen)
+        await screen.until_text("0 of 2, waits for you")
+        await screen.until_text("Not answered: you, team-eng:ann")
+        await screen.press("a")
+        await screen.until_text("1 of 2: you yes")
+        assert (apply.find(engine, one.id).state, engine.read(RETRY).text) == ("open", before)
+        await screen.press("r")
+        await screen.until_text("0 of 2: you no")
+        found = rule_for(engine, screen.browser.facts.settings, one)
+        assert found is not None
+        cast_vote(engine, found, one, Vote("team-eng:ann", "Ann", yes=True, person="ann"), Actor("http:bot"))
+        await screen.press("a")
+        await screen.until(lambda: "four" in engine.read(RETRY).text)
+        assert apply.find(engine, one.id).decided_by == "you (me)"
+        assert not top.rows.proposals or top.rows.proposals[0].state == "applied"
