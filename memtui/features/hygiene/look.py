@@ -75,6 +75,13 @@ def told(engine: Engine, looked: Iterable[LookedThrough]) -> list[Told]:
     return found
 
 
+def grave(engine: Engine, addresses: Iterable[Address]) -> list[Told]:
+    """Find what somebody must not get in memories, but for what is muted."""
+    rows = tuple(engine.rows.some(addresses).values())
+    found = told(engine, TextLooker().look(engine, rows, engine.tasks.clock()))
+    return [one for one in found if one.hazard.severity == "E" and not one.muted]
+
+
 class _Kept(NamedTuple):
     """What is remembered of a text."""
 

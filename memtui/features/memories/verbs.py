@@ -82,7 +82,11 @@ def _accept(call: Call, chosen: str) -> int:
                 f"Give agents {texts} of {chosen}, which came with the checkout {found.roots[0].root.path}?",
                 f"in the workbench by the key g a on {chosen}",
             )
-        return call.engine.history.review(versions, actor=call.actor)
+        count = call.engine.history.review(versions, actor=call.actor)
+        decided = [one for one in call.engine.changes.unseen() if (one.address, one.after) in versions]
+        if decided:
+            call.engine.changes.mark_shown(decided)
+        return count
     except NotFoundError as error:
         if error.code == "E_NO_ROOT":
             waiting = [status.root.id for status in call.engine.rows.status() if not status.accepted]

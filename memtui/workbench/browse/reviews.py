@@ -7,6 +7,7 @@ memtui's own and changes no file; what would has a key of its own.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
@@ -31,6 +32,7 @@ from memtui.workbench.tree.nodes import MEMORY
 if TYPE_CHECKING:
     from memtui.agents.agent import KnownAgent
     from memtui.clients.install import CarriedOut, FileChange
+    from memtui.features.hygiene.look import Told
     from memtui.features.pins.fate import Fate
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
@@ -62,7 +64,7 @@ class Reviews:
         def show(found: list[Unreviewed]) -> None:
             def chosen(rows: tuple[Memory, ...] | None) -> None:
                 if rows:
-                    self.review([(row.address, row.sha256) for row in rows], then)
+                    self._keep([(row.address, row.sha256) for row in rows], then)
 
             if found:
                 screen.app.push_screen(ReviewScreen(screen, found), chosen)
@@ -72,7 +74,35 @@ class Reviews:
         screen.bridge.run(listed, show, what="show what waits for a review", awaited=True)
 
     def review(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
-        """Review versions, whatever is under their names by now."""
+        """Review versions, whatever is under their names by now; a finding of severity E is named first."""
+        chosen = tuple(versions)
+
+        def looked(found: list[Told]) -> None:
+            if not found:
+                self._keep(chosen, then)
+                return
+            one = found[0]
+            what = "it" if len(chosen) == 1 else count_words(len(chosen), "memory")
+            where = f"line {one.hazard.line:,}{f' of {one.row.address.name}' if len(chosen) > 1 else ''}"
+            more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
+            ask(self._screen, f"reviews {what}, though {where} holds {one.hazard.rule.what}{more}", kept)
+
+        def kept() -> None:
+            self._keep(chosen, then)
+
+        def look(engine: Engine) -> list[Told]:
+            from memtui.features.hygiene.look import grave
+
+            return grave(engine, [address for address, _ in chosen])
+
+        self._screen.bridge.run(
+            look,
+            looked,
+            what="look through what waits",
+            awaited=True,
+        )
+
+    def _keep(self, versions: Iterable[tuple[Address, str | None]], then: Callable[[], None]) -> None:
         screen, actor = self._screen, self._screen.bridge.actor
         known = [(address, sha) for address, sha in versions if sha is not None]
         if not known:
@@ -80,14 +110,18 @@ class Reviews:
             return
         name = str(known[0][0]) if len(known) == 1 else count_words(len(known), "memory")
 
+        def job(engine: Engine) -> int:
+            count = engine.history.review(known, actor=actor)
+            decided = [one for one in engine.changes.unseen() if (one.address, one.after) in known]
+            screen.verbs.seeing.steps.mark(engine, decided)
+            return count
+
         def done(_: int) -> None:
             screen.say(f"Reviewed {name}: agents are given this text from their next session on.", "good")
             screen.bridge.refresh(everything=True)
             then()
 
-        screen.bridge.run(
-            lambda engine: engine.history.review(known, actor=actor), done, what=f"review {name}", lane=WRITE
-        )
+        screen.bridge.run(job, done, what=f"review {name}", lane=WRITE)
 
     def _nothing(self) -> None:
         self._screen.say("Nothing waits for a review here.", "warning")
@@ -102,11 +136,17 @@ class Unreviewed(NamedTuple):
     row: Memory
     before: str | None
     """The version of it that agents were given last; None when there was none."""
+    grave: int = 0
+    """Findings of severity E in it."""
 
 
 def waiting(engine: Engine, rows: Iterable[Memory]) -> list[Unreviewed]:
     """Leave those that wait, each with what it is compared with."""
-    return [Unreviewed(row, engine.history.trusted_version(row.address)) for row in rows if row.trust == BROUGHT]
+    known = [row for row in rows if row.trust == BROUGHT]
+    from memtui.features.hygiene.look import grave  # its rules take time to load, and no start waits for them
+
+    counts = Counter(one.row.address for one in grave(engine, [row.address for row in known]))
+    return [Unreviewed(row, engine.history.trusted_version(row.address), counts[row.address]) for row in known]
 
 
 def difference(engine: Engine, one: Unreviewed, look: Look) -> Page:
@@ -150,8 +190,9 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
     def _draw_row(self, row: Unreviewed, room: int) -> Sequence[Run]:
         what = "new     " if row.before is None else "changed "
         note = f"  {size_words(row.row.bytes)}"
-        name = both_ends(str(row.row.address), max(room - 10 - cell_width(note), 16), plain=self._plain)
-        return [(what, "warning"), (name, "name"), (note, "description")]
+        found = f"  {count_words(row.grave, 'finding')} E" if row.grave else ""
+        name = both_ends(str(row.row.address), max(room - 10 - cell_width(note + found), 16), plain=self._plain)
+        return [(what, "warning"), (name, "name"), (note, "description"), (found, "conflict")]
 
     def _typed(self, text: str) -> None:
         words = text.casefold().split()
@@ -190,8 +231,9 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
 
     def _hint(self, text: str) -> Line:
         del text
-        count = len(self.waiting.rows)
-        return [(f"enter reviews {'this version' if count == 1 else f'these {count:,} versions'}", "strong")]
+        count, bad = len(self.waiting.rows), sum(row.grave > 0 for row in self.waiting.rows)
+        words: Line = [(f"enter reviews {'this version' if count == 1 else f'these {count:,} versions'}", "strong")]
+        return [*words, (f", {bad:,} with findings E", "conflict")] if bad else words
 
     def _title(self, width: int) -> list[Line]:
         count = len(self._found)
@@ -227,7 +269,7 @@ class PinKeys:
             self.set_pinned(targets, pinned)
             return
         name = screen.verbs.name(targets)
-        self._ask(f"{'pins' if pinned else 'unpins'} {name}", lambda: self.set_pinned(targets, pinned))
+        ask(screen, f"{'pins' if pinned else 'unpins'} {name}", lambda: self.set_pinned(targets, pinned))
 
     def set_pinned(self, targets: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
         """Pin or unpin, say who is given what is pinned, and go on when it is done."""
@@ -313,7 +355,7 @@ class PinKeys:
                 screen.say(f"memtui's hook is in {known.title} already.")
             else:
                 files = ", ".join(step.target.path.rpartition("/")[2] for step in steps if step.action != "none")
-                self._ask(f"puts memtui into {known.title}: {files}", partial(self._install, known, steps, then), "")
+                ask(screen, f"puts memtui into {known.title}: {files}", partial(self._install, known, steps, then), "")
 
         screen.bridge.run(job, planned, what="look at the agent's configuration", awaited=True)
 
@@ -359,15 +401,16 @@ class PinKeys:
 
         screen.bridge.run(job, done, what=f"lift the line of {wanted}", lane=WRITE)
 
-    def _ask(self, does: str, sure: Callable[[], None], other: str = "; any other key cancels") -> None:
-        """Ask for one key; any other cancels, which is said where there is room."""
-        line: Line = [(" ", "dim"), (SURE, "key"), (f" {does}", "strong"), (f"{other}   ", "dim")]
 
-        def answered(key: str) -> None:
-            if key == SURE:
-                sure()
-            else:
-                self._screen.say("Cancelled; nothing was changed.")
+def ask(screen: BrowserScreen, does: str, sure: Callable[[], None], other: str = "; any other key cancels") -> None:
+    """Ask for one key; any other cancels, which is said where there is room."""
+    line: Line = [(" ", "dim"), (SURE, "key"), (f" {does}", "strong"), (f"{other}   ", "dim")]
 
-        top = self._screen.app.screen
-        (top if isinstance(top, KeyedScreen) else self._screen).letters.ask(line, answered)
+    def answered(key: str) -> None:
+        if key == SURE:
+            sure()
+        else:
+            screen.say("Cancelled; nothing was changed.")
+
+    top = screen.app.screen
+    (top if isinstance(top, KeyedScreen) else screen).letters.ask(line, answered)
