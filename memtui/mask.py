@@ -1,6 +1,6 @@
 """Secrets in texts: where they stand, of what kind they are, and the text with `[masked: kind]` in their place.
 
-Rules are data: a number of the catalogue of findings, the kind as people call it, texts one of which is there whenever
+Rules are data: a number of the catalogue of findings, the kind as people call it, signs one of which is there whenever
 the pattern matches, a pattern, and guards that tell a secret from an example of one. Every pattern takes time in
 proportion to the text: repetitions are possessive or bounded. Prefixes, lengths and alphabets of keys are facts that
 their issuers and the rules of gitleaks (MIT) state.
@@ -9,11 +9,14 @@ their issuers and the rules of gitleaks (MIT) state.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 from math import log2
 from typing import NamedTuple
-from unicodedata import normalize
+
+from memtui.disguise import disguised, found_at, lines_around, lower, undisguised
 
 BEGIN = "[masked: "
 """What stands where a secret was begins like this."""
@@ -78,8 +81,9 @@ class _Rule(NamedTuple):
 
     number: str
     kind: str
-    anchors: tuple[str, ...]
-    """Lower-case texts one of which is there whenever the pattern matches: a plain look is cheaper than a pattern."""
+    signs: tuple[str, ...]
+    """One of these is there whenever the pattern matches: a text in lower case within a run without blanks, one of
+    `_ANYWHERE`, or in capitals the name of what a run or a line holds."""
     pattern: str
     """Its last group is what is masked, or the whole where it has none."""
     guard: Callable[[_Found], bool]
@@ -96,8 +100,9 @@ def secrets(text: str) -> tuple[Secret, ...]:
         return ()
     found = _found(text)
     if disguised(text):
-        plain, places = undisguised(text)
-        found += [one._replace(start=places[one.start], end=places[one.end]) for one in _found(plain)]
+        plain, places, others = undisguised(text)
+        there = (one for part in lines_around(plain, others, _NEAR, _NEAR) for one in _found(plain, part))
+        found += [one._replace(start=places[one.start], end=places[one.end]) for one in there]
     merged: list[Secret] = []
     for one in sorted(found, key=lambda secret: secret.start):
         if merged and one.start < merged[-1].end:
@@ -360,7 +365,7 @@ _KEYS = (
     ("S13", "Hugging Face token", "hf_", r"hf_[A-Za-z0-9]{30,}+"),
     ("S13", "Replicate token", "r8_", r"r8_[A-Za-z0-9]{36,}+"),
     ("S14", "SendGrid key", "sg.", r"SG\.[A-Za-z0-9_-]{16,}+\.[A-Za-z0-9_-]{16,}+"),
-    ("S14", "Mailchimp key", "-us", r"[a-f0-9]{32}-us[0-9]{1,2}"),
+    ("S14", "Mailchimp key", "MAILCHIMP", r"[a-f0-9]{32}-us[0-9]{1,2}"),
     ("S14", "Telegram token", ":aa", r"[0-9]{8,10}:AA[A-Za-z0-9_-]{30,}+"),
     ("S15", "DigitalOcean token", "o_v1_ p_v1_ r_v1_", r"do[opr]_v1_[a-f0-9]{40,}+"),
     ("S15", "Shopify token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[a-fA-F0-9]{24,}+"),
@@ -375,18 +380,15 @@ _KEYS = (
     ("S15", "Figma token", "figd_ figo_ figr_", r"fig[dor]_[A-Za-z0-9_-]{36,}+"),
     ("S15", "Heroku key", "hrku-", r"HRKU-[A-Za-z0-9_-]{36,}+"),
 )
-"""Number, kind, anchors and pattern of keys with a prefix of their own."""
-_PASSWORDS = "password passwd passphrase pwd"
-_FIELDS = f"{_PASSWORDS} secret token api_key apikey api-key access_key access-key accesskey"
-_SENTENCES = "passwor passcode passphrase passe contraseña 密码 密碼 パスワード"
+"""Number, kind, signs and pattern of keys with a prefix of their own."""
 
 
 KEY_HEAD = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 """What begins a private key; without an end, all that follows is taken for the key."""
 
 
-def _rule(number: str, kind: str, guard: Callable[[_Found], bool], anchors: str, *pattern: str) -> _Rule:
-    return _Rule(number, kind, tuple(anchors.split()), "".join(pattern), guard)
+def _rule(number: str, kind: str, guard: Callable[[_Found], bool], signs: str, *pattern: str) -> _Rule:
+    return _Rule(number, kind, tuple(signs.split()), "".join(pattern), guard)
 
 
 _RULES = (
@@ -400,18 +402,18 @@ _RULES = (
             number,
             kind,
             _key,
-            anchors,
+            signs,
             (
                 rf"(?<![A-Za-z0-9])(?:{pattern})(?![A-Za-z0-9])"
                 if pattern[0] == "["
                 else rf"(?:{pattern})(?![A-Za-z0-9])"
             ),
         )
-        for number, kind, anchors, pattern in _KEYS
+        for number, kind, signs, pattern in _KEYS
     ),
     _rule("S09", "API key", _mixed, "sk-", r"(?<![A-Za-z0-9_-])sk-[A-Za-z0-9_-]{20,}+"),
     _rule(
-        *("S03", "AWS secret", _aws, "aws amazon secret"),
+        *("S03", "AWS secret", _aws, "AWS"),
         r"(?<![A-Za-z0-9+/=_.-])[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=_.-])",
     ),
     _rule(
@@ -426,16 +428,16 @@ _RULES = (
     ),
     _rule("S12", "Azure signature", _real, "sig=", r"(?<=[?&;])sig=([A-Za-z0-9%+/]{40,}+={0,2})"),
     _rule(
-        *("S14", "Twilio key", _near("twilio", "sid", "api", "key"), "sk"),
+        *("S14", "Twilio key", _near("twilio", "sid", "api", "key"), "TWILIO"),
         r"(?<![A-Za-z0-9])SK[0-9a-f]{32}(?![A-Za-z0-9])",
     ),
-    _rule("S14", "Mailgun key", _near("mail", "api"), "key-", r"(?<![A-Za-z0-9])key-[0-9a-f]{32}(?![A-Za-z0-9])"),
+    _rule("S14", "Mailgun key", _near("mail", "api"), "MAILGUN", r"(?<![A-Za-z0-9])key-[0-9a-f]{32}(?![A-Za-z0-9])"),
     _rule(
-        *("S14", "Discord token", _random, "discord bot token"),
+        *("S14", "Discord token", _random, "DISCORD"),
         r"(?<![A-Za-z0-9_-])[MNO][A-Za-z0-9_-]{23,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}+",
     ),
     _rule(
-        *("S18", "token", _bearer, "bearer basic"),
+        *("S18", "token", _bearer, "SAID"),
         r"(?i)(?<![a-z])(?:bearer|basic)[ \t]++([A-Za-z0-9._~+/-]{16,}+={0,2})",
     ),
     _rule(
@@ -444,12 +446,12 @@ _RULES = (
         r"\s++password\s++(\S++)",
     ),
     _rule(
-        *("S22", "password", _real, ":"),
+        *("S22", "password", _real, "PGPASS"),
         r"(?m)^[A-Za-z0-9.*-]{1,80}+:(?:[0-9]{4,5}|\*):[A-Za-z_*][A-Za-z0-9_-]{0,40}+:[A-Za-z0-9_.-]{1,40}+",
         r":(\S{4,}+)[ \t]*+$",
     ),
     _rule(
-        *("S22", "password hash", _real, "$ {sha}"),
+        *("S22", "password hash", _real, "CRYPT {sha}"),
         r"(?m)^[A-Za-z0-9_.@-]{1,64}+:",
         r"(\$(?:apr1|2[aby]|5|6)\$[A-Za-z0-9./$]{20,}+|\{SHA\}[A-Za-z0-9+/=]{20,}+)[ \t]*+$",
     ),
@@ -458,19 +460,19 @@ _RULES = (
         r"(?i)otpauth://[^\s]{0,200}?[?&]secret=([A-Z2-7]{16,}+=*+)",
     ),
     _rule(
-        *("S19", "password", _real, f"{_PASSWORDS} secret token key"),
+        *("S19", "password", _real, "SAID"),
         r"(?m)(?i:^[ \t>-]{0,8}+(?:export[ \t]++|set[ \t]++|env[ \t]++)?+",
         r"[A-Z0-9_]{0,40}(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|API_?KEY|ACCESS_?KEY|PRIVATE_?KEY)=)",
         r"(\"[^\"\n]{4,200}+\"|'[^'\n]{4,200}+'|(?![$<{])[^\s\"'()\[\]{}<>$`]{6,}+(?![(\[{]))",
     ),
-    _rule("S17", "password", _real, "://", r"(?<=://)[^\s:/@]{0,64}+:([^\s/]{3,128})(?=@)"),
+    _rule("S17", "password", _real, "ADDRESS", r"(?<=://)[^\s:/@]{0,64}+:([^\s/]{3,128})(?=@)"),
     _rule(
-        *("S20", "secret", _random, _FIELDS),
+        *("S20", "secret", _random, "SAID"),
         r"(?i)(?:password|passwd|passphrase|pwd|secret|token|api[_-]?key|access[_-]?key)(?:_id|_base)?+",
         r"[\"'`]?+[ \t]{0,8}+(?::|=>?|:=)[ \t]{0,8}+[\"'`]?+([^\s\"'`,;(){}\[\]<>$|*]{8,}+)(?![(\[{])",
     ),
     _rule(
-        *("S21", "password", _said, _SENTENCES),
+        *("S21", "password", _said, "SAID"),
         r"(?i)(?:passwor[dt]|passcode|passphrase|mot de passe|contraseña|密码|密碼|パスワード)",
         r"(?: (?:for|für) [^\s.,;:]{1,40}+)?+[ \t]{0,4}+(?:is|ist|lautet|est|es|是|为|為|は|:|：)[ \t]{0,4}+",
         r"(?:now |still |jetzt )?+[:：]?+[ \t]{0,4}+",
@@ -478,110 +480,95 @@ _RULES = (
         r"|([^\s`\"'“”「」«»,;，。、()]{5,63}[^\s`\"'“”「」«»,;，。、().:!?]))",
     ),
     _rule(
-        *("S23", "session cookie", _cookie, "cookie"),
+        *("S23", "session cookie", _cookie, "COOKIE"),
         r"(?i)(?:session(?:_?id)?|sessid|phpsessid|jsessionid|connect\.sid|\bsid|auth)=([^;,\s\"'<>]{16,512}+)",
     ),
     _rule(
-        *("P03", "card number", _card, "0 1 2 3 4 5 6 7 8 9"),
+        *("P03", "card number", _card, "NUMBER"),
         r"(?<![0-9A-Za-z._-])(?:(?:4[0-9]{3}|5[1-5][0-9]{2}|2[2-7][0-9]{2}|6(?:011|5[0-9]{2}))(?:[ -]?[0-9]{4}){3}",
         r"|3[47][0-9]{2}[ -]?[0-9]{6}[ -]?[0-9]{5})(?![0-9A-Za-z_-])",
     ),
     _rule(
-        *("P04", "IBAN", _iban, "0 1 2 3 4 5 6 7 8 9"),
+        *("P04", "IBAN", _iban, "NUMBER"),
         r"(?<![A-Za-z0-9])[A-Z]{2}[0-9]{2}(?: ?[A-Z0-9]{4}){2,7}+(?: ?[A-Z0-9]{1,3})?+(?![A-Za-z0-9])",
     ),
-    _rule("P04", "social security number", _ssn, "ssn security", r"(?<![0-9-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![0-9-])"),
+    _rule("P04", "social security number", _ssn, "NUMBER", r"(?<![0-9-])[0-9]{3}-[0-9]{2}-[0-9]{4}(?![0-9-])"),
 )
 """What begins at the same place as another is called after the first of them here."""
 
-_ANCHORS = tuple({anchor: None for rule in _RULES for anchor in rule.anchors})
-_DISGUISE = (
-    r"[\u00AD\u034F\u061C\u200B-\u200F\u202A-\u202E\u2060-\u206F\uFEFF\U000E0000-\U000E007F]"
-    r"|([\uFF10-\uFF19\uFF21-\uFF3A\uFF41-\uFF5A\u24B6-\u24E9\U0001D400-\U0001D7FF])"
-    r"|&#(?:[xX]([0-9a-fA-F]{1,5})|([0-9]{1,6}));"
-)
-"""Characters nobody sees, letters and digits of other widths, in circles or as in formulas, and numbered entities."""
-
-
-def disguised(text: str) -> bool:
-    """Whether a text has characters that its reader sees as others, or not at all."""
-    return ("&#" in text or not text.isascii()) and re.search(_DISGUISE, text) is not None
-
-
-def undisguised(text: str) -> tuple[str, list[int]]:
-    """Read a text as its reader sees it: without hidden characters, entities and letters of other styles as they are.
-
-    Returns:
-        That text, and where each of its characters stands in the given one; one more place for its end.
-    """
-    signs: list[str] = []
-    places: list[int] = []
-    end = 0
-    for match in re.finditer(_DISGUISE, text):
-        signs.append(text[end : match.start()])
-        places += range(end, match.start())
-        letter = normalize("NFKC", match[1] or "")  # one character of each
-        code = ord(letter) if letter else int(match[2], 16) if match[2] else int(match[3] or 0)
-        if code and not 0xD800 <= code < 0xE000:
-            signs.append(chr(code))
-            places.append(match.start())
-        end = match.end()
-    return "".join((*signs, text[end:])), [*places, *range(end, len(text) + 1)]
-
-
 _RUN = 12
 """Characters without a blank; a key that stands by itself has no less."""
-_SAID = ("pass", "pwd", "secret", "token", "key", "bearer", "basic", "contraseña", "密", "パスワード")
-_WORDED = re.compile(
+_OF_RUNS = {
+    "TWILIO": re.compile("sk[0-9a-f]{32}"),
+    "MAILGUN": re.compile("key-[0-9a-f]{32}"),
+    "MAILCHIMP": re.compile("-us[0-9]"),
+    "DISCORD": re.compile(r"\.[a-z0-9_-]{6}\.[a-z0-9_-]{27}"),
+    "PGPASS": re.compile(r":(?:[0-9]{4,5}|\*):"),
+    "CRYPT": re.compile(r":\$"),
+    "AWS": re.compile("(?<![a-z0-9+/=_.-])[a-z0-9+/]{40}(?![a-z0-9+/=_.-])"),
+}
+"""What keys without blanks hold whose prefix is none, or stands nearly everywhere."""
+_OF_LINES = {
+    "NUMBER": re.compile(
+        r"[0-9][0-9](?:[0-9]{2}[ -]?[0-9]{4}|(?<=[a-z]{2}[0-9]{2}) ?[a-z0-9]{4}|[0-9]-[0-9]{2}-[0-9]{4})"
+    ),
+    "ADDRESS": re.compile(r"://[^\s:/@]{0,64}:"),
+    "COOKIE": re.compile("(?:session|id|auth)="),
+}
+"""What lines hold that have a number, a URL with a colon in its host, or a cookie."""
+_BESIDE = {"AWS": ("aws", "amazon", "secret"), "COOKIE": ("cookie",)}
+"""Of signs that are costly to look for: one of these stands near."""
+_SAYING = ("pass", "pwd", "secret", "token", "key", "bearer", "basic", "contraseña", "密", "パスワード")
+_SAID = re.compile(
     r"(?:pass(?:word|wd|phrase)|pwd|secret|token|key)(?:_id|_base)?[\"'`]?[ \t]{0,8}[:=]|(?:bearer|basic)[ \t]+\S{16}"
-    r"|passwor|passcode|passphrase|mot de passe|contraseña|密|パスワード"
+    r"|passwor|passcode|passphrase|passe|contraseña|密|パスワード"
 )
-"""What is called a secret by the words before it, one of `_SAID` among them."""
-_NUMBERED = re.compile(
-    r"[0-9][0-9](?:[0-9]{2}[ -]?[0-9]{4}|(?<=[a-z]{2}[0-9]{2}) ?[a-z0-9]{4}|[0-9]-[0-9]{2}-[0-9]{4})"
-)
-"""What a number holds; it begins with one class, which is found quickly."""
-_ADDRESSED = re.compile(r"://[^\s:/@]{0,64}:")
-_OF_KEYS = re.compile(
-    r"[a-z0-9+/]{40}|[a-z0-9_-]{23}\.[a-z0-9_-]{6}\.|sk[0-9a-f]{32}|key-[0-9a-f]{32}|-us[0-9]"
-    r"|:(?:[0-9]{4,5}|\*):|:\$|(?:session|id|auth)="
-)
-"""What keys without blanks hold whose anchors stand beside them, or nearly everywhere."""
-_NO_KEYS = frozenset(
-    f"0 1 2 3 4 5 6 7 8 9 : :// $ sk key key- -us cookie aws amazon discord bot ssn security bearer basic -----begin"
-    f" {_FIELDS} {_SENTENCES}".split()
-)
-_KEY_WORDS = tuple(word for word in _ANCHORS if word not in _NO_KEYS)
+"""What calls something a secret; it begins with one of the words above."""
+_ANYWHERE = ("-----begin", "password")
+"""Signs of what may hold blanks, and go over lines."""
+_PREFIXES = tuple({sign: None for rule in _RULES for sign in rule.signs if sign.islower() and sign not in _ANYWHERE})
 
 
-def _may_hold(lowered: str) -> bool:
-    """Whether a text in lower case may hold a secret: most do not, and this is cheaper than to look for each kind."""
+def _signs(lowered: str) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Find the signs of secrets in a text in lower case, each with parts to look through; mostly there are none."""
+    whole = 0, len(lowered)
     runs = " ".join([run for run in lowered.split() if len(run) >= _RUN])
-    return bool(
-        (runs and (any(word in runs for word in _KEY_WORDS) or _OF_KEYS.search(runs)))
-        or _NUMBERED.search(lowered)
-        or _ADDRESSED.search(lowered)
-        or "-----begin" in lowered
-        or (any(word in lowered for word in _SAID) and _WORDED.search(lowered))
-    )
+    if runs:
+        yield from ((sign, whole) for sign in _PREFIXES if sign in runs)
+        yield from ((sign, whole) for sign, one in _OF_RUNS.items() if _beside(sign, lowered) and one.search(runs))
+    yield from ((sign, whole) for sign in _ANYWHERE if sign in lowered)
+    for sign, pattern in _OF_LINES.items():
+        if _beside(sign, lowered):
+            places = (match.start() for match in pattern.finditer(lowered))
+            yield from ((sign, line) for line in lines_around(lowered, places, 0, 0))
+    said = sorted(place for word in _SAYING for place in found_at(lowered, word) if _SAID.match(lowered, place))
+    yield from (("SAID", line) for line in lines_around(lowered, said, 0, 0))
 
 
-def _found(text: str) -> list[Secret]:
-    lowered = text.lower()
-    if not _may_hold(lowered):
+def _beside(sign: str, lowered: str) -> bool:
+    return sign not in _BESIDE or any(word in lowered for word in _BESIDE[sign])
+
+
+def _found(text: str, part: tuple[int, int] = (0, sys.maxsize)) -> list[Secret]:
+    """Find secrets that begin in a part of a text, which is of whole lines."""
+    piece = text[slice(*part)]
+    lowered = lower(piece)
+    looks: dict[str, list[tuple[int, int]]] = {}
+    for sign, (start, end) in _signs(lowered):
+        looks.setdefault(sign, []).append((part[0] + start, part[0] + end) if len(lowered) == len(piece) else part)
+    if not looks:
         return []
-    here = {anchor for anchor in _ANCHORS if anchor in lowered}
     return [
         Secret(rule.number, rule.kind, start, end)
         for rule in _RULES
-        if not here.isdisjoint(rule.anchors)
-        for start, end in _places(rule, text)
+        if (spans := next((looks[sign] for sign in rule.signs if sign in looks), None))
+        for start, end in _places(rule, text, spans)
     ]
 
 
-def _places(rule: _Rule, text: str) -> Iterator[tuple[int, int]]:
+def _places(rule: _Rule, text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
     end = 0
-    for match in re.finditer(rule.pattern, text):
+    for match in chain.from_iterable(re.compile(rule.pattern).finditer(text, *span) for span in spans):
         start, stop = match.span(match.lastindex or 0)
         if start < end or not rule.guard(_Found(text, start, stop, text[match.start() : start])):
             continue

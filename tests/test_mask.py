@@ -74,21 +74,28 @@ def test_offsets_are_those_of_the_text_as_given() -> None:
     assert text[second.start : second.end] == f"&#x41;{AWS[1:]}"
 
 
-def test_the_cheap_look_passes_over_no_text_in_which_a_rule_finds_something() -> None:
-    seeds = range(4)
-    texts = [text for seed in seeds for _, _, text in planted.secrets(seed)]
-    texts += [text for seed in seeds for text in planted.innocents(seed)] + [
-        KEY,
-        f"x{GITHUB}",
-        AWS,
-        "IBAN MT84 MALT 0110",
-    ]
-    some = [text for text in texts if any(any(module._places(rule, text)) for rule in module._RULES)]
-    assert len(some) > 400
-    assert [text for text in some if not module._may_hold(text.lower())] == []
-    assert not any(
-        map(module._may_hold, ["a plain note on retries, from 2026-11-23", "memtui:global/notes/some-name.md"])
-    )
+PLANTED = [text for seed in range(4) for _, _, text in planted.secrets(seed)]
+INNOCENT = [text for seed in range(4) for text in planted.innocents(seed)]
+
+
+def test_looking_where_the_signs_are_finds_what_the_whole_text_holds() -> None:
+    texts = [*PLANTED, *INNOCENT, KEY, f"x{GITHUB}", AWS, "IBAN MT84 MALT 0110", "a pa\u017f\u017fword: hunter2!9x"]
+    texts += ["\n".join(texts[at : at + 40]) for at in range(0, len(texts), 40)]
+    found = 0
+    for text in texts:
+        whole = [
+            Secret(rule.number, rule.kind, *place)
+            for rule in module._RULES
+            for place in module._places(rule, text, [(0, len(text))])
+        ]
+        assert module._found(text) == whole
+        found += len(whole)
+    assert found > 800
+
+
+def test_most_texts_hold_no_sign_of_a_secret() -> None:
+    for text in ("a plain note on retries, from 2026-11-23", "memtui:global/notes/some-name.md"):
+        assert list(module._signs(text)) == []
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.sampled_from([AWS, KEY, GITHUB]))
@@ -165,12 +172,28 @@ UNITS = (
 )
 
 
-@pytest.mark.parametrize("unit", sorted({*UNITS, *(rule.anchors[0] for rule in module._RULES)}))
-def test_time_grows_with_the_text_and_no_faster(unit: str) -> None:
-    lead = " ".join(module._ANCHORS)  # every pattern runs over the text
+SIGNS = {sign for rule in module._RULES for sign in rule.signs}
+WRITTEN = {
+    "TWILIO": "sk" + "0" * 32,
+    "MAILGUN": "key-" + "0" * 32,
+    "MAILCHIMP": "a-us1",
+    "PGPASS": "a:1234:",
+    "CRYPT": ":$",
+}
+WRITTEN |= {"DISCORD": f".{'a' * 6}.{'a' * 27}", "AWS": f"aws {'a' * 40}", "NUMBER": "12345678", "ADDRESS": "://a:"}
+WRITTEN |= {"COOKIE": "cookie id=", "SAID": "password"}
+LEAD = " ".join(f"{WRITTEN.get(sign, sign)},,,,,,,,,,," for sign in sorted(SIGNS))
+"""Every pattern runs over a text that begins so; those of lines over its lines with their signs."""
 
+
+def test_the_lead_has_every_sign() -> None:
+    assert {sign for sign, _ in module._signs(LEAD)} >= SIGNS
+
+
+@pytest.mark.parametrize("unit", sorted({*UNITS, *(sign for sign in SIGNS if sign.islower())}))
+def test_time_grows_with_the_text_and_no_faster(unit: str) -> None:
     def look(size: int) -> None:
-        mask(lead + "\n" + (unit * (size // len(unit) + 1))[:size])
+        mask(LEAD + " " + (unit * (size // len(unit) + 1))[:size])
 
     assert growth(look, 3 * 1024, 24 * 1024) < 24
 

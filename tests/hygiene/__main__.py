@@ -58,7 +58,10 @@ def corpus(archive: str, holds: Callable[[str], bool] | None) -> None:
     if holds is not None:
         began = time.process_time()
         count = sum(holds(data.decode("utf-8", "replace")) for data in texts)
-        print(f"detect-secrets: {count} of them hold one, {time.process_time() - began:.2f} s")
+        theirs = time.process_time() - began
+        print(
+            f"detect-secrets: {count} of them hold one, {theirs:.2f} s; ours is {ours / theirs:.3f} of it, limit 0.05"
+        )
 
 
 def doors() -> int:

@@ -15,6 +15,11 @@ _BIDI = r"[\u202A-\u202E\u2066-\u2069]"
 _RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08FF\uFB1D-\uFDFF\uFE70-\uFEFC]")
 _JOINED = re.compile(r"[\u0590-\u109F\u1780-\u18AF\uA800-\uABFF\uFB1D-\uFDFF\uFE70-\uFEFC]")
 """Scripts in which joiners, marks of direction and word breaks without width belong to spelling."""
+_ODD = re.compile(
+    r"[\x00-\x08\x0B-\x1F\x7F-\x9F\u00AD\u034F\u061C\u115F\u1160\u180E\u200B-\u200F\u2028-\u202E"
+    r"\u2060-\u206F\u2800\u3164\uFE00-\uFE0F\uFEFF\uFFA0\uFFF0-\uFFFB\U0001D173-\U0001D17A\U000E0000-\U000E01EF]"
+)
+"""Characters that few texts have; without one, nothing is hidden by its characters (H01 to H06)."""
 _SELECTOR = r"[\uFE00-\uFE0F\U000E0100-\U000E01EF]"
 _LOOK_ALIKES = frozenset(
     map(
@@ -176,6 +181,8 @@ def _coded(page: Scanned, found: re.Match[str]) -> Judged | None:
     except ValueError:
         return None
     said = data.decode("utf-8", "replace")
+    if said.count("\ufffd") > 0.1 * len(said):
+        return None
     seen = sum(sign.isprintable() or sign.isspace() for sign in said) - said.count("\ufffd")
     return Judged(said) if seen >= 0.9 * len(said) and words(said) >= 4 else None
 
@@ -250,37 +257,38 @@ HIDDEN = (
         "strip",
         _TAGS + "++",
         _tags,
-        plain=False,
+        needs=_ODD,
     ),
     Rule(
         *("H02", "signs that turn the direction of text", "E", "closed, in a line of Arabic or Hebrew: I", "strip"),
         *(rf"{_BIDI}(?:[^\n]*{_BIDI})?", _bidi),
-        plain=False,
+        needs=_ODD,
     ),
     Rule(
         *("H03", "characters without width inside a word", "W"),
         *("joiners of Persian and Indic scripts, emoji, a mark at the start of a file; between words: I", "strip"),
         r"[\u061C\u180E\u200B-\u200F\u2060-\u2065\u206A-\u206F\uFEFF\uFFF0-\uFFFB\U0001D173-\U0001D17A]++",
         _zero_width,
-        plain=False,
+        needs=_ODD,
     ),
     Rule(
         *("H04", "a run of variation selectors, which can carry text", "E"),
         *("one behind an emoji or an ideograph; one behind a Latin letter: W, behind anything else: I", "strip"),
         _SELECTOR + "++",
         _selectors,
-        plain=False,
+        needs=_ODD,
     ),
     Rule(
         *("H05", "letters that draw nothing", "W", "in Hangul, braille or between marks; one soft hyphen: I", "strip"),
         *(r"[\u115F\u1160\u3164\uFFA0\u2800\u034F\u00AD]++", _blank_letters),
-        plain=False,
+        needs=_ODD,
     ),
     Rule(
         *("H06", "control characters", "E"),
         *("tab, line feed, carriage return before a line feed; a form feed at the start of a line: I", "strip"),
         r"(?:\x1B\[[0-?]{0,64}+[ -/]{0,8}+[@-~]|[\x00-\x08\x0B\x0C\x0E-\x1F\x7F-\x9F\u2028\u2029]|\r(?!\n))++",
         _control,
+        needs=_ODD,
     ),
     Rule(
         *("H07", "an HTML comment of 3 words, which nobody sees when rendered", "W"),
@@ -288,6 +296,7 @@ HIDDEN = (
         " section: I",
         "cut",
         *(r"(?s)<!--(.*?)(?:-->|\Z)", _comment),
+        begins=("<!--",),
     ),
     Rule(
         *("H08", "words styled so that nobody sees them", "W", "code, style sheets", "cut"),
@@ -296,27 +305,30 @@ HIDDEN = (
         r"|(?<![-\w])color\s{0,4}:\s{0,4}(?:white|transparent|#fff(?:fff)?)\b"
         r"|(?:left|top|text-indent)\s{0,4}:\s{0,4}-\d{3,})",
         _styled,
-        ("none", "hidden", "font-size", "opacity", "max-height", "white", "transparent", "#fff", ":-", ": -"),
+        begins=("display", "visibility", "font", "opacity", "max", "color", "left", "top", "text"),
     ),
     Rule(
         *("H08", "a link definition that is a comment of 3 words", "W", "code; fewer words", "cut"),
         r"(?m)^ {0,3}\[[^\[\]\n]{1,60}\]:[ \t]{0,9}(?:#|<#?>)[ \t]{1,9}[\"'(]([^\n]*+)",
         lambda page, found: Judged() if words(found[1]) > 2 and not page.in_code(found.start()) else None,
+        ("]:",),
     ),
     Rule(
         *("H09", "words behind 120 blanks", "W", "tables, code", "open"),
         *(r"[ \t\u00A0\u3000](?<![ \t\u00A0\u3000]{2})[ \t\u00A0\u3000]{119,}+(\S[^\n]*+)", _far_words),
+        anchors=(" " * 60, "\t", "\u00a0", "\u3000"),
     ),
     Rule(
         *("H09", "words behind 40 empty lines", "W", "code", "open"),
         *(r"(?:(?<=\S)|\A)(?:[ \t\r]*+\n){41,}+\s*+(\S[^\n]*+)", _unseen_words),
+        needs=re.compile(r"\n(?:[ \t\r]*+\n){40}"),
     ),
     Rule(
         *("H10", "a word with letters of another script that look the same", "W"),
         *("units and formulas; in a text of that script: I", "set"),
         r"(?<![^\W\d_])(?:[A-Za-z\u00C0-\u024F]++[\u0370-\u052F]|[\u0370-\u052F]++[A-Za-z\u00C0-\u024F])[^\W\d_]*+",
         _mixed,
-        plain=False,
+        needs=re.compile(r"[\u0370-\u052F]"),
     ),
     Rule(
         *("H11", "base64 or hex of 40 characters that decodes to 4 words", "W", "images, secrets", "open"),
@@ -328,18 +340,19 @@ HIDDEN = (
         *("code, this machine, example hosts; a slot with a plain name, as documentation has it: I", "cut"),
         r"(?i)(?:\](?:\(|:)[ \t]{0,4}<?|\b(?:src|href)[ \t]{0,4}=[ \t]{0,4}[\"']?)https?://([^\s)\"'>]{1,2000}+)",
         _slot,
-        ("http",),
+        begins=("](", "]:", "src", "href"),
     ),
     Rule(
         *("H13", "a link whose text names another host than its target", "W", "code, hosts of one domain", "open"),
-        *(r"(?i)\]\([ \t]{0,4}<?https?://([^\s)>]{1,2000}+)", _other_host, ("](",)),
+        *(r"(?i)\]\([ \t]{0,4}<?https?://([^\s)>]{1,2000}+)", _other_host),
+        begins=("](",),
     ),
     Rule(
         *("H14", "words written as entities or in percent", "W", "code, entities that are no letters", "set"),
         r"(?:&#(?:[xX]0{0,4}[0-9a-fA-F]{2}|0{0,4}[0-9]{2,3});[A-Za-z ]{0,40}+)++"
         r"|(?:%(?:[46][1-9A-Fa-f]|[57][0-9Aa])){3,}+",
         _entities,
-        ("&#", "%4", "%5", "%6", "%7"),
+        begins=("&#", "%"),
     ),
 )
 """The rules of the family; two that find one kind of thing in two ways share a number."""

@@ -130,10 +130,10 @@ class Rule(NamedTuple):
     """The guard: None spares a match."""
     anchors: tuple[str, ...] = ()
     """Lower-case texts one of which is there whenever the pattern matches; none: always looked for."""
-    beside: tuple[str, ...] = ()
-    """Of an order more such texts: one of these is near each anchor that counts; none: each anchor counts."""
-    plain: bool = True
-    """Whether text of ASCII alone can hold it."""
+    begins: tuple[str, ...] = ()
+    """Lower-case words and other texts with one of which every match begins, of longer words the first four letters."""
+    needs: re.Pattern[str] | None = None
+    """What is there whenever the pattern matches, and quicker to look for."""
 
 
 class Hazard(NamedTuple):

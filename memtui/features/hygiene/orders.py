@@ -315,48 +315,47 @@ def _order(
     spares: str,
     fix: str,
     guard: Callable[[Scanned, "re.Match[str]"], Judged | None],
-    anchors: str,
+    begins: str,
     pattern: str,
-    beside: str = "",
+    anchors: str = "",
 ) -> Rule:
     pattern = pattern.replace(r"\s++", _BETWEEN)
-    return Rule(
-        number, what, severity, spares, fix, pattern, guard, tuple(anchors.split()), beside=tuple(beside.split())
-    )
+    return Rule(number, what, severity, spares, fix, pattern, guard, tuple(anchors.split()), tuple(begins.split()))
 
 
 ORDERS = (
     _order(
         *("I01", "an order to drop the instructions there are", "E", f"rules of a program, {_GUARDS}", "cut", _dropped),
-        "ignor disregard forget override bypass follow attention aside discard obey apply longer void cancel revoke"
-        " supersede invalid suspend lifted missacht vergiss vergess verwirf gelten zählen setze oubli compte plus "
-        " drop skip treat beachte abstraction alto respecte olvid sigas caso válidas valen aplican rigen"
-        " 忽略 无视 忽视 忘 不要 無視 従わな 破棄"
-        " 作废 有效 无效 失效 适用 無効",
+        "ignore disregard forget override bypass do don stop pay set put drop skip discard disobey treat previous"
+        " prior earlier above preceding system safety original initial all your instructions rules guidelines"
+        " prompts directions orders constraints policies training guidance no missachte vergiss verwirf beachte fais"
+        " faites pasa pase bisherige vorherige frühere obige setze consignes règles reglas indicaciones normas"
+        " oublie ne olvide caso 忽略 无视 忽视 忘记 忘掉 不要理会 不要遵守 無視"
+        " 之前 以前 先前 此前 上面 上述 以上 これまで 前 上記 すべて 全て 今まで システム",
         _in_words(_DROPPED, _DROPPED_THERE),
-        "instru rule guideline prompt direct order constraint polic training guidance above before earlier told said"
-        " anweisung regeln vorgaben befehle richtlinien zuvor vorher bisher oben obige früher consigne règle regla"
-        " indicacion órdenes norma 指令 指示 说明 规则 提示 命令 要求 規則 設定 ルール プロンプト",
     ),
     _order(
         *("I02", "a turn of a conversation, or a wrapper of memories, that the text forges", "E"),
         *("a tag that is named, a list of fields, in code, under a heading about attacks: I", "cut", _turn),
-        "memory system function_ tool_ antml <| inst] sys>> human assistant",
+        "",
         r"</?(?i:memory[_-]files?|system[_-](?:reminder|prompt)|function_(?:results?|calls)|tool_(?:results?|use)"
         r"|antml:\w+)\b[^>\n]{0,80}>|<\|(?:im_start|im_end|system|user|assistant|endoftext|eot_id|start_header_id)\|>"
         r"|\[/?INST\]|<</?SYS>>|(?m:^(?:Human|Assistant):[ \t]|^[#* \t]{0,6}+(?i:system (?:override|message|notice"
         r"|alert))\b[^\n:]{0,20}:)",
+        "memory system function_ tool_ antml <| inst] sys>> human assistant",
     ),
     _order(
         *("I03", "an order to keep something from the user", "E"),
         *(f"{_GUARDS}; how to help, what a program shows, or in rules of the user's own: I", "cut", _kept_from),
-        "user human developer operator owner anyone anybody nutzer utilisateur usuario 用户 使用者 ユーザ 利用者",
+        "not never do don must should without hide conceal keep the your any user human developer operator owner"
+        " anyone anybody say avoid n sag sage verrate erzähle informiere erwähne nutzer ne l usuario no"
+        " 不要 不得 别 切勿 无需 请勿 对 ユーザ 利用者 使用者",
         _in_words(_SILENT, _SILENT_THERE),
     ),
     _order(
         *("I04", "a download that is run at once", "W"),
         *(f"installers of well-known tools, this machine: I; {_REFUSED}", "open", _piped),
-        "curl wget iex invoke- irm iwr base64",
+        "curl wget iex invoke irm iwr base64 eval source bash zsh sh python node perl ruby",
         r"(?i)\b(?:(?:curl|wget)\b[^\n|]{0,300}\|[ \t]{0,4}(?:sudo[ \t]{1,4}(?:-\w+[ \t]{1,4})?)?(?:(?:ba|z|da|k|fi)?sh"
         r"\b|(?:python3?|perl|node|ruby)[ \t]{0,4}-?[ \t]{0,4}(?=[`\"'\n]|\Z))"
         r"|(?:iex|invoke-expression)\b[^\n]{0,40}(?:irm|iwr|invoke-\w+request|invoke-restmethod|downloadstring)"
@@ -369,19 +368,20 @@ ORDERS = (
     _order(
         *("I05", "an order to send keys, or what was said, to an address", "E"),
         *(f"example hosts, this machine; {_GUARDS}", "cut", _sent),
-        "http @",
+        "",
         r"(?i)\bhttps?://[^\s)>\"'`，。]{3,200}+|(?<![\w.+@-])[\w.+-]{1,64}+@[\w-]{1,63}+\.[\w.-]{2,63}+",
+        "http @",
     ),
     _order(
         *("I06", "an order to read files that hold keys", "W", f"`.env.example`; {_REFUSED}", "open", _unless_refused),
-        ".ssh .aws .netrc .pgpass .git-cred .docker .kube .gnupg /etc/shadow .env",
+        "cat read open print show dump include copy output head tail send upload encode content",
         r"(?i)\b(?:cat|read|open|print|show|dump|include|copy|output|head|tail|send|upload|encode|contents? of)\b"
         r"[^\n.;|]{0,40}?(?:/etc/shadow|\.(?:ssh/(?:id_\w|\*)|aws/credentials|netrc|pgpass|git-credentials"
         r"|docker/config\.json|kube/config|gnupg/)|(?:(?<=cat )|(?<=[ts] of )|(?<=the ))[`\"']?\.env(?![\w.]))",
     ),
     _order(
         *("I07", "an order to switch a guard off", "W", _REFUSED, "cut", _unless_refused),
-        "--no-verify --dangerous --allow-danger --yolo bypass danger- reject_unauth disable turn switch deactivate",
+        "-- bypass danger node_tls disable turn switch deactivate",
         r"(?i)(?<![\w-])--(?:no-verify|dangerously-\w|allow-dangerous|yolo\b)[\w-]{0,60}+|\b(?:bypassPermissions\b"
         r"|danger-full-access\b|NODE_TLS_REJECT_UNAUTHORIZED=0|(?:disable|turn off|switch off|deactivate|bypass)\s++"
         r"(?:(?:the|all|any|your|git)\s++){0,2}(?:sandbox|permission (?:check|prompt)|approvals?\b|safety|pre-commit"
@@ -389,14 +389,14 @@ ORDERS = (
     ),
     _order(
         *("I08", "something to be done whenever the user asks for something", "W", _OWN, "open", _own),
-        "whenever time always",
+        "whenever every each any always",
         r"(?i)\b(?:whenever|(?:every|each|any) time|always when)\s++(?:the user|a user|they|you|someone|anyone)\b"
         r"[^\n.]{0,100}?[\s,](?:run|execute|install|open|send|fetch|download|curl|upload|visit|append|insert|post)\s",
     ),
     _order(
         *("I09", "an order to copy the text into other memories", "E", _GUARDS, "cut", _said),
-        "copy add append insert include paste repeat propagate replicate write spread save kopier copie copia"
-        " 复制 添加 写入 コピー 追加 書き込",
+        "kopiere schreibe copie copia copy add append insert include paste repeat propagate replicate write spread"
+        " save 这 この",
         r"(?i)\b(?:(?:kopiere?n?|schreibe?)\s++diesen?\s++\w++\s++in\s++(?:alle|jede)|copie[rz]?\s++ce(?:tte|t)?+\s++\w++"
         r"\s++dans\s++(?:tou(?:te)?s|chaque)|copi[ae]r?\s++est[ae]\s++\w++\s++en\s++(?:tod[ao]s|cada))\b"
         r"|这[条段份个][^\n。]{0,6}(?:复制|添加|写入)到?[^\n。]{0,3}(?:所有|每个|全部|其他)"
@@ -409,7 +409,7 @@ ORDERS = (
     ),
     _order(
         *("I10", "a product to recommend always, with a link to it", "W", _OWN, "open", _own),
-        "recommend suggest propose promote advise empfiehl empfehle recomiend 推荐 推薦 勧め",
+        "always only invariably empfiehl recommande 总是 始终 一律 必ず 常に",
         r"(?i)\b(?:always|only|invariably)\s++(?:recommend|suggest|propose|promote|advise)\b[^\n]{0,120}?https?://"
         r"|\b(?:empfiehl|empfehle|recommande[sz]?|recomienda)\s++(?:immer|stets|toujours|siempre)\b[^\n]{0,120}?https?://"
         r"|(?:总是|始终|一律|必ず|常に)[^\n。]{0,40}?(?:推荐|推薦|勧め)[^\n]{0,80}?https?://",
@@ -423,34 +423,35 @@ ORDERS = (
             "open",
             _borrowed,
         ),
-        "security administrator anthropic openai",
+        "approved authorised verified mandated",
         r"(?i)\b(?:approved|authori[sz]ed|verified|mandated)\s++by\s++(?:the\s++)?+(?:security\s++team|(?:system\s++)?+"
         r"administrators?\b|anthropic|openai)",
     ),
     _order(
         *("I12", "an installation from an address, or from another index", "W"),
         *(f"well-known indexes and forges, example hosts, this machine: I; {_REFUSED}", "open", _installed),
-        "install add npx uvx",
+        "pip pip3 pipx uv uvx npm npx pnpm yarn bun gem cargo",
         r"(?i)\b(?:(?:pip3?|uv(?:\s++pip)?+|pipx|npm|pnpm|yarn|bun|gem|cargo)\s++(?:install|add|i)|npx|uvx)\b[^\n`;|&]{0,80}?"
         r"(?:[ \t](?:--(?:extra-)?index-url|--index|--source|--registry|-i)[ =]|[ \t@])[\"']?(?:git\+)?https?://[^\s`\"')]{3,200}+",
     ),
     _order(
         *("I13", "an order that destroys: a home folder, a pushed branch, a table", "W"),
         *(f"a dry run, what is only named: I; {_REFUSED}", "cut", _destroys),
-        "-rf -fr push drop mkfs of=/dev",
+        "rm git force drop mkfs dd",
         r"(?i)\b(?:rm[ \t]{1,4}-(?:rf|fr)[ \t]{1,4}[\"']?(?:~/?|/\*?|\$HOME/?)(?=[\"'`\s;]|\Z)"
         r"|git[ \t]{1,4}push\b[^\n|;&`]{0,60}?[ \t](?:--force(?![\w-])|-f\b)|force.push (?:to )?(?:main|master)\b"
         r"|drop (?:table|database|schema)\b(?! if)[ \t]{1,4}\w|mkfs\.\w|dd\b[^\n]{0,40}\bof=/dev/)",
     ),
     _order(
         *("I14", "an order to act without asking", "W", _OWN, "open", _own),
-        "without confirmation permission approval ohne sans sin 无需 不要 不用 不必 せず なしに 求めず 取らず",
+        "without not don never ohne sans sin 无需 不要 不用 不必 確認 許可 承認",
         _in_words(_ALONE, _ALONE_THERE),
     ),
     _order(
         *("I15", "another address for models, a server of tools to use, a hook to add", "W"),
         *(f"this machine, example hosts, {_OWN}", "open", _steered),
-        "_base _host _endpoint mcp hook",
+        "anthropic openai gemini google mistral litellm llm_base azure add use prefer install connect register mcp"
+        " write create http: https:",
         r"(?i)\b(?:anthropic|openai|gemini|google_gemini|mistral|litellm|llm|azure_openai)_(?:api_)?(?:base(?:_url)?|host"
         r"|endpoint)\b[^\n]{0,20}?https?://[^\s`\"')]{3,200}+"
         r"|https?://[^\s`\"')]{3,200}+[^\n]{0,20}?\b(?:anthropic|openai|gemini|litellm|llm)_(?:api_)?base(?:_url)?\b"

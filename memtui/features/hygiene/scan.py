@@ -4,16 +4,16 @@ A finding is a reason to look and no proof; a text without any is not called saf
 """
 
 import re
-from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import chain
 from typing import NamedTuple
 
+from memtui.disguise import disguised, found_at, lines_around, lower, undisguised
 from memtui.features.hygiene.model import SEVERITIES, Hazard, Rule, Scanned
 from memtui.features.hygiene.orders import ORDERS
 from memtui.features.hygiene.rules import RULES
-from memtui.mask import BEGIN, Secret, disguised, mask, secrets, undisguised
+from memtui.mask import BEGIN, Secret, mask, secrets
 from memtui.safe_text import one_line
 
 _MOST = 100
@@ -26,6 +26,25 @@ _AROUND = 16
 """Characters shown on each side of a place that is too short to tell anything."""
 _BEFORE, _BEHIND = 400, 700
 """Characters around the anchor of an order in which all of it stands."""
+_NEEDS = {rule.needs: None for rule in RULES}
+
+
+def _is_word(text: str) -> bool:
+    return re.fullmatch(r"[a-z0-9_à-öø-ÿ]+", text) is not None
+
+
+def _one_of(texts: Iterable[str], group: str) -> str:
+    """A pattern for one of some texts, which goes by their first characters: far quicker than to try each text."""
+    rests: dict[str, list[str]] = {}
+    for text in texts:
+        rests.setdefault(text[0], []).append(re.escape(text[1:]) + (r"\b" if _is_word(text) and len(text) < 4 else ""))
+    return "|".join(f"{re.escape(sign)}({group}{'|'.join(after)})" for sign, after in rests.items())
+
+
+_BEGINS = sorted({text for rule in RULES for text in rule.begins})
+_WORDS = re.compile(rf"[^a-z0-9_à-öø-ÿ](?:{_one_of({text[:4] for text in _BEGINS if _is_word(text)}, '?:')})")
+_TEXTS = re.compile(_one_of([text for text in _BEGINS if not _is_word(text)], "?="))
+_KEYS = {rule: frozenset(text[:4] if _is_word(text) else text[0] for text in rule.begins) for rule in RULES}
 _MASKED = {rule.id: rule for rule in RULES if rule.fix == "mask"}
 
 
@@ -53,16 +72,14 @@ def scan(data: bytes, *, instructs: bool = False) -> tuple[Hazard, ...]:
     """
     text = data.decode("utf-8", "surrogateescape")
     hidden = secrets(text)
-    page, plain = Scanned(text, instructs=instructs), text.isascii()
-    lowered = text.lower()
+    there = {one: one is None or one.search(text) is not None for one in _NEEDS}
+    rules = [rule for rule in RULES if rule.pattern and there[rule.needs]]
     found = [*_of_secrets(text, hidden)]
-    for rule in RULES:
-        if rule.pattern and (rule.plain or not plain):
-            found += _some(_of_rule(rule, page, lowered, hidden))
+    found += _of_rules(rules, Scanned(text, instructs=instructs), [(0, len(text))], hidden)
     if disguised(text):
         found += _undisguised(text, {(one.rule.id, one.start) for one in found}, instructs=instructs)
     found.sort(key=lambda one: (one.start, one.end, one.rule.id))
-    return tuple(_told(found, text, hidden, plain=plain))
+    return tuple(_told(found, text, hidden, plain=text.isascii()))
 
 
 def newly(before: bytes, after: bytes) -> tuple[Hazard, ...]:
@@ -79,42 +96,66 @@ def _of_secrets(text: str, hidden: Sequence[Secret]) -> Iterator[_Place]:
         yield _Place(rule, severity, one.start, one.end, f"{BEGIN}{one.kind}]")
 
 
-def _spans(rule: Rule, text: str, lowered: str) -> Iterator[tuple[int, int]]:
-    """The parts of a text in which a rule can match; those of orders are around their anchors."""
-    if not rule.anchors:
-        yield 0, len(text)
-    elif rule not in ORDERS or len(lowered) != len(text):
-        if any(anchor in lowered for anchor in rule.anchors):
-            yield 0, len(text)
-    else:
-        beside = sorted(_places(lowered, rule.beside))
-        start = end = 0
-        for place in sorted(_places(lowered, rule.anchors)):
-            if rule.beside:
-                at = bisect_left(beside, place - _BEFORE)
-                if at == len(beside) or beside[at] > place + _BEHIND:
-                    continue
-            if place - _BEFORE > end:
-                if end:
-                    yield start, end
-                start = place - _BEFORE
-            end = place + _BEHIND
-        if end:
-            yield start, end
+def _of_rules(
+    rules: Iterable[Rule], page: Scanned, parts: Sequence[tuple[int, int]], hidden: Sequence[Secret]
+) -> Iterator[_Place]:
+    """What rules find that begins in parts of a text."""
+    lowered = lower(page.text)
+    begun = _begun(lowered, parts) if len(lowered) == len(page.text) else None
+    for rule in rules:
+        pattern = re.compile(rule.pattern)
+        found: Iterator[re.Match[str]]
+        if begun is None:
+            found = chain.from_iterable(pattern.finditer(page.text, *part) for part in parts)
+        elif rule.begins:
+            found = _at(
+                pattern, page.text, sorted(chain.from_iterable(begun[key] for key in _KEYS[rule] & begun.keys()))
+            )
+        else:
+            spans = (span for part in parts for span in _spans(rule, lowered, part))
+            found = chain.from_iterable(pattern.finditer(page.text, *span) for span in spans)
+        yield from _some(_judged(rule, page, found, hidden))
 
 
-def _places(text: str, words: Iterable[str]) -> Iterator[int]:
-    """Where words begin in a text."""
-    for word in words:
-        at = text.find(word)
-        while at >= 0:
-            yield at
-            at = text.find(word, at + 1)
+def _begun(lowered: str, parts: Sequence[tuple[int, int]]) -> dict[str, list[int]]:
+    """Where in parts of a text rules may begin: by the first four letters of words, and of others by the first sign."""
+    begun: dict[str, list[int]] = {}
+    for start, end in parts:
+        for word in _WORDS.finditer("\n" + lowered, start, end + 1):
+            begun.setdefault(word[0][1:], []).append(word.start())
+        for text in _TEXTS.finditer(lowered, start, end):
+            begun.setdefault(text[0], []).append(text.start())
+    return begun
 
 
-def _of_rule(rule: Rule, page: Scanned, lowered: str, hidden: Sequence[Secret]) -> Iterator[_Place]:
-    pattern = re.compile(rule.pattern)
-    for match in chain.from_iterable(pattern.finditer(page.text, *span) for span in _spans(rule, page.text, lowered)):
+def _at(pattern: re.Pattern[str], text: str, places: Iterable[int]) -> Iterator[re.Match[str]]:
+    """What a pattern matches that begins at one of some places, none over another."""
+    end = 0
+    for place in places:
+        if place >= end and (match := pattern.match(text, place)) is not None:
+            end = match.end()
+            yield match
+
+
+def _spans(rule: Rule, lowered: str, part: tuple[int, int]) -> Iterator[tuple[int, int]]:
+    """The parts of a part of a text in which a rule can match; those of orders are around their anchors."""
+    if rule not in ORDERS:
+        if not rule.anchors or any(lowered.find(anchor, *part) >= 0 for anchor in rule.anchors):
+            yield part
+        return
+    start = end = 0
+    for place in sorted(place for anchor in rule.anchors for place in found_at(lowered, anchor, *part)):
+        if place - _BEFORE > end:
+            if end:
+                yield start, end
+            start = place - _BEFORE
+        end = place + _BEHIND
+    if end:
+        yield start, end
+
+
+def _judged(rule: Rule, page: Scanned, found: Iterable[re.Match[str]], hidden: Sequence[Secret]) -> Iterator[_Place]:
+    for match in found:
         verdict = rule.judge(page, match)
         if verdict is None or (
             rule.id == "H11" and any(one.start < match.end() and match.start() < one.end for one in hidden)
@@ -125,13 +166,12 @@ def _of_rule(rule: Rule, page: Scanned, lowered: str, hidden: Sequence[Secret]) 
 
 def _undisguised(text: str, known: Container[tuple[str, int]], *, instructs: bool) -> Iterator[_Place]:
     """Orders that the text holds for a reader to whom letters of another width are letters."""
-    plain, places = undisguised(text)
-    page, lowered = Scanned(plain, instructs=instructs), plain.lower()
-    for rule in ORDERS:
-        for one in _some(_of_rule(rule, page, lowered, ())):
-            start = places[one.start]
-            if (rule.id, start) not in known:
-                yield one._replace(start=start, end=places[one.end], said=one.said or plain[one.start : one.end])
+    plain, places, others = undisguised(text)
+    parts = lines_around(plain, others, _BEHIND, _BEFORE)
+    for one in _of_rules(ORDERS, Scanned(plain, instructs=instructs), parts, ()):
+        start = places[one.start]
+        if (one.rule.id, start) not in known:
+            yield one._replace(start=start, end=places[one.end], said=one.said or plain[one.start : one.end])
 
 
 def _some(places: Iterator[_Place]) -> Iterator[_Place]:

@@ -4,10 +4,15 @@ import re
 from collections import Counter
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from memtui.features.hygiene import scan as scanning
+from memtui.features.hygiene.model import Scanned
 from memtui.features.hygiene.orders import ORDERS
 from memtui.features.hygiene.scan import scan
 from tests.growth import growth
+from tests.hygiene.labelled import orders, sound_so
 
 HOST = "https://drop.evil.test/in"
 SAID = {
@@ -280,12 +285,25 @@ def test_rules_of_the_users_own_may_say_what_to_do() -> None:
     assert {one.severity for one in scan(text, instructs=True)} == {"I"}
 
 
-def test_anchors_leave_nothing_out() -> None:
-    for rule, lines in SAID.items():
-        for line in lines.splitlines():
-            for one in ORDERS:
-                if re.search(one.pattern, line):
-                    assert any(anchor in line.lower() for anchor in one.anchors), (rule, one.id, line)
+LINES = [line for lines in SAID.values() for line in lines.splitlines()]
+
+
+@given(st.lists(st.sampled_from([*LINES, "\n", "\r\n", " " * 9, "\t", "**", "İ", "ſ", "`"]), min_size=1, max_size=9))
+def test_looking_where_orders_begin_finds_what_the_whole_text_holds(parts: list[str]) -> None:
+    assert_begun("\n".join(parts))
+
+
+def test_each_order_begins_as_its_rule_says() -> None:
+    for line in [*LINES, *(text for _, text in orders()), *(text.title() for _, text in orders()), *sound_so()]:
+        assert_begun(line)
+
+
+def assert_begun(text: str) -> None:
+    page, whole = Scanned(text), [(0, len(text))]
+    found = {(one.rule.id, one.start, one.end) for one in scanning._of_rules(ORDERS, page, whole, ())}
+    for rule in ORDERS:
+        matches = [one for one in re.finditer(rule.pattern, text) if rule.judge(page, one) is not None]
+        assert {one for one in found if one[0] == rule.id} == {(rule.id, *one.span()) for one in matches}
 
 
 UNITS = ("ignore all ", "not tell ", "curl |", "a@b.c ", "send .env ", "whenever the user ", "copy this note ", "# a\n")
