@@ -26,18 +26,6 @@ _UNSPACED = "\u2e80"
 """From here on are the letters of languages that put no space between words."""
 
 
-class Said(NamedTuple):
-    """What texts are compared by."""
-
-    lines: set[bytes]
-    words: Counter[str]
-
-    @classmethod
-    def of(cls, data: bytes) -> Self:
-        """Take a memory's text apart."""
-        return cls(_lines(data), _words(data))
-
-
 class LostMemory(NamedTuple):
     """A memory that went, while something of it is withheld."""
 
@@ -49,8 +37,11 @@ class LostMemory(NamedTuple):
     older: frozenset[Place]
     """What was known before that: it is something else."""
     shas: frozenset[str]
-    said: Said
-    """By the newest version that is kept; nothing where none is."""
+    places: frozenset[Place]
+    """Which ever held one of these."""
+    lines: set[bytes]
+    words: Counter[str]
+    """Of the newest version that is kept; nothing where none is."""
 
     @classmethod
     def of(cls, engine: Engine, place: Place, address: Address, marks: tuple[ObservationMark, ...]) -> Self:
@@ -62,14 +53,25 @@ class LostMemory(NamedTuple):
                 break
         since = max(engine.observations.log(mark.name)[-1].at for mark in marks)
         older = engine.observations.known_before(since)
-        return cls(place, marks, since, older, frozenset(shas), Said.of(text))
+        places = engine.observations.holders(shas)
+        return cls(place, marks, since, older, frozenset(shas), places, _lines(text), _words(text))
 
-    def is_like(self, other: Said) -> bool:
-        """Whether a text has half of the words of this one, or half of the lines of the shorter one are in both."""
-        one = self.said
-        if 2 * len(one.lines & other.lines) >= max(1, min(len(one.lines), len(other.lines))):
+    def is_like(self, data: bytes, lines: set[bytes], folded: str) -> bool:
+        """Whether a text has half of the words of this one, or half of the lines of the shorter one are in both.
+
+        Args:
+            data: the text.
+            lines: those of it that say something.
+            folded: all of it, for a quick look whether it may have so many of the words.
+        """
+        if 2 * len(self.lines & lines) >= max(1, min(len(self.lines), len(lines))):
             return True
-        return 2 * (one.words & other.words).total() >= max(1, one.words.total())
+        left = total = self.words.total()
+        for word, count in self.words.items():
+            left -= 0 if word in folded else count
+            if 2 * left < total:
+                return False
+        return 2 * (self.words & _words(data)).total() >= max(1, total)
 
 
 def gone(
@@ -106,9 +108,8 @@ def may_be(
             data = engine.read_bytes(address)
         except MemtuiError:
             return []  # it went, or cannot be read: there is nothing of it to give
-        had = {sha, *(version.sha256 for version in engine.history.of(address)[:_VERSIONS])}
-        said = Said.of(data)
-        like = [one for one in found if not one.shas.isdisjoint(had) or one.is_like(said)]
+        lines, folded = _lines(data), data.decode("utf-8", "replace").casefold()
+        like = [one for one in found if sha in one.shas or place in one.places or one.is_like(data, lines, folded)]
         return [one for one in like if not is_freed(place, one.since)]
 
     return ask

@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import apsw
 
@@ -97,6 +97,16 @@ class ObservationTable:
         """The memories of which a version came before a time, in milliseconds, as root and path."""
         sql = "SELECT root, path FROM memories m WHERE EXISTS (SELECT 1 FROM versions WHERE memory = m.id AND at < ?)"
         return frozenset((root, os.fsdecode(path)) for root, path in self._database.rows(sql, (at,), kinds="ib"))
+
+    @checked
+    def holders(self, shas: Sequence[str]) -> frozenset[tuple[int, str]]:
+        """The memories of which a version has one of these SHA-256, as root and path."""
+        sql = (
+            "SELECT DISTINCT root, path FROM versions v JOIN memories m ON m.id = v.memory WHERE v.blob IN"
+            f" (SELECT id FROM blobs WHERE sha IN ({', '.join('?' * len(shas))}))"
+        )
+        rows = self._database.rows(sql, tuple(map(bytes.fromhex, shas)), kinds="ib")
+        return frozenset((root, os.fsdecode(path)) for root, path in rows)
 
     @checked
     def newest(self) -> int:

@@ -271,6 +271,21 @@ def test_what_is_like_a_withheld_memory_that_was_deleted_stays_as_it_was(world: 
             engine.observations.drop_files()
 
 
+def test_a_copy_made_of_what_is_withheld_is_withheld_in_other_words_once_that_is_gone(world: Watched) -> None:
+    world.write("own/billing.md", SECRET)
+    with world.engine() as engine:
+        decided(engine, "zebra", "private")
+        world.write("own/copy.md", SECRET)
+        engine.watch.reconcile()
+        world.write("own/copy.md", "# Walrus\n\nIt came on a ship.\n")
+        world.write("own/news.md", "# Walrus\n\nIt came on a boat.\n")
+        engine.watch.reconcile()
+        (world.base / "own/billing.md").unlink()
+        engine.watch.reconcile()
+        hidden = withheld(engine)
+        assert [hidden(Address("memtui:project", f"{name}.md"), None) for name in ("copy", "news")] == [True, False]
+
+
 def test_cards_that_somebody_removed_are_there_again_while_one_types(engine: Engine, world: Watched) -> None:
     decided(engine, "quokka", "private")
     known = catch_up(engine, seconds=None)
