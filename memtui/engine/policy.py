@@ -90,7 +90,7 @@ class Policy(NamedTuple):
     """How long a line of the index may be, in characters, by the agent's own rule."""
     entries: tuple[tuple[str, str], ...] = ()
     """Files that hold many entries: a path (shell pattern) and the format its entries are in (`goose`, `hermes`,
-    `codex`, `plain`; see `memtui/features/entries/formats.py`)."""
+    `codex`, `qwen-room`, `plain`; see `memtui/features/entries/formats.py`)."""
     shown_chars: tuple[tuple[str, int], ...] = ()
     """The agent's own limits in characters: a path (shell pattern) and how many; shown as a problem when exceeded."""
 

@@ -47,8 +47,13 @@ AUTO = Policy(
     whole=("MEMORY.md",),
 )
 """One memory per file; the index is rebuilt from them. Of the index, 200 lines or 25,000 characters are loaded."""
-CHANNELS = Policy(ignore=IGNORED, whole=("*/CHANNEL.md",), shown_bytes=1_048_576)
-"""A folder for each channel, a folder for each conversation, and in it one file to which lines are added."""
+CHANNELS = Policy(
+    ignore=IGNORED,
+    whole=("*/CHANNEL.md",),
+    shown_bytes=1_048_576,
+    entries=(("*/CHANNEL.json", "qwen-room"),),
+)
+"""A folder for each channel, one in it for each conversation, and there a file of entries, or an older one of lines."""
 NAMES = ("QWEN.md", "AGENTS.md")
 IN_PROJECT = (".qwen/QWEN.local.md", ".qwen/rules/")
 LABEL = "Qwen Code instructions"

@@ -34,7 +34,7 @@ def replace(file: EntryFile, entry: Entry, text: bytes) -> bytes:
     text = fitted(file, text)
     if file.text(entry).startswith(heading):
         text = _headed(file, text)
-    data = file.data[: entry.start] + text + file.data[entry.end :]
+    data = draft(file, entry, text)
     kept = [text if one.number == entry.number else file.text(one) for one in file.entries]
     return _checked(file, data, kept)
 
@@ -46,7 +46,7 @@ def remove(file: EntryFile, entry: Entry) -> bytes:
     if at + 1 < len(entries):
         end = entries[at + 1].start
     elif at == 0 or not FORMATS[file.format].keeps_tail:
-        end = len(file.data)
+        end = entry.end if FORMATS[file.format].enclosed else len(file.data)
     else:
         start = entries[at - 1].end
     kept = [file.text(one) for one in entries if one.number != entry.number]
@@ -57,14 +57,15 @@ def remove(file: EntryFile, entry: Entry) -> bytes:
 def draft(file: EntryFile, entry: Entry | None, text: bytes) -> bytes:
     """The whole file with an unfinished text in the place of an entry, or behind the last one; nothing is refused."""
     if entry is not None:
-        return file.data[: entry.start] + text + file.data[entry.end :]
+        new = FORMATS[file.format].put(file.data[entry.start : entry.end], text)
+        return file.data[: entry.start] + new + file.data[entry.end :]
     return _behind_last(file, text)
 
 
 def _behind_last(file: EntryFile, text: bytes) -> bytes:
     last = file.entries[-1].end if file.entries else 0
     at, before, behind = FORMATS[file.format].joint(file.data, last, file.newline)
-    return file.data[:at] + before + text + behind + file.data[at:]
+    return file.data[:at] + before + FORMATS[file.format].put(b"", text) + behind + file.data[at:]
 
 
 def fitted(file: EntryFile, text: bytes) -> bytes:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from memtui.features.entries import qwen_room
+
 BOM = b"\xef\xbb\xbf"
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})([^\r\n]*)")
 
@@ -69,6 +71,12 @@ class Format(NamedTuple):
     """What each entry begins with."""
     trims: bool = False
     """Whether the agent takes all blanks off both ends of an entry."""
+    said: Callable[[bytes], bytes] = bytes
+    """What people see and write of an entry's bytes."""
+    put: Callable[[bytes, bytes], bytes] = lambda _, text: text
+    """Gives the bytes of an entry (none: of a new one) with such a text."""
+    enclosed: bool = False
+    """Whether what follows the last entry belongs to the file, and stays when it is the only one and goes."""
     tagged: bool = False
     """Whether a first line that begins with `#` holds tags."""
 
@@ -236,6 +244,17 @@ FORMATS = {
         keeps_tail=True,
         rule="an entry is one bullet `- ...` below `## Remembered`",
         heading=b"- ",
+    ),
+    "qwen-room": Format(
+        "the texts of a list in JSON",
+        qwen_room.cut,
+        qwen_room.joint,
+        keeps_tail=True,
+        rule="Qwen Code reads at most 500 entries of at most 2,000 characters, in a file that is as it writes it",
+        trims=True,
+        said=qwen_room.said,
+        put=qwen_room.put,
+        enclosed=True,
     ),
     "plain": Format(
         "blocks with blank lines between them",

@@ -4,8 +4,10 @@ Everything between entries (separators, blank lines, a byte-order mark) is whate
 the file can get lost on the way.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from memtui.features.entries.formats import FORMATS
 from memtui.mask import shown_parts
 
 
@@ -38,6 +40,15 @@ class Entry(NamedTuple):
         return self.end - self.start
 
 
+def shown_entries(data: bytes, spans: Sequence[tuple[int, int]], kind: str) -> Sequence[bytes]:
+    """What entries say with their secrets masked, by where they stand."""
+    said = FORMATS[kind].said
+    if said is bytes:
+        return shown_parts(data, spans)
+    texts = [said(data[start:end]) for start, end in spans]
+    return [shown_parts(text, ((0, len(text)),))[0] for text in texts]
+
+
 class EntryFile(NamedTuple):
     """A file and its entries."""
 
@@ -49,12 +60,12 @@ class EntryFile(NamedTuple):
     """What the agent makes of this file that a person would not expect, one sentence each."""
 
     def text(self, entry: Entry) -> bytes:
-        """The bytes of an entry."""
-        return self.data[entry.start : entry.end]
+        """What an entry says: its bytes, where the format has no other way to write a text."""
+        return FORMATS[self.format].said(self.data[entry.start : entry.end])
 
     def shown(self, entry: Entry) -> bytes:
-        """The bytes of an entry with its secrets masked: one may begin in an entry before it."""
-        return shown_parts(self.data, ((entry.start, entry.end),))[0]
+        """What an entry says with its secrets masked: one may begin in an entry before it."""
+        return shown_entries(self.data, ((entry.start, entry.end),), self.format)[0]
 
     @property
     def pieces(self) -> tuple[tuple[int, int, int], ...]:

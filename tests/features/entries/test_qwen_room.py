@@ -1,0 +1,102 @@
+"""`CHANNEL.json` of Qwen Code: one entry is changed without another byte; what its program refuses is not changed."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memtui.errors import RefusedError
+from memtui.features.entries import change
+from memtui.features.entries.model import EntryFile
+from memtui.features.entries.parse import parse
+
+KIND = "qwen-room"
+TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30).filter(lambda text: text.strip() == text)
+LINES = TEXTS.filter(lambda text: "\r" not in text and "\n" not in text)
+
+
+def room(texts: list[str], *, indent: int | None = 2, **more: object) -> bytes:
+    """A file as its program writes it."""
+    entries = [{"id": f"m-{number:012x}", "text": text, "createdBy": "ann"} for number, text in enumerate(texts)]
+    document = {"version": 1, "entries": entries, **more}
+    return (json.dumps(document, indent=indent, ensure_ascii=False) + "\n").encode()
+
+
+def opened(data: bytes) -> EntryFile:
+    """The file, taken apart."""
+    return parse(data, KIND)
+
+
+def texts_of(data: bytes) -> list[str]:
+    """What a JSON reader finds in it."""
+    return [one["text"] for one in json.loads(data)["entries"]]
+
+
+@given(st.lists(TEXTS, max_size=4), LINES, st.sampled_from([2, None]))
+def test_one_more_entry_and_one_less(texts: list[str], text: str, indent: int | None) -> None:
+    file = opened(room(texts, indent=indent))
+    assert [file.text(entry).decode() for entry in file.entries] == texts
+    more = opened(change.add(file, text.encode()))
+    assert texts_of(more.data) == [*texts, text]
+    assert texts_of(change.remove(more, more.entries[-1])) == texts
+    for entry in more.entries:
+        left = opened(change.remove(more, entry))
+        assert texts_of(left.data) == [one for at, one in enumerate([*texts, text]) if at != entry.number - 1]
+        assert len(left.entries) == len(texts)
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=4), LINES, st.data())
+def test_a_text_takes_the_place_of_another_and_no_other_byte_changes(
+    texts: list[str], text: str, data: st.DataObject
+) -> None:
+    file = opened(room(texts, migration={"legacySha256": "0" * 64}))
+    entry = data.draw(st.sampled_from(file.entries))
+    changed = change.replace(file, entry, text.encode())
+    old, new = json.dumps(texts[entry.number - 1], ensure_ascii=False), json.dumps(text, ensure_ascii=False)
+    element = file.data[entry.start : entry.end].replace(b'"text": ' + old.encode(), b'"text": ' + new.encode(), 1)
+    assert changed == file.data[: entry.start] + element + file.data[entry.end :]
+
+
+GOOD = {"id": "m-0123456789ab", "text": "Stand-up is at ten."}
+REFUSED = {
+    "an id twice": room([], entries=[GOOD, GOOD]),
+    "a key twice": room(["a"]).replace(b'"text": "a"', b'"text": "a", "text": "b"'),
+    "no number": room(["a"], version="VERSION").replace(b'"VERSION"', b"NaN"),
+    "another version": room(["a"], version=2),
+    "a key of somebody else": room(["a"], more=1),
+    "no id": room([], entries=[{"text": "a"}]),
+    "an empty text": room([" "]),
+    "a long text": room(["a" * 2_001]),
+    "many entries": room([str(number) for number in range(501)]),
+    "too large": room(["a"]) + b" " * (2 << 20),
+    "half of it": room(["a", "b"])[:-20],
+    "something behind it": room(["a"]) + b"x",
+    "no text": b"\xff\xfe",
+    "a list": b"[]",
+    "very deep": b"[" * 100_000,
+    "nothing": b"",
+}
+
+
+@pytest.mark.parametrize("kind", REFUSED)
+def test_what_its_program_refuses_has_no_entries_and_gets_none(kind: str) -> None:
+    file = opened(REFUSED[kind])
+    assert (file.entries, len(file.notes)) == ((), 1)
+    with pytest.raises(RefusedError, match="Qwen Code reads at most"):
+        change.add(file, b"One more.")
+
+
+def test_a_text_that_it_would_refuse_is_not_written() -> None:
+    file = opened(room(["a"]))
+    with pytest.raises(RefusedError):
+        change.replace(file, file.entries[0], b"a" * 2_001)
+    with pytest.raises(RefusedError):
+        change.add(opened(change.add(file, b"b")), b"b")
+
+
+def test_secrets_in_an_entry_are_masked() -> None:
+    file = opened(room(["The key is AKIAIOSFODNN7EXAMPLQ", "b"]))
+    assert b"AKIA" not in file.shown(file.entries[0])
+    assert "AKIA" not in file.entries[0].title
+    assert file.shown(file.entries[1]) == b"b"
