@@ -35,6 +35,8 @@ _WHY = re.compile(r"\s*[*_]*(?:why|how to apply)[*_]*:", re.IGNORECASE)
 _ENDS = (". ", "! ", "? ", "。", "！", "？")
 _TAG = re.compile(r"#(?<![\w#&/]#)([^\W\d][\w-]{1,40})")
 _CODE = re.compile(r"`([^`\n]{2,60})`")
+_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_STRONG = re.compile(r"(?<![\w*])(\*{1,3})(?![\s*])(.+?)(?<![\s*])\1(?![\w*])")
 _WORD = re.compile(r"\w+")
 _NAME = re.compile(r"[a-z]{1,40}[A-Z]\w{1,40}|[A-Za-z]\w{0,40}_\w{1,40}")
 _NOTE = re.compile(r"##[ \t]+(\d{4}-\d\d-\d\dT[\d:.]+Z)[ \t]+(\w+)((?:[ \t]+#[\w-]+)*)[ \t]*$")
@@ -222,7 +224,13 @@ def composed(
 def _shown(given: str, lines: Sequence[str]) -> str:
     """A title: what is given for one, else its first line, without the signs of Markdown."""
     found = given.strip() or next(filter(None, (_bare(line).strip() for line in lines)), "")
-    return _short(_bare(found).strip("*_` \t"), TITLE) or "(empty)"
+    return _short(_unmarked(found), TITLE) or "(empty)"
+
+
+def _unmarked(line: str) -> str:
+    """The words of a line, without the signs of Markdown before them and those around some of them."""
+    text = _STRONG.sub(r"\2", _SPAN.sub(r"\2", _bare(line)[: 8 * TITLE])).strip("*` \t")
+    return text[1:-1].strip() if len(text) > 2 and text[0] == text[-1] == "_" != text[1] else text
 
 
 def _bare(line: str) -> str:
@@ -257,7 +265,7 @@ def _facts(lines: Sequence[str]) -> tuple[str, ...]:
 
 def _concepts(body: str, lines: Sequence[str], tags: Sequence[str]) -> tuple[str, ...]:
     found = [*tags, *_TAG.findall(body)]
-    found += [_bare(line).strip("*_` ") for line in lines if line.startswith("#")]
+    found += [_unmarked(line) for line in lines if line.startswith("#")]
     found += [one.strip() for one in _CODE.findall(body)]
     found += [word for word in _WORD.findall(body) if ("_" in word or not word.islower()) and _NAME.fullmatch(word)]
     counted = Counter(one for one in found if 1 < len(one) <= CONCEPT and mask.BEGIN.strip() not in one)

@@ -84,8 +84,8 @@ def index(
         following = page.next
         if len(lines) < len(page.cards):
             following = find.cursor_of(look, page.query, page.start + len(lines), page.cards[len(lines) - 1])
-        head = f"{len(lines)} observations {HEADING}"
-        some = f"; {min(page.full, len(lines))} have all words" if page.full < len(lines) else ""
+        head = f"{len(lines)} observation{'s' * (len(lines) > 1)} {HEADING}"
+        some = f"; {min(page.full, len(lines))} with all words" if page.full < len(lines) else ""
         more = [f"(more with cursor {following})"] if following else []
         return Result(ok=True, text="\n".join((f"{head}{some}:", *lines, *more)) + _behind(look))
 
@@ -207,7 +207,7 @@ def _around(lines: Sequence[str], at: int, budget: int) -> list[str]:
 
 def _behind(look: CardLook) -> str:
     pending = look.progress.pending
-    return f"\n({pending} files are not observed yet.)" if pending else ""
+    return f"\n(Not observed yet: {pending} file{'s' * (pending > 1)}.)" if pending else ""
 
 
 def _text(given: Mapping[str, object], name: str) -> str:

@@ -103,8 +103,8 @@ def _said(call: Call, look: CardLook, page: find.CardPage) -> None:
 
 
 def _behind(call: Call, look: CardLook) -> None:
-    if look.progress.pending:
-        call.out.say(f"{look.progress.pending:,} files are not observed yet: `memtui obs rebuild` does it now.")
+    if left := look.progress.pending:
+        call.out.say(f"Not observed yet: {left:,} file{'s' * (left > 1)}; `memtui obs rebuild` does it now.")
 
 
 def _timeline(call: Call, words: list[str]) -> int:
@@ -419,7 +419,8 @@ def _clear(call: Call, _: list[str]) -> int:
     question = "Remove all cards of sessions, and what was decided about them, for good?"
     call.approve("remove cards of sessions", question, "run it there")
     count, whole = decide.clear_sessions(call.engine, now=now_ms())
-    call.out.fact({"result": "cleared", "names": [], "count": count}, f"Removed {count:,} cards of sessions.")
+    said = f"Removed {count:,} card{'s' * (count != 1)} of sessions."
+    call.out.fact({"result": "cleared", "names": [], "count": count}, said)
     if not whole:
         call.out.say("Another process reads the cards; the next one overwrites the last bytes.")
     return outcomes.DONE

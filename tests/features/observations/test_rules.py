@@ -40,6 +40,21 @@ Three tries in all, see `src/api/retry.py` and tests/test_retry.py. Not http://x
     assert unsaid.title == "pool"
 
 
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ("# `make all` builds it", "make all builds it"),
+        ("Build with `make`", "Build with make"),
+        ("- **Why:** `a` and ``b`c``", "Why: a and b`c"),
+        ("_A title_", "A title"),
+        ("`__all__` is in __init__.py", "__all__ is in __init__.py"),
+        ("2 * 3 * 4", "2 * 3 * 4"),
+    ],
+)
+def test_a_title_has_no_signs_of_markdown(line: str, title: str) -> None:
+    assert derive(f"{line}\n\nmore\n".encode(), None).items[0].title == title
+
+
 def test_front_matter_that_is_no_yaml_is_read_as_the_tree_reads_it() -> None:
     text = f"---\nname: deploys\ndescription: Deploys: only from main {KEY}\ntype: feedback\n---\nUse the pipeline.\n"
     (one,) = derive(text.encode(), None).items

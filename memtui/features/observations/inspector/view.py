@@ -305,7 +305,7 @@ withheld until you decide."""
         if self.jobs.read_only:
             return [[("  There are no cards, and memtui runs read-only: started without, it makes them.", "strong")]]
         if self.seen.progress.pending:
-            return [[(f"  {self.seen.progress.pending:,} memories are being read...", "dim")]]
+            return [[(f"  {count_words(self.seen.progress.pending, 'memory')} left to read...", "dim")]]
         return [
             [("  There are no cards yet.", "strong")],
             [("  They are made of your memories by themselves: write one in ", "name"), ("1", "key"), (",", "name")],

@@ -107,7 +107,7 @@ def grep(files: Sequence[OpenSession], words: str, limit: int = LIMIT) -> str:
     if not lines:
         return "No line of this session has these words."
     more = [f"({len(hits) - len(lines)} more)"] if len(hits) > len(lines) else []
-    return "\n".join((f"{len(lines)} places {HEADING}:", *lines, *more))
+    return "\n".join((f"{len(lines)} place{'s' * (len(lines) > 1)} {HEADING}:", *lines, *more))
 
 
 def describe(files: Sequence[OpenSession], name: str, turns: int = TURNS) -> str:

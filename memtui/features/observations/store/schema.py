@@ -14,7 +14,7 @@ from memtui.engine.disk import fsio
 from memtui.engine.find import index
 from memtui.engine.ledger.observations import FILES
 
-RULES = 90_000_000 + index.FORMAT
+RULES = 100_000_000 + index.FORMAT
 """Goes up, by ten million, with every change of how cards are made, masked, cut or indexed: all are made anew then."""
 BUSY_MS = 2_000
 PREFIX = 4
