@@ -65,15 +65,25 @@ def allowed_files(settings: Settings, place: Surroundings, *, since: int = 0) ->
     return [(agent, path) for agent in READERS for path in session_files(agent_of(agent), place, since=since)]
 
 
-def session_files(agent: KnownAgent, surroundings: Surroundings, *, since: int = 0) -> list[str]:
-    """List an agent's session files written after `since` (milliseconds), the newest first; links are passed over."""
+def compressed_files(place: Surroundings, *, since: int = 0) -> int:
+    """Count the session files that only lie compressed by now: nobody reads them."""
+    found = (path for agent in READERS for path in session_files(agent_of(agent), place, since=since, ending=".zst"))
+    return sum(not os.path.exists(path.removesuffix(".zst")) for path in found)
+
+
+def session_files(agent: KnownAgent, surroundings: Surroundings, *, since: int = 0, ending: str = "") -> list[str]:
+    """List an agent's session files written after `since` (milliseconds), the newest first; links are passed over.
+
+    With an `ending`, those that have it behind their name instead.
+    """
     found: dict[str, int] = {}
     kept = agent.transcripts
     if kept is None:
         return []
     for folder in agent.home.folders(surroundings) if kept.base is None else kept.base(surroundings):
         for pattern in kept.files:
-            found |= {path: at for path, at in _matching(folder, pattern.split("/")) if at > since * 1_000_000}
+            parts = f"{pattern}{ending}".split("/")
+            found |= {path: at for path, at in _matching(folder, parts) if at > since * 1_000_000}
     return sorted(found, key=lambda path: (-found[path], path))
 
 

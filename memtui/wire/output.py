@@ -49,7 +49,7 @@ class Column(NamedTuple):
     optional: bool = False
     """May be left out when the terminal is narrow."""
     wraps: bool = False
-    """Goes on in the next line instead of being cut; for the last column."""
+    """Goes on in the next line instead of being cut, where no column is shown behind it."""
     names: bool = False
     """Holds addresses, which are cut in the middle, so that the name stays."""
 
@@ -304,15 +304,17 @@ class Output:
         if not shown:
             return
         widths = self._widths(columns, shown)
+        last = max((index for index, width in enumerate(widths) if width), default=0)
         titles = self._aligned(columns, [column.title for column in columns], widths)
         self._write(self._stdout, self._styled(titles, "head") + "\n")
         for line in shown:
             rest: list[str] = []
-            if columns[-1].wraps and widths[-1]:
-                line[-1], *rest = wrapped(line[-1], widths[-1]) or [""]
+            if columns[last].wraps and widths[last]:
+                line[last], *rest = wrapped(line[last], widths[last]) or [""]
             self._write(self._stdout, self._aligned(columns, line, widths) + "\n")
             for more in rest:
-                self._write(self._stdout, self._aligned(columns, [""] * (len(line) - 1) + [more], widths) + "\n")
+                below = [more if index == last else "" for index in range(len(line))]
+                self._write(self._stdout, self._aligned(columns, below, widths) + "\n")
 
     def _masked(self, rows: Iterable[Sequence[Cell]]) -> list[Sequence[Cell]]:
         """Mask the secrets in the cells of rows, all at once: one by one it takes longer than listing them."""
@@ -344,21 +346,24 @@ class Output:
             widest = max(cell_width(row[index]) for row in shown)
             widths.append(max(widest, len(column.title)) if widest else 0)
         wanted = list(widths)
-        flexible = [index for index, column in enumerate(columns) if column.flexible]
+        names = [index for index, column in enumerate(columns) if column.flexible and column.names]
+        others = [index for index, column in enumerate(columns) if column.flexible and not column.names]
         optional = [index for index, column in enumerate(columns) if column.optional and widths[index]]
 
         def over() -> int:
             return sum(width + 2 for width in widths if width) - 2 - self.columns
 
-        def shrink(least: int) -> None:
-            for index in flexible:
+        def shrink(some: list[int], least: int) -> None:
+            for index in some:
                 widths[index] -= max(0, min(over(), widths[index] - least))
 
-        shrink(24)
+        shrink(others, 24)
         while optional and over() > 0:
             widths[optional.pop()] = 0
-        shrink(10)
-        for index in flexible:
+        shrink(names, 40)  # what somebody may want to copy stays whole for long
+        shrink(others, 10)
+        shrink(names, 10)
+        for index in (*names, *others):
             widths[index] += max(0, min(-over(), wanted[index] - widths[index]))
         return widths
 

@@ -70,6 +70,12 @@ def _native(engine: Engine, scope: str) -> tuple[str, ...]:
     return found
 
 
+def shown(engine: Engine, address: Address) -> str:
+    """Name a memory for a person, by the shortest name its root answers to here; scripts get the one for everywhere."""
+    root = engine.roots.find(address.root)
+    return f"{min((root.id, *root.aliases), key=len)}/{address.path}"
+
+
 def version(text: str) -> tuple[str, str | None]:
     """Split `ADDRESS@SHA`.
 

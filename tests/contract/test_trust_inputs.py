@@ -14,7 +14,7 @@ from memtui.engine.model import Actor, Address, Conflict, Root
 from memtui.features.hygiene.mend import mended
 from memtui.features.hygiene.scan import scan
 from memtui.mask import BEGIN, around, mask, shown, shown_parts
-from memtui.transcripts.sessions import session_files
+from memtui.transcripts.sessions import compressed_files, session_files
 from memtui.ui.draw.pages import LINE_CHARACTERS, text_page
 from tests import planted
 from tests.cli.conftest import Cli, cli, config
@@ -186,8 +186,12 @@ def test_rows_24_and_36_thousands_of_rollouts_and_compressed_ones_beside_them(ho
             os.utime(file, (number, number))
             wanted |= {str(file)} if number > 40 else set()
         (folder / "rollout-000.jsonl.zst").write_bytes(b"(\xb5/\xfd" + bytes(200))
-    found = session_files(agent_of("codex"), Surroundings(str(home), "/p", "/p", None, "w", str(home)), since=40_000)
+    place = Surroundings(str(home), "/p", "/p", None, "w", str(home))
+    found = session_files(agent_of("codex"), place, since=40_000)
     assert (len(found), set(found)) == (540, wanted)
+    assert compressed_files(place) == 0, "what is there plain, too, is read"
+    (days[0] / "rollout-packed.jsonl.zst").write_bytes(b"(\xb5/\xfd")
+    assert compressed_files(place) == 1
 
 
 def test_rows_26_and_27_controls_and_a_secret_in_what_a_session_says(cli: Cli, config: Path, home: Path) -> None:

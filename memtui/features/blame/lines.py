@@ -71,7 +71,7 @@ class BlamedRun(NamedTuple):
             return title_of(self.touch.agent) + ("?" if self.rivals else "")
         if self.level == GIT:
             return f"git says {self.actor}"
-        return "before memtui" if self.level == BEFORE else who_words(self.actor, root)
+        return who_words(self.actor, root)
 
 
 class Blamed(NamedTuple):

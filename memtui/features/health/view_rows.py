@@ -14,6 +14,7 @@ from memtui.engine.model import Address, Policy, Root
 from memtui.errors import ConflictError, MemtuiError
 from memtui.features.health.apply import Chosen, choose, prepare
 from memtui.features.health.model import (
+    BELOW,
     CUT,
     KINDS,
     LONG,
@@ -27,7 +28,7 @@ from memtui.features.health.model import (
 from memtui.features.health.texts import GROUPS
 from memtui.mask import shown_bytes
 from memtui.pointers.cutline import Measure
-from memtui.safe_text import cell_width, visible
+from memtui.safe_text import cell_width
 from memtui.ui.draw import bars
 from memtui.ui.draw.difference import Look, compare, fold_runs
 from memtui.ui.draw.pages import LINE_CHARACTERS, Page, PageLine, words_page
@@ -53,9 +54,6 @@ WORDS = {
     "below": ("memory the agent does not load", "memories the agent does not load"),
 }
 """Kinds as nouns: one, and several."""
-SHORT = {"unnamed": "no line", "below": "not loaded"}
-"""What stands before a row instead of a kind whose name says little; `--fix` takes the name."""
-
 GRAVE = {"E": "E: somebody gets what they must not", "W": "W: look at it", "I": "I: as a rule harmless"}
 """Severities in words."""
 
@@ -243,7 +241,7 @@ def found_words(findings: Iterable[IndexFinding], projects: int = 0) -> str:
     """
     counts = Counter(finding.kind for finding in findings)
     loud = sum(count for kind, count in counts.items() if kind not in QUIET)
-    said = [f"{counts[kind]:,} {SHORT.get(kind, kind)}" for kind in QUIET if counts[kind]]
+    said = [f"{counts[kind]:,} {'not loaded' if kind == BELOW else kind}" for kind in QUIET if counts[kind]]
     said += [count_words(projects, "project")] if projects else []
     return ", ".join([count_words(loud, "finding"), *said] if loud or not said else said)
 
@@ -298,7 +296,7 @@ def row_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence
         style = "conflict" if finding.hazard.severity == "E" else "warning"
     return [
         (f"{sign} ", "key"),
-        (f"{SHORT.get(kind, kind):<{_KIND}}", style),
+        (f"{kind:<{_KIND}}", style),
         (path + " " * (path_room - cell_width(path)), "dim" if row.over else "name"),
         (f"{line:>6}  ", "number"),
         (fit(text, room - path_room, plain=plain), "dim" if row.over else "description"),
@@ -493,9 +491,8 @@ def _context(engine: Engine, finding: IndexFinding, report: IndexReport, look: L
 
 
 def _numbered(text: str, number: int, *, marked: bool, look: Look) -> list[PageLine]:
-    shown = visible(text[:LINE_CHARACTERS].removesuffix("\r"), keep_tabs=True, ascii_tokens=look.plain)
     style = "name" if marked else "description"
     sign: Run = (">" if marked else " ", "agent")
-    parts = fold_runs([(shown, style)], max(look.width - 8, 8), plain=look.plain)
+    parts = fold_runs([(text[:LINE_CHARACTERS].removesuffix("\r"), style)], max(look.width - 8, 8), plain=look.plain)
     first = PageLine((sign, (f"{number:>5}  ", "number"), *parts[0]), number)
     return [first, *(PageLine(((" " * 8, "number"), *part), number) for part in parts[1:])]

@@ -24,6 +24,10 @@ def _address(one: Told) -> str:
     return str(one.row.address) if one.id else "-"
 
 
+def _shown(call: Call, one: Told) -> str:
+    return places.shown(call.engine, one.row.address) if one.id and call.out.terminal else _address(one)
+
+
 def check(call: Call) -> int:
     """List findings; exit 8 when one of those listed is of severity E or W. Or mend or mute one."""
     args = call.args
@@ -52,7 +56,7 @@ def _table(call: Call, listed: Sequence[Told], unread: Iterable[Json]) -> None:
     columns = (
         Column("SEV"),
         Column("RULE"),
-        Column("ADDRESS", flexible=True),
+        Column("ADDRESS", flexible=True, names=True),
         Column("LINE", "number"),
         Column("WHAT", flexible=True, wraps=True),
         Column("ID", optional=True),
@@ -61,7 +65,7 @@ def _table(call: Call, listed: Sequence[Told], unread: Iterable[Json]) -> None:
         columns,
         [
             (
-                *(one.hazard.severity, one.hazard.rule.id, _address(one), one.hazard.line),
+                *(one.hazard.severity, one.hazard.rule.id, _shown(call, one), one.hazard.line),
                 f"{one.hazard.rule.what}: {one.hazard.text}{f' (muted: {one.muted})' if one.muted else ''}",
                 one.id,
             )

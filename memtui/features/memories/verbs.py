@@ -10,7 +10,7 @@ from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
 
-_ADDRESS = Column("ADDRESS")
+_ADDRESS = Column("ADDRESS", flexible=True, names=True)
 
 
 def roots(call: Call) -> int:
@@ -172,7 +172,6 @@ def _sort(rows: list[Memory], order: str | None) -> None:
 def _memories(call: Call, rows: list[Memory]) -> None:
     if not rows and call.out.terminal:
         call.out.say("No memories.")
-    short = _short_names(call) if call.out.terminal else {}
     call.out.table(
         (
             _ADDRESS,
@@ -184,7 +183,7 @@ def _memories(call: Call, rows: list[Memory]) -> None:
         ),
         [
             (
-                f"{short.get(row.address.root, row.address.root)}/{row.address.path}",
+                places.shown(call.engine, row.address) if call.out.terminal else str(row.address),
                 marks(row, readable=call.out.terminal),
                 row.description,
                 row.uses,
@@ -194,11 +193,6 @@ def _memories(call: Call, rows: list[Memory]) -> None:
             for row in rows
         ],
     )
-
-
-def _short_names(call: Call) -> dict[str, str]:
-    """The shortest name each root answers to here, for a person; a script gets the one that holds everywhere."""
-    return {root.id: min((root.id, *root.aliases), key=len) for root in call.engine.roots.all() if root.aliases}
 
 
 _WORDS = {

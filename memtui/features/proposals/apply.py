@@ -87,8 +87,8 @@ def waiting(engine: Engine, states: Collection[str] = (*WAITING, "accepted")) ->
 
 
 def to_decide(engine: Engine) -> int:
-    """Count the proposals that wait for a person, to be decided or carried out: all but what they put off."""
-    return sum(one.state != "later" for one in waiting(engine))
+    """Count the proposals that wait for a person's decision, but for what they put off."""
+    return sum(one.state != "later" for one in waiting(engine, WAITING))
 
 
 def find(engine: Engine, number: str) -> Proposal:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from memtui.diff.differences import unified
 from memtui.engine import Engine
-from memtui.engine.model import Change, Rename, Write
+from memtui.engine.model import Address, Change, Rename, Write
 from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Proposal
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.actors import taints, who_cell
+from memtui.features.actors import KINDS, taints, who_cell, who_words
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import ProposalView, StepView
-from memtui.wire import outcomes, results
+from memtui.safe_text import one_line
+from memtui.wire import outcomes, places, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
@@ -22,6 +23,10 @@ from memtui.wire.times import rfc3339
 
 _LEAST = 6
 """Hex digits of a version that are needed to name it."""
+_SHOWN = 8
+"""Hex digits of a version that people are shown."""
+_AFTER = 16
+"""Cells that people are shown of what a session had taken in from outside."""
 _GONE = "deleted"
 """What stands for the version of a memory that somebody deleted."""
 
@@ -44,20 +49,21 @@ def review(call: Call) -> int:
         return _show(call, wanted)
     proposed = apply.waiting(call.engine)
     changed = sorted(call.engine.changes.unseen(), key=lambda change: change.at)
+    outside = taints(call.engine, changed)
     if call.out.json:
-        outside = taints(call.engine, changed)
         rows = [proposal_json(one) for one in proposed]
         rows += [{**_change_json(one), "taint": outside.get(one.address)} for one in changed]
         call.out.document({"items": rows, "truncated": False})
         return outcomes.DONE
     if not proposed and not changed and call.out.terminal:
         call.out.say("All reviewed.")
-    list_proposals(call, proposed, changed)
+    list_proposals(call, proposed)
+    _list_changes(call, changed, outside)
     return outcomes.DONE
 
 
-def list_proposals(call: Call, proposed: Iterable[Proposal], changed: Iterable[Change] = ()) -> None:
-    """Print proposals as rows, and changes below them; one that is not stored has no id."""
+def list_proposals(call: Call, proposed: Iterable[Proposal]) -> None:
+    """Print proposals as rows; one that is not stored has no id."""
     rows = [
         (
             one.id or "-",
@@ -70,11 +76,39 @@ def list_proposals(call: Call, proposed: Iterable[Proposal], changed: Iterable[C
         )
         for one in proposed
     ]
-    for each in changed:
-        by = who_cell(call.out, each.actor, each.address.root)
-        rows.append((name(each), "changed", each.kind, str(each.address), by, each.at, ""))
-    columns = (*map(Column, ("ID", "STATE", "KIND")), Column("ADDRESS"), Column("BY", optional=True))
+    columns = (*_COLUMNS, Column("ADDRESS", flexible=True, names=True), Column("BY", optional=True))
     call.out.table((*columns, Column("AGE", "age"), Column("WHY", flexible=True)), rows)
+
+
+_COLUMNS = tuple(map(Column, ("ID", "STATE", "KIND")))
+
+
+def _list_changes(call: Call, changed: Iterable[Change], outside: Mapping[Address, str]) -> None:
+    """Print changes as rows: for scripts in the columns of proposals, for people what fits, and the id last."""
+    if not call.out.terminal:
+        titles = map(Column, ("ADDRESS", "BY", "AGE", "WHY"))
+        rows = [
+            (*(name(one), "changed", one.kind, str(one.address), one.actor, one.at), _after(outside.get(one.address)))
+            for one in changed
+        ]
+        call.out.table((*_COLUMNS, *titles), rows)
+        return
+    columns = (Column("CHANGE"), Column("BY", optional=True), Column("AGE", "age"), Column("AFTER"))
+    call.out.table(
+        (*columns, Column("ID", flexible=True, names=True)),
+        [
+            (
+                *(KINDS[one.kind], who_words(one.actor, one.address.root), one.at),
+                one_line(outside.get(one.address, ""), _AFTER),
+                f"{places.shown(call.engine, one.address)}@{one.after[:_SHOWN] if one.after else _GONE}",
+            )
+            for one in changed
+        ],
+    )
+
+
+def _after(taint: str | None) -> str:
+    return f"after {taint}" if taint else ""
 
 
 def name(change: Change) -> str:

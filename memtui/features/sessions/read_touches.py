@@ -26,7 +26,7 @@ from memtui.transcripts.event import TOOL, USER, SessionEvent
 from memtui.transcripts.follow import Slice, follow, line_at, skim
 from memtui.transcripts.needles import needles
 from memtui.transcripts.prompts import digest
-from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent
+from memtui.transcripts.sessions import READERS, Consent, allowed_files, compressed_files, consent
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -109,6 +109,7 @@ def read_touches(
         ((_written(path), agent, path) for agent, path in allowed_files(settings, place, since=since)), reverse=True
     )
     reading = _Reading(engine, place, allowed, roots, named)
+    reading.skipped["compressed"] = compressed_files(place, since=since)
     for at, (_, agent, path) in enumerate(files):
         if stop():
             return reading.said(at, stopped=True)
@@ -137,10 +138,11 @@ class _Reading:
         named = "\n".join(sorted(f"{root.id}\0{root.path}" for root in roots))
         self._consumer = sha256(os.fsencode(named)).hexdigest()[:16]  # other roots: other memories in the same files
         self._touches = 0
-        self._skipped: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        """Files and lines that were passed over, by why."""
 
     def said(self, files: int, *, stopped: bool = False) -> Read:
-        return Read(files, self._touches, dict(+self._skipped), stopped)
+        return Read(files, self._touches, dict(+self.skipped), stopped)
 
     def file(self, agent: str, path: str, stop: Callable[[], bool]) -> bool:
         """Read on in a file to its end; says whether it got there."""
@@ -157,11 +159,11 @@ class _Reading:
         while True:
             part = follow(path, reader, cursor, most=SLICE, calls=True, now=table.clock(), stop=stop)
             if part.skipped:
-                self._skipped[part.skipped] += 1
+                self.skipped[part.skipped] += 1
                 return True
             if part.cursor is None or part.cursor == cursor:
                 return not stop()
-            self._skipped["broken_lines"] += part.broken
+            self.skipped["broken_lines"] += part.broken
             used = self._keep(agent, path, part, consumer)
             self._engine.events.touched(used)
             cursor = part.cursor

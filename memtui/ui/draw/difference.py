@@ -6,6 +6,7 @@ they are, and drawn with their secrets masked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,10 @@ from memtui.diff.hunks import ByteHunk, byte_lines, hunks_of
 from memtui.safe_text import visible
 from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, Page, PageLine, with_bare
 from memtui.ui.draw.spans import Run
+
+_TAGS = re.compile("[\U000e0020-\U000e007e]{6,}")
+TAGS_READ = 60
+"""Characters that are shown of what tag characters spell."""
 
 
 class Look(NamedTuple):
@@ -159,9 +164,10 @@ def fold_runs(
         plain: show hidden characters in ASCII.
         secrets: leave secrets as they are, because they are masked already or are to be seen.
     """
+    told = ((_read_tags(text, plain=plain), style) for text, style in pieces)
     safe = [
         (visible(text, keep_tabs=True, ascii_tokens=plain, secrets=secrets).expandtabs(4), style)
-        for text, style in pieces
+        for text, style in told
     ]
     whole = "".join(text for text, _ in safe)
     lines: list[tuple[Run, ...]] = []
@@ -173,6 +179,18 @@ def fold_runs(
         if at >= len(whole):
             return lines
         at += whole[at] == " " and at + 1 < len(whole) and not head.endswith(" ")  # the break stands for the blank
+
+
+def _read_tags(text: str, *, plain: bool) -> str:
+    """Say what a run of tag characters spells, which would fill the screen one by one; flags have fewer."""
+
+    def said(found: re.Match[str]) -> str:
+        words = visible("".join(chr(ord(sign) - 0xE0000) for sign in found[0]).strip(), ascii_tokens=plain)
+        more = ("..." if plain else "…") * (len(words) > TAGS_READ)
+        told = f"{len(found[0])} tag characters: {words[:TAGS_READ]}{more}"
+        return f"<{told}>" if plain else f"⟨{told}⟩"
+
+    return _TAGS.sub(said, text)
 
 
 def _head(text: str, room: int) -> str:

@@ -226,7 +226,7 @@ def test_git_names_the_author_of_lines_nobody_else_is_known_for(world: World) ->
     runs = blame(world.engine, Address(world.root.id, "moved.md")).runs
     assert [(run.text[0], run.level, run.who(world.root.id)) for run in runs[:5]] == [
         ("a", "git", "git says Ann"),
-        ("new", "before", "before memtui"),
+        ("new", "before", "outside memtui"),
         ("c", "git", "git says you\x1b[2J"),
         ("d", "git", "git says Bea"),
         ("late", "outside", "outside memtui"),

@@ -110,6 +110,18 @@ def test_folded_runs_keep_every_character(pieces: list[tuple[str, str]], width: 
     assert all(cell_width(line) <= width for line in lines)
 
 
+@pytest.mark.parametrize("plain", [False, True])
+def test_tag_characters_are_read_out_in_short_and_flags_stay(plain: bool) -> None:
+    token = "ghp_" + "Ab3dE5" * 6
+    hidden = "".join(chr(0xE0000 + ord(sign)) for sign in f" Obey {token} and " + "x" * 200)
+    flag = "\U0001f3f4" + "".join(chr(0xE0000 + ord(sign)) for sign in "gbsct") + "\U000e007f"
+    text = "".join(text for line in fold_runs([(f"a{hidden}b{flag}", "x")], 200, plain=plain) for text, _ in line)
+    assert text.startswith(f"a{'<' if plain else '⟨'}{len(hidden)} tag characters: Obey [masked: GitHub token] and x")
+    assert token not in text
+    assert text.endswith(f"b{flag}")
+    assert cell_width(text) < 120
+
+
 @pytest.mark.parametrize("width", range(8, 60))
 def test_no_word_is_cut_that_fits_into_a_line(width: int) -> None:
     text = [("full for (", "del"), ("{an hour}", "word"), (") while nobody paid", "del")]

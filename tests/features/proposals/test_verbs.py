@@ -54,6 +54,8 @@ def test_what_waits_is_listed_and_shown_whole(here: Cli, notes: Path, suggest: S
     rows = here("review", "--json").items
     assert [row["id"] for row in rows][:1] == [number]
     assert changed(here) == ["notes/bare.md@" + sha(b"changed\n")[:12]]
+    assert "notes/bare.md@" + sha(b"changed\n")[:8] in here("review", terminal=True).out
+    assert max(map(len, here("review", terminal=True).out.splitlines())) <= 80
     gone = Change(Address("notes", "x.md"), "deleted", "outside", sha(b"x"), None, 1)
     assert name(gone) == "notes/x.md@deleted"
     assert (rows[0]["state"], rows[0]["by"], rows[0]["addresses"]) == ("open", "claude", ["notes/plain.md"])
