@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable
+from functools import partial
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -110,6 +111,8 @@ class TurnTable:
         """Take what it works with; nothing is read before it is asked for."""
         self._database = database
         self._journal = journal
+        self.chats = partial(_chats, database)
+        """Gives the chats that are known, the one told of last first."""
 
     # --- told by a gateway
 
@@ -411,6 +414,12 @@ class TurnTable:
     @checked
     def _turns(self, where: str, *values: str | int | bytes) -> tuple[AskedTurn, ...]:
         return tuple(map(_turn, self._database.rows(f"{_TURN} {where}", values, kinds=_KINDS)))
+
+
+@checked
+def _chats(database: Database) -> tuple[Chat, ...]:
+    found = database.rows("SELECT channel, chat, thread, several FROM chats ORDER BY at DESC LIMIT 1000", kinds="ttti")
+    return tuple(Chat(channel, chat, thread, bool(several)) for channel, chat, thread, several in found)
 
 
 def sign(db: apsw.Connection, session: str, now: int) -> str | None:

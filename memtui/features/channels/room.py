@@ -14,18 +14,24 @@ from typing import TYPE_CHECKING
 from memtui.agents.known.memtui_native import room_root
 from memtui.engine.model import Actor, Address, Conflict
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
+from memtui.features.attribution import qwen_rooms
 from memtui.features.entries import change as changing
 from memtui.features.entries.model import EntryFile
 from memtui.features.entries.parse import parse
 from memtui.mask import KEY_HEAD
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
     from memtui.engine.ledger.turns import Chat
     from memtui.engine.model import Root
     from memtui.wire.session import Session
 
 FILE, FORMAT = "CHANNEL.md", "remembered"
+QWEN_FILE, QWEN = "channel/chat/CHANNEL.json", "qwen-room"
+"""A file of Qwen Code's chats, as layouts have it, and its format."""
 LONGEST, MOST = 2_000, 500
 """Code points of an entry; entries of a chat."""
 TRIES = 8
@@ -41,6 +47,19 @@ def names_of(chat: Chat) -> tuple[str, str, str]:
 
 def _sha(text: str) -> str:
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def qwen_names(engine: Engine, surroundings: Surroundings, roots: Iterable[Root]) -> dict[tuple[str, ...], str]:
+    """What the folders of Qwen Code's chats are about, by root and path: their own names are hashes."""
+    rooms = [root.id for root in roots if root.policy.format_of(QWEN_FILE) == QWEN]
+    chats = (*engine.turns.chats(), *(room.chat for room in qwen_rooms.rooms(surroundings))) if rooms else ()
+    found: dict[tuple[str, ...], str] = {}
+    for chat in chats:
+        slug, channel, key = names_of(chat)
+        folder, words = f"{slug}-{channel}", f"{chat.chat} {chat.thread}".strip()
+        for root_id in rooms:
+            found[root_id, folder], found[root_id, f"{folder}/{key}"] = chat.channel, words
+    return found
 
 
 def room_of(session: Session, chat: Chat) -> Root:

@@ -77,6 +77,7 @@ class Projects:
             more = facts.more_roots()
             return own() if again else (), (*more, *facts.unseen((*facts.roots, *more)))
 
+        self.name_folders()
         self._tell("finding projects")
         screen.bridge.run(
             lambda _: look(),
@@ -84,6 +85,24 @@ class Projects:
             what="find other projects",
             lane=GROUP,
         )
+
+    def name_folders(self) -> None:
+        """Find out what folders are called whose own names say nothing."""
+        screen, around = self._screen, self._screen.facts.surroundings
+        if around is None or not any(root.scope == "channel" for root in screen.facts.roots):
+            return
+
+        def look(engine: Engine) -> dict[tuple[str, ...], str]:
+            from memtui.features.channels.room import qwen_names
+
+            return qwen_names(engine, around, engine.roots.all())
+
+        def take(found: dict[tuple[str, ...], str]) -> None:
+            screen.forest.folder_names = found
+            screen.memories.repaint()
+            screen.chrome.update("side-title")
+
+        screen.bridge.run(look, take, what="name the folders of chats", lane=GROUP)
 
     def touched(self, addresses: Iterable[Address]) -> None:
         """Read what undo or redo changed again, also in a folder that had no memory and so no row."""

@@ -108,7 +108,7 @@ def _numbers(memory: Memory, columns: Columns, look: Look) -> Run:
 def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> list[Run]:
     arrows = (("v ", "> ") if look.ascii else ("▾ ", "▸ "))[0 if _looks_open(node, forest) else 1]
     indent = " " * min(2 * node.depth, columns.name // 2)
-    name = node.name + "/" if node.kind == FOLDER else forest.label(node)
+    name = forest.label(node) + ("/" if node.kind == FOLDER else "")
     style = "folder" if node.kind == FOLDER else "scope"
     sums = sum_runs(node.signs)
     if deleted := forest.losses.below(node):

@@ -62,6 +62,8 @@ class Forest:
         """Scope to the name of the one the user stands in, such as the project's."""
         self.homes: dict[str, Node] = {}
         self.others = Others()
+        self.folder_names: Mapping[tuple[str, ...], str] = {}
+        """What folders are called whose own names say nothing, by root and path."""
         self.away: dict[str, Away] = {}
         """Other machines, by name."""
         self.by_agent = False
@@ -356,7 +358,7 @@ class Forest:
         if node.kind == OTHERS:
             return node.name.upper()
         if node.kind != SCOPE:
-            return node.name
+            return self.folder_names.get(node.key[1:], node.name) if node.kind == FOLDER else node.name
         root = self._roots.get(node.root)
         words = [node.name.upper(), self.names.get(node.name, "")]
         if root is not None and node.key != (SCOPE, root.scope):
