@@ -58,7 +58,7 @@ def log(call: Call) -> int:
             Column("BY"),
             Column("WHAT"),
             Column("END"),
-            Column("ADDRESS"),
+            Column("ADDRESS", flexible=True, names=True),
             Column("FROM", "sha", optional=True),
             Column("TO", "sha", optional=True),
             Column("NOTE", flexible=True, optional=True),

@@ -26,7 +26,13 @@ def changes(call: Call) -> int:
     if not found and call.out.terminal:
         call.out.say("Nothing that you have not seen.")
     call.out.table(
-        (Column("KIND"), Column("ADDRESS"), Column("BY"), Column("NOW", "sha", optional=True), Column("AGE", "age")),
+        (
+            Column("KIND"),
+            Column("ADDRESS", flexible=True, names=True),
+            Column("BY"),
+            Column("NOW", "sha", optional=True),
+            Column("AGE", "age"),
+        ),
         [(change.kind, _moved(change), _by(call, change), change.after or "", change.at) for change in found],
     )
     return outcomes.DONE

@@ -79,7 +79,7 @@ def _rows(call: Call, engine: Engine, request: str, scorer: str, client: str | N
         if not found.items and call.out.terminal:
             call.out.say("No memory helps with that.")
         call.out.table(
-            (Column("SCORE"), Column("ADDRESS"), Column("WORDS", flexible=True)),
+            (Column("SCORE"), Column("ADDRESS", flexible=True, names=True), Column("WORDS", flexible=True)),
             [(f"{one.score:.1f}", str(one.row.address), ", ".join(one.words)) for one in found.items],
         )
     call.out.flush()

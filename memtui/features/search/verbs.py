@@ -6,7 +6,7 @@ from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
 
-_ADDRESS = Column("ADDRESS")
+_ADDRESS = Column("ADDRESS", flexible=True, names=True)
 
 
 def search(call: Call) -> int:

@@ -16,7 +16,7 @@ def trash(call: Call) -> int:
         call.out.say("The trash is empty.")
     call.out.table(
         (
-            Column("ADDRESS"),
+            Column("ADDRESS", flexible=True, names=True),
             Column("VERSION", "sha"),
             Column("BY"),
             Column("SIZE", "size", optional=True),
