@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.disk import handles, paths
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.find import rank
-from memtui.engine.find.holders import Holders, WordHolders, having
+from memtui.engine.find.holders import Heads, Holders, WordHolders, having, heads
 from memtui.engine.find.index import LARGEST, Grades, Held, IndexAnswer, Text, TextIndex, keep, words
 from memtui.engine.ledger.versions import OldText
 from memtui.engine.model import Address, Found, Hit, Memory, Root, Wanted
@@ -139,15 +139,13 @@ class Finder:
             bodies: list[set[int]] = [set() for _ in asked]
             numbers: list[int | None] = [None] * len(plan.rows)
             if answer is not None:
-                numbers = plan.numbers(answer.held)
-                places = {number: index for index, number in enumerate(numbers)}
-                twins = len(places) < len(numbers)
+                numbers, places = plan.numbers(answer.held), plan.places(answer.held)
                 for found, texts in zip(bodies, answer.grades, strict=True):
-                    found.update(
-                        [index for index, number in enumerate(numbers) if number in texts]
-                        if twins
-                        else [places[number] for number in texts if number in places]
-                    )
+                    if len(places) < len(numbers):  # two have the same text
+                        found.update([index for index, number in enumerate(numbers) if number in texts])
+                    else:
+                        found.update(map(places.get, texts))  # type: ignore[arg-type]
+                        found.discard(None)
             unread = _unread(plan.rows, numbers)
             for row, folded in self._texts(unread):
                 held = set(words(folded).words)
@@ -345,6 +343,7 @@ class _Plan:
         self.abouts = [fold(row.description) for row in self.rows]
         self._held: Held | None = None
         self._numbers: list[int | None] = []
+        self._places: dict[int | None, int] = {}
 
     @cached_property
     def best_first(self) -> list[int]:
@@ -365,10 +364,10 @@ class _Plan:
         return {row.address: index for index, row in enumerate(self.rows)}
 
     @cached_property
-    def heads(self) -> tuple[list[str], list[str]]:
+    def heads(self) -> tuple[Heads, Heads]:
         """Names and descriptions in the letters that words are compared in."""
         names, abouts = (
-            [text if text.isascii() else " ".join(words(text).words) for text in texts]
+            heads([text if text.isascii() else " ".join(words(text).words) for text in texts])
             for texts in (self.names, self.abouts)
         )
         return names, abouts
@@ -384,7 +383,13 @@ class _Plan:
             self._held = held
             each = [(held[root.root.path], root.items) for root in self.listed]
             self._numbers = [numbers.get(row.sha256 or "") for numbers, items in each for row in items]
+            self._places = {number: index for index, number in enumerate(self._numbers)}
         return self._numbers
+
+    def places(self, held: Held) -> dict[int | None, int]:
+        """In which place the row is whose text the index has under a number; fewer where two have the same."""
+        self.numbers(held)
+        return self._places
 
 
 def _tie_break(row: Memory) -> tuple[bool, float, int, Address]:

@@ -3,6 +3,8 @@
 It is apart so that a scorer takes these values and nothing of the search.
 """
 
+from bisect import bisect_right
+from itertools import accumulate
 from typing import NamedTuple
 
 from memtui.engine.model import Memory
@@ -26,16 +28,32 @@ class Holders(NamedTuple):
     words: tuple[WordHolders, ...]
 
 
-def having(word: str, texts: list[str]) -> set[int]:
-    """Say which of some texts, in the letters that words are compared in, have a word whole."""
+class Heads(NamedTuple):
+    """Many short texts as one, in which a word is found sooner than in each."""
+
+    text: str
+    """A line for each."""
+    starts: list[int]
+    """Where each begins, and where one more would."""
+
+
+def heads(texts: list[str]) -> Heads:
+    """Put texts together, in the letters that words are compared in."""
+    starts = list(accumulate([len(text) + 1 for text in texts], initial=0))
+    return Heads("".join([f"{text}\n" for text in texts]), starts)
+
+
+def having(word: str, among: Heads) -> set[int]:
+    """Say which of some texts have a word whole, by their places."""
     found = set()
-    for index in [index for index, text in enumerate(texts) if word in text]:
-        text = texts[index]
-        at = text.find(word)
-        while at >= 0:
-            end = at + len(word)
-            if not (at and text[at - 1].isalnum()) and not text[end : end + 1].isalnum():
-                found.add(index)
-                break
+    text, starts = among
+    at = text.find(word)
+    while at >= 0:
+        end = at + len(word)
+        if (at and text[at - 1].isalnum()) or text[end].isalnum():
             at = text.find(word, at + 1)
+        else:
+            place = bisect_right(starts, at) - 1
+            found.add(place)
+            at = text.find(word, starts[place + 1])
     return found

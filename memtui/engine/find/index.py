@@ -8,6 +8,7 @@ It is a module apart because the ledger's clean-up empties it too.
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import stat
@@ -54,6 +55,8 @@ CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row);
 """
 
 _MATCH = "SELECT rowid FROM words WHERE words MATCH ?"
+_ALL = "SELECT json_group_array(rowid) FROM words WHERE words MATCH ?"
+"""The same in one row, which is read sooner than thousands."""
 
 _RUN = re.compile(r"[^\W_]+")
 UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\U00020000-\U0003ffff"
@@ -193,8 +196,8 @@ class TextIndex:
         """Ask which texts have some words whole; see `ask`, and `words` for what a word is."""
 
         def answer(database: apsw.Connection, _: _Known) -> IndexAnswer:
-            rows = [database.execute(_MATCH, (f'"{word}"',)) for word in asked]
-            return IndexAnswer(self._held, tuple({number: EXACT for (number,) in found} for found in rows))
+            rows = [next(database.execute(_ALL, (f'"{word}"',)))[0] for word in asked]
+            return IndexAnswer(self._held, tuple(dict.fromkeys(json.loads(found), EXACT) for found in rows))
 
         return self._answer(roots, answer)
 

@@ -80,7 +80,8 @@ def _held(engine: Engine, words: Sequence[str]) -> Holders:
     held = engine.search.holders(words, Wanted(""))
     lacking = [place for place, some in enumerate(held.words) if not any(some) and score.forms(words[place])][:_LACKING]
     others = {place: score.forms(words[place]) for place in lacking}
-    more = engine.search.holders([form for some in others.values() for form in some], Wanted("")) if others else held
+    wanted = [form for some in others.values() for form in some]
+    more = engine.search.holders(wanted, Wanted("", fresh=False)) if others else held
     if more.rows != held.rows:
         return held  # somebody wrote meanwhile: places mean other memories
     found, known = iter(more.words), list(held.words)

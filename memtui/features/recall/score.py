@@ -102,11 +102,11 @@ def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: i
 
     Of equal ones the newest comes first, then by address.
     """
-    count, rows = len(among), held.rows
-    average = sum(rows[place].bytes for place in among) / max(count, 1) or 1.0
-    lengths = [_SATURATION * (1 - _LENGTH + _LENGTH * row.bytes / average) for row in rows]
-    alone = [BODY / (BODY + length) for length in lengths]
-    scores, had, wanted = [0.0] * len(rows), [0.0] * len(rows), 0.0
+    count, rows, wanted = len(among), held.rows, 0.0
+    sizes = [row.bytes for row in rows]
+    average = sum(map(sizes.__getitem__, among)) / max(count, 1) or 1.0
+    base, by = _SATURATION * (1 - _LENGTH), _SATURATION * _LENGTH / average
+    had, headed, apart = [0.0] * len(rows), [0.0] * len(rows), [0.0] * len(rows)
     for names, abouts, bodies in held.words:
         heads = (names | abouts) & among
         plain = (bodies & among) - heads
@@ -114,19 +114,23 @@ def bm25(request: Sequence[str], held: Holders, among: AbstractSet[int], most: i
         rarity = log(1 + (count - holding + 0.5) / (holding + 0.5)) * (_SATURATION + 1)
         wanted += rarity
         for place in plain:
-            scores[place] += rarity * alone[place]
             had[place] += rarity
         for place in heads:
             weight = NAME * (place in names) + DESCRIPTION * (place in abouts) + BODY * (place in bodies)
-            scores[place] += rarity * weight / (weight + lengths[place])
-            had[place] += rarity
-    for place, row in enumerate(rows):
-        if had[place]:
-            scores[place] *= (had[place] / wanted) ** _SHARE
-        if row.pinned or row.heat > 0:
-            scores[place] *= (_PINNED if row.pinned else 1.0) * (_USED if row.heat > 0 else 1.0)
-    least = min(nlargest(most, scores), default=0.0)
-    good = [place for place, score in enumerate(scores) if score and score >= least]
+            headed[place] += rarity
+            apart[place] += rarity * weight / (weight + base + by * sizes[place])
+    scores = dict[int, float]()
+    for place in among:
+        text, share = had[place], had[place] + headed[place]
+        if share:
+            # What stands in the text alone weighs the same for every word.
+            score = (text * BODY / (BODY + base + by * sizes[place]) + apart[place]) * (share / wanted) ** _SHARE
+            row = rows[place]
+            if row.pinned or row.heat > 0:
+                score *= (_PINNED if row.pinned else 1.0) * (_USED if row.heat > 0 else 1.0)
+            scores[place] = score
+    least = min(nlargest(most, scores.values()), default=0.0)
+    good = [place for place, score in scores.items() if score >= least]
     best = sorted(good, key=lambda place: (-scores[place], -rows[place].modified_at, rows[place].address))[:most]
     return [
         Scored(
