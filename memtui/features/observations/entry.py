@@ -21,7 +21,8 @@ _STATES = (
     ("normal", ", n", "normal", "Let agents have it again."),
 )
 _VIEW_ACTIONS = (
-    action("obs_open", "enter  o", "open", "Open the memory at the entry the card is made of.", "observations"),
+    action("obs_sessions", "S", "sessions", "Answer once whether agents' sessions make cards, too.", "observations"),
+    action("obs_open", "enter", "open", "Open the memory at the entry the card is made of.", "observations"),
     action("obs_hidden", ".", "hidden", "Show what is suppressed, deleted or redacted, too, or not.", "observations"),
     action("obs_projects", "f8  ctrl+l", "projects", "Look in every project, or in this one only.", "observations"),
     *(
@@ -94,9 +95,10 @@ FEATURE = Feature(
         (
             *(one.id for one in _VIEW_ACTIONS),
             *("mark", "range", "range_down", "range_up", "mark_all", "filter", "copy_contents", "reload"),
+            "show_in_tree",
         ),
         ("obs_open", "filter", "obs_edit", "obs_promote", "obs_private", "obs_hidden", "obs_around", "mark"),
-        short="Cards",
+        short="Obs",
     ),
     actions=_VIEW_ACTIONS,
     works={"observe": "memtui.features.observations.work:observe"},

@@ -4,16 +4,14 @@ from collections import Counter
 
 from memtui.agents.layout import short_path
 from memtui.agents.table import canonical, title_of
-from memtui.clients import disk, tomlfile
-from memtui.config.settings import Settings
-from memtui.engine import Engine, now_ms
-from memtui.engine.model import AuditRecord
+from memtui.engine import now_ms
 from memtui.errors import UsageError
 from memtui.features.sessions.read_touches import read_touches
 from memtui.features.sessions.shown import SHORT, after_words, calls_of, counts_words, placed, session_json
-from memtui.features.tasks.settings import ROOT, note
+from memtui.features.sessions.switch import noted, put, question
+from memtui.features.tasks.settings import ROOT
 from memtui.transcripts.calls import LOADED, OPENED, WRITES
-from memtui.transcripts.sessions import ALL, CARDS, NOT_ASKED, OFF, PROJECT, READERS, allowed_files, keeps_cards
+from memtui.transcripts.sessions import ALL, NOT_ASKED, OFF, READERS, allowed_files, keeps_cards
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -32,7 +30,7 @@ def sessions(call: Call) -> int:
     if asked == "list" or any(call.args.text(name) for name in ("agent", "since", "address")):
         return _list(call)
     settings = call.settings
-    last = _noted(call.engine, settings)
+    last = noted(call.engine, settings)
     chosen, keep = asked, call.args.text("keep") or settings.transcripts_keep
     if chosen is not None or keep != settings.transcripts_keep:
         read = {None: settings.transcripts_read, "on": ALL}.get(chosen, chosen or "")
@@ -42,7 +40,7 @@ def sessions(call: Call) -> int:
             call.out.say(
                 "Cards of sessions stay, and nobody is given them: `memtui obs clear` takes them out for good."
             )
-        last = _noted(call.engine, settings, known=True)
+        last = noted(call.engine, settings, known=True)
     found = Counter(agent for agent, _ in allowed_files(settings, call.session.surroundings))
     if call.out.json:
         call.out.document(
@@ -130,41 +128,16 @@ def _forget(call: Call) -> int:
 
 
 def _change(call: Call, read: str, keep: str) -> None:
-    """Ask where something is to be read, and write the answer; all else in the settings file stays as it is.
-
-    Raises:
-        RefusedError: `E_PERSON`, `E_READ_ONLY`.
-        UsageError: `E_CONFIG`: the table is written in a way that cannot be changed line by line.
-        MemtuiError: the file cannot be written, or changed meanwhile.
-    """
+    """Ask where something is to be read, and write the answer; raises as `switch.put`, and `RefusedError`."""
     call.engine.history.check_settable()
     if read != OFF:
         asked = question(read, keep, call.settings.lifecycle_worker)
         call.approve("let agents' sessions be read", asked, "write it into the settings file")
-    path = disk.followed(call.settings.config_file)
-    before = disk.read(path)
-    text = tomlfile.put(before.text, ("transcripts",), {"read": read, "keep": keep})
-    disk.replace(path, before, text.encode(), private=True)
-
-
-def question(read: str, keep: str, worker: str) -> str:
-    """What a person is asked before anything is read: both uses, what is kept of what is read, and who else gets it."""
-    whose = "of this project" if read == PROJECT else "of all projects"
-    kept = "places of reads and writes, and quotes of at most 200 masked characters in proposals"
-    cards = "the first line you typed, what you corrected, a paragraph of the answer, plans, summaries, files, and 400 "
-    cards += "characters of a failure, without secrets, for 180 days or as `observe.days` says"
-    kept += f"; and cards: {cards}" if keep == CARDS else ""
-    sent = f" Parts of them, without secrets, are sent to the worker {worker}." if worker != "none" else ""
-    return f"Read the session files of your agents {whose} on this machine, and keep {kept}?{sent}"
-
-
-def _noted(engine: Engine, settings: Settings, *, known: bool = False) -> AuditRecord | None:
-    said = f"transcripts.read = {settings.transcripts_read}, transcripts.keep = {settings.transcripts_keep}"
-    return note(engine, said, "transcripts.read = ask, transcripts.keep = places", known=known)
+    put(call.settings, read, keep)
 
 
 def status(session: Session) -> Json:
     """Say what is allowed, and since when."""
-    last = _noted(session.engine, session.settings)
+    last = noted(session.engine, session.settings)
     since = f" since {rfc3339(last.at)}" if last is not None else ""
     return {"read": session.settings.transcripts_read + since, "keep": session.settings.transcripts_keep}

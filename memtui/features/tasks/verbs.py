@@ -142,7 +142,9 @@ def status(call: Call) -> int:
     if call.out.json:
         call.out.document({name: dict(block) for name, block in blocks.items()})
         return outcomes.DONE
-    rows = [(part, name, _words(value)) for part, block in blocks.items() for name, value in block.items()]
+    every = [(part, name, value) for part, block in blocks.items() for name, value in block.items()]
+    said = [row for row in every if row[2] or not call.out.terminal]  # a person looks for what there is
+    rows = [(part, name, _words(value)) for part, name, value in said]
     call.out.table((Column("PART"), Column("WHAT"), Column("IS", wraps=True)), rows)
     return outcomes.DONE
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.projects import main_checkout
 from memtui.agents.table import KNOWN, title_of
-from memtui.engine.model import Address
+from memtui.engine.model import Actor, Address
 from memtui.engine.observation import PRIVATE, REDACTED, STATES, SUPPRESSED, ObservationMark
 from memtui.engine.task import OPEN, Task
 from memtui.errors import MemtuiError
@@ -23,14 +23,17 @@ from memtui.features.observations.inspector.line import LineRead, read_line
 from memtui.features.observations.model import Card
 from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.work import KIND
+from memtui.features.tasks.lanes import refuse_off
 from memtui.given.reach import is_person
 from memtui.matching import Query
+from memtui.transcripts.sessions import ASK
 from memtui.ui.draw.highlight import MATCH, by_line
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.times import Look, both
 from memtui.ui.draw.words import count_words
 
 if TYPE_CHECKING:
+    from memtui.config.settings import Settings
     from memtui.engine import Engine
 
 SHOWN = 500
@@ -40,6 +43,17 @@ AROUND = 20
 SLICE = 0.4
 """Seconds of deriving between two looks."""
 LOST = "A decision whose entry is not found any more"
+
+EDITING = (
+    "Title, type and note, one after the other; esc changes nothing. An empty title is again the one made by rules, "
+    "and a note is found with the text. The memory stays as it is.\nThe title now: {}"
+)
+EXPLAINED = (
+    "Redacting clears the text of this card for good: in every file of memtui's own, and in backups what was written "
+    "over it. Nobody finds the card any more, and u does not bring it back.\n"
+    "{} stays as it is, and so do its versions: take the words out there, then redact the versions. Out of reach are "
+    "other copies, git, snapshots and exported bundles."
+)
 
 
 class LookFor(NamedTuple):
@@ -78,6 +92,10 @@ class Seen(NamedTuple):
     rebuild: Task | None
     many: bool
     """Whether there are more than are shown."""
+    sessions: SessionReach | None
+    """Which of them may be read now."""
+    asks: bool
+    """Whether nobody was asked yet if any may be read."""
 
 
 def follow(
@@ -89,6 +107,7 @@ def follow(
     tell: Callable[[Seen], None],
 ) -> Seen:
     """Look, and again as long as memories are behind; the first answer waits for no more than a question does."""
+    where = where._replace(sessions=where.sessions and where.sessions.now())
     seen = see(engine, wanted, where, known)
     while seen.progress.pending and not engine.roots.read_only and not stop():
         tell(seen)
@@ -130,7 +149,9 @@ def see(
         lost = []
     tasks = engine.tasks.all(where.lane, OPEN)
     rebuild = next((one for one in tasks if one.kind == KIND and one.request.get("rebuild")), None)
-    return Seen((*lost, *cards), asked, query, counts, found.progress, len(lost), rebuild, many)
+    asks = private and not engine.roots.read_only
+    asks = asks and where.sessions is not None and where.sessions.settings.transcripts_read == ASK
+    return Seen((*lost, *cards), asked, query, counts, found.progress, len(lost), rebuild, many, where.sessions, asks)
 
 
 def _cards(look: CardLook, wanted: LookFor, asked: LineRead) -> tuple[list[Card], Query, bool]:
@@ -231,16 +252,46 @@ def state_words(card: Card) -> list[str]:
     elif card.state == SUPPRESSED:
         said.append("suppressed: no agent is given it, and you see it with . alone.")
     elif card.brought:
-        said.append("came with a checkout and is not reviewed: it is for you alone.")
+        said.append(
+            "nobody reviewed this version, and it lies in a checkout: it is for you alone until g a in the tree."
+        )
     else:
         said.append(f"normal: an agent that may have its memory finds it, and pays {card.tokens:,} tokens to read it.")
     if card.withheld and card.agent in {one.id for one in KNOWN} - {"memtui"}:
         said.append(
-            f"{title_of(card.agent)} loads this file by itself: take it out of the file (o) to keep it from there."
+            f"{title_of(card.agent)} loads this file by itself: take it out of the file (enter) to keep it from there."
         )
     return said
+
+
+def why_not(action: str, card: Card) -> str:
+    """Why an action about one card cannot be done; empty where it can."""
+    if action in ("obs_edit", "obs_promote", "obs_redact", "copy_contents", "obs_around"):
+        if card.state == REDACTED:
+            return "It is redacted: its text is gone for good."
+        if not card.id:
+            return "This is a decision without a card: decide with , n or , p."
+    if action in ("obs_open", "show_in_tree") and not card.root:
+        return "It is made of a session, and of no memory."
+    if action == "obs_promote":
+        if card.deleted or card.state > PRIVATE:
+            return "It is kept from everybody: , n or r first."
+        return "Nobody reviewed this version: g a in the tree first." if card.brought else ""
+    if action == "copy_contents" and card.withheld:
+        return "It is withheld: enter opens its memory, to copy there."
+    return ""
 
 
 def made_words(card: Card) -> str:
     """Name a card for a message, without its text where it is withheld."""
     return f"{card.type} of {day(card.at)}" if card.withheld or not card.id else card.title
+
+
+def toggle_rebuild(engine: Engine, lane: str, settings: Settings, actor: Actor) -> Task:
+    """Have all cards of a lane made anew, or end the task that does; gives that task."""
+    now = [one for one in engine.tasks.all(lane, OPEN) if one.kind == KIND and one.request.get("rebuild")]
+    if now:
+        now[0].refuse_anothers(actor.name, "cancel")
+        return engine.tasks.cancel(now[0].id)
+    refuse_off(settings, KIND)
+    return engine.tasks.enqueue(KIND, lane, actor.name, {"rebuild": True}, trigger="manual")

@@ -5,7 +5,7 @@ A decision is one step of undo and says so; redacting alone cannot be undone, an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -15,22 +15,25 @@ from memtui.engine.task import OPEN, QUEUED, Task
 from memtui.errors import MemtuiError
 from memtui.features.host import WRITE, Host
 from memtui.features.observations import decide
-from memtui.features.observations.inspector import promote
+from memtui.features.observations.inspector import consent, promote
 from memtui.features.observations.inspector.line import KINDS, SHOWN, with_next
 from memtui.features.observations.inspector.look import (
+    EDITING,
+    EXPLAINED,
     LookFor,
     Seen,
     Whereabouts,
+    address_of,
     follow,
     line_of,
     made_words,
     marks_of,
     show,
+    toggle_rebuild,
+    why_not,
 )
 from memtui.features.observations.model import TYPES, Card
 from memtui.features.observations.sessions.files import SessionReach
-from memtui.features.observations.work import KIND
-from memtui.features.tasks.lanes import refuse_off
 from memtui.features.tasks.workspace import workspace_of
 from memtui.matching import Query
 from memtui.safe_text import visible
@@ -41,9 +44,12 @@ from memtui.ui.draw.times import Look, ago
 from memtui.ui.draw.words import both_ends, count_words, fit
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
+from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Question
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
+
     from memtui.engine import Engine
     from memtui.engine.observation import ObservationMark
     from memtui.ui.view_screen import Within
@@ -56,19 +62,9 @@ FILED, WIDE = 48, 64
 """Cells from which on a row says which file a card is of, and what it costs."""
 GROUP = "observed"
 WORD = "redact"
-_ONE = ("obs_open", "obs_edit", "obs_promote", "obs_redact", "obs_around", "copy_contents")
+_ONE = ("obs_open", "show_in_tree", "obs_edit", "obs_promote", "obs_redact", "obs_around", "copy_contents")
 """Actions about the row under the cursor."""
 _SOME = ("obs_private", "obs_suppressed", "obs_normal", "obs_delete", "obs_restore", "mark", "range")
-EDITING = (
-    "Title, type and note, one after the other; esc changes nothing. An empty title is again the one made by rules, "
-    "and a note is found with the text. The memory stays as it is.\nThe title now: {}"
-)
-EXPLAINED = (
-    "Redacting clears the text of this card for good: in every file of memtui's own, and in backups what was written "
-    "over it. Nobody finds the card any more, and u does not bring it back.\n"
-    "{} stays as it is, and so do its versions: take the words out there, then redact the versions. Out of reach are "
-    "other copies, git, snapshots and exported bundles."
-)
 
 
 class ObservedView(ListView[Card]):
@@ -80,10 +76,11 @@ you type; type:decision, state:private, kind:note, agent:codex, path:src and sin
 f s and f k write the first three. Beside a card stands what it is made of and exactly what an agent gets. , p makes it
 private: no agent is given it; , s hides it from you, too, until . shows it; , n takes both back. e edits title, type
 and a note, P makes a memory of it, d t takes it away and r brings it back; u takes each of these back. d r clears its
-text for good. Before a card stands what is decided about it: p private, s suppressed, r redacted, d deleted, b came
-with a checkout and waits for a review, e edited; ? a decision is on no entry now, so what is new in that file is
+text for good. Before a card stands what is decided about it: p private, s suppressed, r redacted, d deleted, b lies in
+a checkout and waits for your review, e edited; ? a decision is on no entry now, so what is new in that file is
 withheld until you decide."""
     QUIET = 0.3
+    DEFAULT_CSS = "ObservedView #observed-asks { display: none; } ObservedView.-asks #observed-asks { display: block; }"
 
     def __init__(self, host: Host) -> None:
         super().__init__(host.shell, ListRows(lambda card: card.name))
@@ -100,6 +97,8 @@ withheld until you decide."""
         """The rows are of other words: the cursor goes to the best."""
         does: dict[str, Callable[[], object]] = {
             "obs_open": self._open,
+            "obs_sessions": self._ask_about_sessions,
+            "show_in_tree": self._show_in_tree,
             "obs_hidden": lambda: self._ask_for(self.wanted._replace(hidden=not self.wanted.hidden)),
             "obs_projects": self._toggle_projects,
             "obs_around": self._around,
@@ -123,6 +122,11 @@ withheld until you decide."""
     def card(self) -> Card:
         """The card under the cursor; actions that need one are off without."""
         return self.rows.shown[self.list.cursor]
+
+    def body(self) -> Iterable[Widget]:
+        """What is asked once, then the list and the text."""
+        yield Lines(lambda _: [consent.ASKED], id="observed-asks")
+        yield from super().body()
 
     # Looking
 
@@ -149,6 +153,7 @@ withheld until you decide."""
 
     def _take(self, seen: Seen) -> None:
         self.seen, self.problem, self._again = seen, "", False
+        self.set_class(seen.asks, "-asks")
         self.take(seen.cards)
         if self._typed:
             self._typed = False
@@ -169,7 +174,8 @@ withheld until you decide."""
         roots, around = frozenset(self.host.projects.own_roots or self.host.roots), self.host.surroundings
         if around is None:
             return Whereabouts(roots, "", None)
-        return Whereabouts(roots, workspace_of(around).id, SessionReach(self.host.settings, around))
+        known = self.seen.sessions if self.seen is not None else None
+        return Whereabouts(roots, workspace_of(around).id, known or SessionReach(self.host.settings, around))
 
     def _ask_for(self, wanted: LookFor, *, again: bool = True) -> None:
         self.wanted, self._again = wanted, again
@@ -191,10 +197,8 @@ withheld until you decide."""
             self.close_prompt()
             self._ask_for(self.wanted._replace(line=""))
 
-        question = Question(
-            *("/", self.wanted.line, lambda _: self.close_prompt(), cancelled), changed=typed, over=True
-        )
-        self.ask(question)
+        line = self.wanted.line
+        self.ask(Question("/", line, lambda _: self.close_prompt(), cancelled, changed=typed, over=True))
 
     def _cycle(self, name: str, values: tuple[str, ...]) -> None:
         if name == "type":
@@ -310,11 +314,6 @@ withheld until you decide."""
             [("  There are no cards yet.", "strong")],
             [("  They are made of your memories by themselves: write one in ", "name"), ("1", "key"), (",", "name")],
             [("  or keep a note: ", "name"), ("memtui observe the pool dies at night", "key")],
-            [
-                ("  Agents' sessions make some, too: ", "name"),
-                ("memtui sessions on --keep cards", "key"),
-                (" asks", "name"),
-            ],
         ]
 
     def read_text(self, item: Card) -> None:
@@ -339,6 +338,8 @@ withheld until you decide."""
     def off(self, action: Action) -> str:
         """Why an action is off now."""
         item = self.item
+        if action.id == "obs_sessions":
+            return "" if self.seen is not None and self.seen.asks else consent.ANSWERED
         if action.id in (*_ONE, *_SOME) and item is None:
             return "There is no card here."
         if action.id in ("obs_next", "obs_previous") and not self.page.starts:
@@ -347,24 +348,11 @@ withheld until you decide."""
             return ""
         if action.id in _SOME and any(one.state == REDACTED for one in self._targets()):
             return "A redacted card stays as it is: its text is gone for good."
-        if action.id in ("obs_edit", "obs_promote", "obs_redact", "copy_contents", "obs_around"):
-            if item.state == REDACTED:
-                return "It is redacted: its text is gone for good."
-            if not item.id:
-                return "This is a decision without a card: decide with , n or , p."
-        if action.id == "obs_open" and not item.root:
-            return "It is made of a session, and of no memory."
         if action.id == "obs_restore" and not all(one.deleted for one in self._targets()):
             return "It is not deleted."
         if action.id == "obs_delete" and any(one.deleted for one in self._targets()):
             return "It is deleted already; r brings it back."
-        if action.id == "obs_promote":
-            if item.deleted or item.state > PRIVATE:
-                return "It is kept from everybody: , n or r first."
-            return "Nobody reviewed the version it came with: g a in the tree first." if item.brought else ""
-        if action.id == "copy_contents" and item.withheld:
-            return "It is withheld: o opens its memory, to copy there."
-        return ""
+        return why_not(action.id, item)
 
     def _targets(self) -> tuple[Card, ...]:
         return self.rows.targets(self.list.cursor)
@@ -377,6 +365,15 @@ withheld until you decide."""
             lambda found: self.host.places.open_found(Address(found[0], card.path), (found[1], 1), words),
             what="find where it stands",
         )
+
+    def _show_in_tree(self) -> None:
+        card = self.card
+
+        def found(address: Address | None) -> None:
+            if address is not None:
+                self.host.places.tree(address)
+
+        self.jobs.run(lambda engine: address_of(engine, card), found, what="find where it stands")
 
     # Deciding
 
@@ -555,19 +552,34 @@ withheld until you decide."""
             self.prompt.refuse(why)
             self.update("#view-footer")
 
+    def _ask_about_sessions(self) -> None:
+        """Say what would be read and kept, and take the answer."""
+        reach = self.standing.sessions
+        if reach is None:
+            return
+
+        def answered(text: str) -> None:
+            read = consent.ANSWERS.get(text.strip())
+            if read is None:
+                self._refuse(consent.HINT)
+                return
+            self.close_prompt()
+            self.jobs.run(
+                lambda engine: consent.answer(engine, reach.settings, read), done, what="keep your answer", lane=WRITE
+            )
+
+        def done(said: str) -> None:
+            self.host.say(said, "good")
+            self._ask_for(self.wanted, again=False)
+
+        self.ask(Question(consent.HINT, "", answered, self._nothing))
+        self.give(words_page(*consent.explained(reach.settings), width=self.page.text_width))
+
     # Rebuilding
 
     def _rebuild(self) -> None:
         """Make all cards anew as a task, or end the one that does."""
         lane, settings, actor = self.standing.lane, self.host.settings, self.jobs.actor
-
-        def job(engine: Engine) -> Task:
-            now = [one for one in engine.tasks.all(lane, OPEN) if one.kind == KIND and one.request.get("rebuild")]
-            if now:
-                now[0].refuse_anothers(actor.name, "cancel")
-                return engine.tasks.cancel(now[0].id)
-            refuse_off(settings, KIND)
-            return engine.tasks.enqueue(KIND, lane, actor.name, {"rebuild": True}, trigger="manual")
 
         def done(task: Task) -> None:
             if task.stopping or task.state not in OPEN:
@@ -576,7 +588,12 @@ withheld until you decide."""
                 self.host.say("All cards are made anew; those there are answer meanwhile. g r again stops it.", "good")
             self._ask_for(self.wanted)
 
-        self.jobs.run(job, done, what="rebuild the observations", lane=WRITE)
+        self.jobs.run(
+            lambda engine: toggle_rebuild(engine, lane, settings, actor),
+            done,
+            what="rebuild the observations",
+            lane=WRITE,
+        )
 
 
 def _set_state(word: str, engine: Engine, marks: Sequence[ObservationMark], *, actor: Actor) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.projects import main_checkout
 from memtui.agents.table import agent_of
+from memtui.config.read import reread
 from memtui.config.surroundings import find_checkout
 from memtui.engine.observation import NORMAL
 from memtui.features.observations import names, rules
@@ -48,6 +49,10 @@ class SessionReach(NamedTuple):
     """As they are now."""
     place: Surroundings
     """Where they stand."""
+
+    def now(self) -> SessionReach:
+        """The same, by what the settings file says now."""
+        return self._replace(settings=reread(self.settings))
 
     @property
     def allowed(self) -> bool:

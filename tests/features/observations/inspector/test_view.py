@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from memtui.config.settings import Directories, Settings
+from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Policy, Root
@@ -244,12 +246,44 @@ async def test_the_tree_marks_what_is_withheld_and_a_pin_says_that_it_is_not_giv
         await look_for(screen, view, "quokka")
         await screen.press("comma", "p")
         await screen.until_text("Now private: Quokka.")
-        await screen.press("o")
-        await screen.until_text("ctrl+s save")
-        await screen.press("escape")
-        await screen.press("1", "p")
+        await screen.press("o", "p")
         await screen.until_text("Pinned, not given: you withhold it from agents; view 9 shows it.")
         await screen.until_text("withheld from agents")
         await screen.until_text(" PW ")
         await screen.press("u", "u")
         await screen.until(lambda: "withheld from agents" not in screen.text and "W " not in screen.text)
+
+
+async def test_it_asks_once_about_sessions_also_where_there_are_cards(world: World) -> None:
+    home = str(world.base)
+    around = Surroundings(home, home, home, None, "one", f"{home}/data")
+    settings = Settings(Directories(f"{home}/config", f"{home}/state", f"{home}/data", "--home"), home)
+    file = Path(settings.config_file)
+    file.parent.mkdir()
+    file.write_text('theme = "dark"\n')
+    async with opened(world, settings=settings, surroundings=around) as (screen, view):
+        await screen.until_text("Agents' sessions can make cards, too. S says what is kept, and asks once")
+        await screen.press("S")
+        await screen.until_text("Read the session files of your agents of this project")
+        await screen.type("yes")
+        await screen.press("enter")
+        assert file.read_text() == 'theme = "dark"\n'
+        await screen.press("ctrl+u")
+        await screen.type("project")
+        await screen.press("enter")
+        await screen.until(lambda: view.seen is not None and not view.seen.asks)
+        assert "can make cards, too" not in screen.text
+        assert view.standing.sessions is not None
+        assert view.standing.sessions.allowed
+        assert 'read = "project"' in file.read_text()
+        assert 'keep = "cards"' in file.read_text()
+        await screen.press("S")
+        await screen.until_text("That was answered: memtui sessions says how, and changes it.")
+
+
+async def test_enter_opens_at_the_entry_and_o_goes_to_the_memory_in_the_tree(world: World) -> None:
+    async with opened(world) as (screen, view):
+        await look_for(screen, view, "quokka")
+        await screen.press("o")
+        await screen.until(lambda: screen.app.screen is screen.app.browser)
+        assert screen.app.browser.memories.current.key[-1] == "quokka.md"

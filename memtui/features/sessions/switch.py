@@ -1,0 +1,38 @@
+"""The switch for reading agents' sessions: what a person is asked, and the answer in the settings and the activity."""
+
+from memtui.clients import disk, tomlfile
+from memtui.config.settings import Settings
+from memtui.engine import Engine
+from memtui.engine.model import AuditRecord
+from memtui.features.tasks.settings import note
+from memtui.transcripts.sessions import CARDS, PROJECT
+
+
+def question(read: str, keep: str, worker: str) -> str:
+    """What a person is asked before anything is read: both uses, what is kept of what is read, and who else gets it."""
+    whose = "of this project" if read == PROJECT else "of all projects"
+    kept = "places of reads and writes, and quotes of at most 200 masked characters in proposals"
+    cards = "the first line you typed, what you corrected, a paragraph of the answer, plans, summaries, files, and 400 "
+    cards += "characters of a failure, without secrets, for 180 days or as `observe.days` says"
+    kept += f"; and cards: {cards}" if keep == CARDS else ""
+    sent = f" Parts of them, without secrets, are sent to the worker {worker}." if worker != "none" else ""
+    return f"Read the session files of your agents {whose} on this machine, and keep {kept}?{sent}"
+
+
+def put(settings: Settings, read: str, keep: str) -> None:
+    """Write an answer into the settings file; all else in it stays as it is.
+
+    Raises:
+        UsageError: `E_CONFIG`: the table is written in a way that cannot be changed line by line.
+        MemtuiError: the file cannot be written, or changed meanwhile.
+    """
+    path = disk.followed(settings.config_file)
+    before = disk.read(path)
+    text = tomlfile.put(before.text, ("transcripts",), {"read": read, "keep": keep})
+    disk.replace(path, before, text.encode(), private=True)
+
+
+def noted(engine: Engine, settings: Settings, *, known: bool = False) -> AuditRecord | None:
+    """Record what the settings say, when it is another value than was recorded last; gives its record."""
+    said = f"transcripts.read = {settings.transcripts_read}, transcripts.keep = {settings.transcripts_keep}"
+    return note(engine, said, "transcripts.read = ask, transcripts.keep = places", known=known)
