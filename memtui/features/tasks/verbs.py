@@ -142,9 +142,12 @@ def status(call: Call) -> int:
     if call.out.json:
         call.out.document({name: dict(block) for name, block in blocks.items()})
         return outcomes.DONE
-    every = [(part, name, value) for part, block in blocks.items() for name, value in block.items()]
-    said = [row for row in every if row[2] or not call.out.terminal]  # a person looks for what there is
-    rows = [(part, name, _words(value)) for part, name, value in said]
+    rows = [
+        (part, name, _words(value))
+        for part, block in blocks.items()
+        for name, value in block.items()
+        if value or not call.out.terminal  # a person looks for what there is
+    ]
     call.out.table((Column("PART"), Column("WHAT"), Column("IS", wraps=True)), rows)
     return outcomes.DONE
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.config.settings import Directories, Settings
+from memtui.config.directories import Directories
+from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
 from memtui.engine import Engine
 from memtui.engine.approval import Approver
@@ -286,4 +287,4 @@ async def test_enter_opens_at_the_entry_and_o_goes_to_the_memory_in_the_tree(wor
         await look_for(screen, view, "quokka")
         await screen.press("o")
         await screen.until(lambda: screen.app.screen is screen.app.browser)
-        assert screen.app.browser.memories.current.key[-1] == "quokka.md"
+        await screen.until(lambda: at("quokka.md") == screen.app.browser.side.memory.address)  # type: ignore[union-attr]
