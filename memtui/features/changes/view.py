@@ -458,14 +458,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             return ()
         if item.kind == HEAD:
             return words_page("a accepts, r rejects, s puts off; ctrl+s carries out what is decided.", width=width)
-        if item.vanished is not None:
-            root = item.vanished.root
-            return words_page(
-                f"The folder of {root.id} is not there: {self.host.short(root.path)}",
-                f"It held {count_words(item.vanished.memories, 'memory')}. None of them counts as deleted, and every "
-                "text is kept in history; when the folder is back, so are they.",
-                width=width,
-            )
+        if item.note is not None:
+            return words_page(*item.note.about, width=width)
         assert item.burst is not None
         words = f"{item.burst.who}: {burst_words(item.burst)}"
         lines = list(words_page(words, "enter opens the group; x and d c work on all of it.", width=width))
@@ -577,6 +571,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         item = self.item
         if item is not None and item.kind == BURST and item.burst is not None:
             self._fold(wide=not self.rows.is_open(item.burst))
+        elif item is not None and item.note is not None and item.note.waits:
+            self.host.operations.accept(item.note.root.id, self.load)
         elif item is not None and item.proposal is not None:
             (self.decisions.show_evidence if self.in_page else self.other_pane)()
         elif item is not None and item.change is not None:

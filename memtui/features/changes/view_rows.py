@@ -11,13 +11,14 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import ByteHunk, hunks, take_back, why_not_text
-from memtui.engine.model import Address, Change, Conflict, Done, Draft, Vanished
+from memtui.engine.model import Address, Change, Conflict, Done, Draft
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import KINDS, by, common_place, session_words, taints, who_words
 from memtui.features.approvals.decide import VoteStand
 from memtui.features.changes.bursts import Burst, bursts
 from memtui.features.changes.parts import PART, hunks_out
+from memtui.features.changes.root_notes import RootNote, root_notes
 from memtui.features.changes.writers import since_seen
 from memtui.features.proposals.apply import waiting
 from memtui.features.proposals.staged import leavings
@@ -27,13 +28,13 @@ from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_wo
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.times import ago, since
-from memtui.ui.draw.words import both_ends, count_words, fit
+from memtui.ui.draw.words import both_ends, fit
 from memtui.ui.rows import ListRows
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
 
-BURST, CHANGE, VANISHED, PROPOSED, HEAD = "burst", "change", "vanished", "proposed", "head"
+BURST, CHANGE, NOTE, PROPOSED, HEAD = "burst", "change", "note", "proposed", "head"
 """Kinds of rows."""
 KIND_STYLES = {"modified": "agent", "created": "add", "deleted": "del", "renamed": "agent"}
 NO_SIGN = (" ", "dim")
@@ -67,7 +68,7 @@ class Loaded(NamedTuple):
     changes: tuple[Change, ...] = ()
     written: Mapping[Address, int] = {}
     """When files say they were written, in milliseconds."""
-    vanished: tuple[Vanished, ...] = ()
+    notes: tuple[RootNote, ...] = ()
     kept: Mapping[Address, str | None] = {}
     """What memories hold now that are shown although they are seen."""
     proposals: tuple[Proposal, ...] = ()
@@ -88,7 +89,7 @@ class Item(NamedTuple):
     kind: str
     burst: Burst | None = None
     change: Change | None = None
-    vanished: Vanished | None = None
+    note: RootNote | None = None
     alone: bool = False
     """A change that is its whole burst, and so says who and when."""
     at: int = 0
@@ -106,7 +107,7 @@ class Item(NamedTuple):
             return CHANGE, self.change.address
         if self.burst is not None:
             return BURST, *burst_key(self.burst)
-        return VANISHED, self.vanished.root.id if self.vanished is not None else ""
+        return NOTE, *((self.note.root.id, self.note.waits) if self.note is not None else ())
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -179,7 +180,7 @@ class InboxRows(ListRows[Item]):
         groups = bursts(self.passing, written=times)
         self.groups = len(groups)
         whole = not self.words and self.below is None
-        items = [Item(VANISHED, vanished=one, at=one.at) for one in self._known.vanished] if whole else []
+        items = [Item(NOTE, note=one, at=one.at) for one in self._known.notes] if whole else []
         for burst in groups:
             if len(burst.changes) == 1:
                 items.append(Item(CHANGE, burst, burst.changes[0], alone=True, at=burst.end))
@@ -321,10 +322,8 @@ def row_runs(
         sign: what is decided about it.
         taint: what the session that wrote it had taken in from outside before.
     """
-    if item.vanished is not None:
-        root = item.vanished.root
-        words = f"  folder gone: {root.label or root.id}, {count_words(item.vanished.memories, 'memory')} were in it"
-        return [(one_line(words, width, ascii_tokens=look.ascii), "warning")]
+    if item.note is not None:
+        return [(one_line(f"  {item.note.words}", width, ascii_tokens=look.ascii), "warning")]
     if item.change is None and item.burst is not None:
         return _burst_runs(item.burst, width, look, sign, opened=opened)
     assert item.change is not None
@@ -496,7 +495,7 @@ def load(engine: Engine, kept: Iterable[Address] = ()) -> Loaded:
     return Loaded(
         changes,
         engine.rows.written_at(change.address for change in changes if change.after is not None),
-        engine.rows.vanished(),
+        root_notes(engine, changes),
         {address: _now(engine, address) for address in kept},
         tuple(one for one in proposals if one.evidence),
         frozenset(one.id for one in rejected if one.evidence and leavings(engine, [one])),

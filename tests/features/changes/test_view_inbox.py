@@ -5,9 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.model import Address, Change, Root, Vanished
+from memtui.engine.model import Address, Change, Root
 from memtui.features.changes.bursts import MASS, PAUSE_MS
-from memtui.features.changes.view_rows import BURST, CHANGE, VANISHED, InboxRows, Item, Loaded
+from memtui.features.changes.root_notes import RootNote
+from memtui.features.changes.view_rows import BURST, CHANGE, NOTE, InboxRows, Item, Loaded
 
 T = 1_767_225_600_000
 
@@ -71,8 +72,8 @@ def test_only_what_lies_below_a_place() -> None:
 
 def test_a_root_that_is_gone_comes_first_unless_a_filter_asks_for_changes() -> None:
     made = InboxRows()
-    made.update(Loaded((change("a"),), {}, (Vanished(Root("w", "/gone"), 3, T),)))
-    assert [item.kind for item in made.shown] == [VANISHED, CHANGE]
+    made.update(Loaded((change("a"),), {}, (RootNote(Root("w", "/gone"), "gone", (), T),)))
+    assert [item.kind for item in made.shown] == [NOTE, CHANGE]
     assert made.shown[0].changes == ()
     made.filter(("a",))
     assert [item.kind for item in made.shown] == [CHANGE]
@@ -133,7 +134,7 @@ def test_a_change_that_is_no_row_any_more_is_found_in_its_group_and_nowhere_else
     before: list[Change], after: list[Change], at: int, wide: bool
 ) -> None:
     made = inbox(*before)
-    item = made.shown[at % len(made.shown)] if made.shown else Item(VANISHED)
+    item = made.shown[at % len(made.shown)] if made.shown else Item(NOTE)
     made.update(Loaded(tuple(after)))
     made.set_open([one.burst for one in made.shown if one.kind == BURST and one.burst is not None], wide=wide)
     group = made.group_of(item)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.model import Address, Change, Root, Vanished
+from memtui.engine.model import Address, Change, Root
 from memtui.features.actors import by, common_place, did, who_words
 from memtui.features.changes.bursts import MASS
+from memtui.features.changes.root_notes import RootNote
 from memtui.features.changes.view_rows import InboxRows, Item, Loaded, burst_words, heading, row_runs
 from memtui.safe_text import cell_width
 from memtui.ui.draw.times import Look
@@ -22,7 +23,9 @@ def change(name: str, *, kind: str = "modified", old: str | None = None, actor: 
 
 def items(*changes: Change) -> list[Item]:
     made = InboxRows()
-    made.update(Loaded(changes, {}, (Vanished(Root("w", "/gone", label="Work"), 34, T),)))
+    made.update(
+        Loaded(changes, {}, (RootNote(Root("w", "/gone"), "folder gone: Work, 34 memories were in it", (), T),))
+    )
     return list(made.shown)
 
 

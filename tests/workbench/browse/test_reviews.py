@@ -80,13 +80,20 @@ async def test_a_finding_of_severity_e_is_named_before_its_version_is_reviewed()
     assert trust(engine)[AUTH] == REVIEWED
 
 
-async def test_looking_at_a_memory_and_marking_it_seen_reviews_nothing() -> None:
+async def test_looking_at_a_memory_and_marking_it_seen_reviews_nothing_and_it_waits_in_review() -> None:
     engine = pulled()
     async with shown(engine) as screen:
         await screen.go(AUTH)
         await screen.press("w", "x")
         await screen.until(lambda: not engine.rows[Address.parse(AUTH)].unseen)
-    assert trust(engine)[AUTH] == BROUGHT
+        assert trust(engine)[AUTH] == BROUGHT
+        await screen.press("3", "X")
+        await screen.until_text("3 versions not reviewed")
+        await screen.press("g", "g", "enter")
+        await screen.until(lambda: isinstance(screen.app.screen, ReviewScreen))
+        await screen.press("enter")
+        await screen.until_text("You have seen everything.")
+    assert BROUGHT not in trust(engine).values()
 
 
 async def test_a_text_that_came_after_what_was_shown_is_not_the_one_that_is_reviewed() -> None:
