@@ -11,7 +11,7 @@ import random
 import re
 import signal
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -298,8 +298,13 @@ def doors(engine: Engine, name: str, one: str) -> Iterator[str]:
 def leaks(world: Watched, seed: int, count: int) -> tuple[int, list[str]]:
     """Decide at random, and ask every door about what is withheld; and one made-up name, which has the same answers."""
     rng, found, asked = random.Random(seed), list[str](), 0
-    with world.engine() as engine:
+    with ExitStack() as stack:
+        engine = stack.enter_context(world.engine())
         known = cards(engine)
+        # Held open, so that not each question is the last one that closes the file and writes all of it out.
+        held = generations.reader(engine.observations, agent=False)
+        assert held is not None
+        stack.callback(held.close)
         other = list(doors(engine, "a" * 16, "b" * 14))  # of a name that nobody has
         for number in range(count):
             chosen = rng.choice(known)

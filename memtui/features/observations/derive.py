@@ -86,6 +86,10 @@ def catch_up(
     table = engine.observations
     if engine.roots.read_only:
         return _glance(engine)
+    if sessions is None or not sessions.allowed:
+        with suppress(MemtuiError):  # whatever is wrong, who has the lock finds out, too
+            if (seen := _looked(engine)).is_settled:
+                return seen.progress
     with generations.alone(table) as held:
         if not held:
             with generations.in_use(table) as writer:
@@ -425,23 +429,43 @@ def _behind(rows: dict[Place, _Todo], known: dict[Place, CardSource]) -> list[_T
     return found
 
 
-def _glance(engine: Engine) -> ObserveProgress:
-    """How far another process is with it."""
-    _, rows, _ = _listed(engine)
-    reader = generations.reader(engine.observations, agent=False)
+class _Seen(NamedTuple):
+    progress: ObserveProgress
+    waiting: bool
+    """Whether decisions are to be applied."""
+    is_settled: bool
+    """Whether nothing at all is left to do. Many who ask find it so, and need no lock, which takes long to load."""
+
+
+def _looked(engine: Engine) -> _Seen:
+    """How far the file in use is, without changing anything."""
+    table = engine.observations
+    _, rows, whole = _listed(engine)
+    reader = generations.reader(table, agent=False)
     if reader is None:
-        return ObserveProgress(len(rows), len(rows), 0)
+        return _Seen(ObserveProgress(len(rows), len(rows), 0), waiting=False, is_settled=False)
     with generations.translated(), closing(reader):
         known = reader.sources()
-        since = reader.meta("marks_seq")
-    if engine.observations.decided_after(since if isinstance(since, int) else 0)[1] and engine.roots.read_only:
+        since, scrub = reader.meta("marks_seq"), reader.meta("scrub_due")
+    failed = [one.failed for place, one in known.items() if place in rows and one.failed]
+    behind = len(_behind(rows, known))
+    waiting = bool(table.decided_after(since if isinstance(since, int) else 0)[1])
+    gone = any(place[0] in whole and place not in rows for place in known)
+    left = behind or waiting or gone or scrub or since is None or generations.others(table)
+    progress = ObserveProgress(len(rows), behind, len(failed), failed[0] if failed else "")
+    return _Seen(progress, waiting, not left)
+
+
+def _glance(engine: Engine) -> ObserveProgress:
+    """How far another process is with it."""
+    seen = _looked(engine)
+    if seen.waiting and engine.roots.read_only:
         raise RefusedError(
             "Decisions about observations wait to be applied, and memtui runs read-only.",
             code="E_READ_ONLY",
             hint="Run it once without --read-only.",
         )
-    failed = [one.failed for place, one in known.items() if place in rows and one.failed]
-    return ObserveProgress(len(rows), len(_behind(rows, known)), len(failed), failed[0] if failed else "")
+    return seen.progress
 
 
 def _since(engine: Engine, row: Memory, texts: Sequence[bytes]) -> list[int]:

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 import apsw
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger.observations import ObservationTable, remove_files
+from memtui.engine.ledger.observations import FILES, ObservationTable, remove_files
 from memtui.errors import BusyError, MemtuiError, StorageError
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import CardWriter
@@ -126,6 +126,12 @@ def put_in_use(table: ObservationTable) -> int:
     number = table.switch(table.generation())
     remove_files(table.directory, lambda other: other != number)
     return number
+
+
+def others(table: ObservationTable) -> bool:
+    """Whether there is a file of cards that is not in use any more, or not yet."""
+    now = f"{FILES}{table.generation()}.db"
+    return any(name.startswith(FILES) and not name.startswith(now) for name in os.listdir(table.directory))
 
 
 def size(table: ObservationTable) -> int:
