@@ -3,6 +3,8 @@
 import random
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 
 import apsw
@@ -13,6 +15,7 @@ from memtui.engine.model import Actor, Address
 from memtui.engine.policy import Root
 from memtui.errors import StorageError, UsageError
 from tests.conftest import ROOT, Clock
+from tests.examples import sized, tried
 
 WRITER = """
 import sys
@@ -61,29 +64,34 @@ def test_nothing_is_written_before_the_first_record_and_every_change_after_it(tm
 
 
 def test_writers_that_are_killed_leave_one_chain(tmp_path: Path, clock: Clock) -> None:
-    random.seed(3)
+    writers, changes, kills = sized(3, 8), sized(30, 2_000), sized(3, 500)
     written(tmp_path, clock, 1).close()
-    running = [
-        subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(tmp_path), str(number), "60"],
-            stdout=subprocess.PIPE,
-            cwd=ROOT,
-            text=True,
-        )
-        for number in range(3)
-    ]
-    for process in running[:2]:
-        assert process.stdout is not None
-        for _ in range(random.randrange(5, 25)):
-            process.stdout.readline()
-        process.kill()
-    for process in running:
-        process.communicate()
+    pace = -(-writers * changes // (kills + 1))  # changes between two kills
+
+    def write(number: int) -> int:
+        """Make all changes of one writer, one process after the other; gives how many of them were killed."""
+        chance, made, killed = random.Random(number), 0, 0
+        while made < changes:
+            words = [sys.executable, "-c", WRITER, str(tmp_path), f"{number}-{made}", str(changes - made)]
+            with subprocess.Popen(words, stdout=subprocess.PIPE, cwd=ROOT, text=True) as process:
+                assert process.stdout is not None
+                mine = kills * (number + 1) // writers - kills * number // writers
+                most = chance.randrange(1, 2 * pace) if killed < mine else changes
+                made += sum(1 for _ in islice(process.stdout, most))
+                if made < changes and killed < mine:
+                    process.kill()
+                    killed += 1
+                    made += sum(1 for _ in process.stdout)
+        return killed
+
+    with ThreadPoolExecutor(writers) as pool:
+        killed = sum(pool.map(write, range(writers)))
     with opened(tmp_path, clock) as engine:
         engine.rows.list()
-        done = [one.seq for one in engine.history.audit(limit=1_000) if one.state == "done"]
+        done = [one.seq for one in engine.history.audit(limit=50_000) if one.state == "done"]
         assert engine.journal.verify().records == 2 + len(done)
-        assert len(done) >= 60
+        assert len(done) >= writers * changes
+    tried(changes=len(done), kills=killed, forks=0)
 
 
 def test_a_record_cannot_be_changed_and_one_that_is_by_force_is_named(tmp_path: Path, clock: Clock) -> None:
@@ -98,7 +106,7 @@ def test_a_record_cannot_be_changed_and_one_that_is_by_force_is_named(tmp_path: 
     for trigger in ("journal_update", "journal_delete"):
         database.execute(f"DROP TRIGGER {trigger}")
     found = 0
-    for _ in range(60):
+    for _ in range(sized(60, 1_000)):
         number, column = random.randrange(1, 11), random.choice(["at", "kind", "body", "prev", "hash"])
         (before,) = next(iter(database.execute(f"SELECT {column} FROM journal WHERE n = ?", (number,))))
         after: object = before + 1 if isinstance(before, int) else None
@@ -115,7 +123,8 @@ def test_a_record_cannot_be_changed_and_one_that_is_by_force_is_named(tmp_path: 
         assert refused.value.code == "E_CHAIN"
         found += refused.value.details["record"] in (number, number + 1)
         database.execute(f"UPDATE journal SET {column} = ? WHERE n = ?", (before, number))
-    assert found == 60
+    assert found == sized(60, 1_000)
+    tried(byte_edits_found=found)
     with opened(tmp_path, clock) as engine:
         assert engine.journal.verify(head).head == head
         database.execute("UPDATE audit SET actor = 'tui' WHERE seq = 4")

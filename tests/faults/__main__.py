@@ -7,7 +7,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults import erasures, io_errors, kills, lanes, ledger, load, observations, pages, properties
+from tests.faults import erasures, io_errors, kills, lanes, ledger, load, observations, pages, properties, stated
 from tests.faults.report import Campaign
 from tests.races import clients, edits, escapes, locks, outside
 
@@ -26,6 +26,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "locks": locks.run,
     "clients": clients.run,
     "properties": properties.run,
+    **stated.CAMPAIGNS,
 }
 
 

@@ -1,12 +1,14 @@
 """Who asked in Qwen Code's rooms, with its host unchanged: by its file of sessions and its sessions' own files."""
 
 import json
+import random
 
 import pytest
 
 from memtui.engine.model import Address
 from memtui.features.attribution.qwen_rooms import rooms
 from memtui.features.blame.lines import blame
+from tests.examples import chosen_seed, sized, tried
 from tests.features.sessions.world import World, memory, world
 from tests.transcripts import made
 
@@ -89,3 +91,23 @@ def test_names_that_cannot_be_one_are_passed_over(world: World) -> None:
     assert rooms(world.place) == ()
     told(world, route("s", group=True, threadId="9"), *[route(f"s{n}", group=True) for n in range(3)])
     assert [room.chat.thread for room in rooms(world.place)] == ["9", "", "", ""]
+
+
+def test_turns_of_rooms_that_go_on_at_once_are_each_of_their_own_speaker(world: World) -> None:
+    chance, rooms_, people = random.Random(chosen_seed()), 5, ("Ann", "Bob", "Cy")
+    told(world, *(route(f"s{room}", group=True, chatId=f"c{room}") for room in range(rooms_)))
+    said: dict[int, list[tuple[str, str]]] = {room: [] for room in range(rooms_)}
+    expected = {}
+    for number in range(sized(40, 500)):
+        who, name = chance.choice(people), f"{number}.md"
+        said[chance.randrange(rooms_)].append((f"[{who}] remember {number}", name))
+        expected[name] = f"{who} · qwen · team-eng"
+    for room, turns in said.items():
+        spoken(world, f"s{room}", *turns)
+    world.clock.now += 60_000
+    world.engine.watch.reconcile()
+    world.read()
+    uid = world.engine.roots.uid(world.root)
+    found = {name: [turn.words for turn in world.engine.turns.makers(uid, name).values()] for name in expected}
+    assert found == {name: [who] for name, who in expected.items()}
+    tried(turns_read=len(expected))

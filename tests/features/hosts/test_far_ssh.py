@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Cli
+from tests.examples import sized, tried
+from tests.features.hosts.test_verbs import cutting, saved_once
 
 NAME = "memtui:global/a b'$(x)`y`;.md"
 
@@ -62,3 +64,13 @@ def test_an_agents_tool_here_reaches_the_memories_there(sshd: Path, cli: Cli) ->
     assert [json.loads(line)["ok"] for line in done.stdout.splitlines()] == [True, True], done.stderr
     assert cli("--on", "build", "ls", "--json").items[0]["actor"] == "tool:x"
     assert cli("ls").out == ""
+
+
+def test_a_save_whose_connection_is_cut_is_made_once(
+    sshd: Path, config: Path, cli: Cli, tmp_path: Path, far_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memtui.features.hosts.far.AGAIN", (0.0, 0.0))
+    told = {"command": cutting(tmp_path, far_home), "project": str(far_home)}
+    config.write_text("[hosts.build]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in told.items()))
+    saved_once(cli, tmp_path, far_home, sized(9, 500))
+    tried(cuts_over_ssh=sized(9, 500))

@@ -21,7 +21,7 @@ from memtui.features.hosts.asked import pack, unpack
 from memtui.features.hosts.far import _UNKNOWN, Far, call
 from memtui.features.hosts.reach import HostAway
 from tests.cli.conftest import Cli
-from tests.examples import examples
+from tests.examples import sized, tried
 from tests.features.hosts.conftest import settings_of
 
 NAME = "memtui:global/a.md"
@@ -187,12 +187,26 @@ def test_a_save_whose_connection_is_cut_is_made_once(
     config: Path, cli: Cli, tmp_path: Path, far_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("memtui.features.hosts.far.AGAIN", (0.0, 0.0))
-    plan, file = tmp_path / "plan", far_home / ".memtui" / "memory" / "global" / "a.md"
-    (tmp_path / "cut.py").write_text(CUT)
-    config.write_text(settings_of(far_home, command=[sys.executable, str(tmp_path / "cut.py"), str(plan), str(file)]))
-    chosen = random.Random(7)
+    config.write_text(settings_of(far_home, command=cutting(tmp_path, far_home)))
+    saved_once(cli, tmp_path, far_home, sized(10, 100))
+    tried(cuts=sized(10, 100))
+
+
+def cutting(folder: Path, far_home: Path) -> list[str]:
+    """Give the words that run memtui there, and cut its connection as the plan in a folder says."""
+    (folder / "cut.py").write_text(CUT)
+    return [sys.executable, str(folder / "cut.py"), str(folder / "plan"), str(far_file(far_home))]
+
+
+def far_file(far_home: Path) -> Path:
+    return far_home / ".memtui" / "memory" / "global" / "a.md"
+
+
+def saved_once(cli: Cli, folder: Path, far_home: Path, many: int) -> None:
+    """Save again and again, each time cut elsewhere, and look there what came of it."""
+    plan, file, chosen = folder / "plan", far_file(far_home), random.Random(7)
     kinds = ["before:0", "in:0", f"in:{len(NEW) - 1}", "out:0", "out:30", "out:9999", "undone:0", "theirs:0"]
-    for count in range(examples(30)):
+    for count in range(many):
         cut = kinds[count] if count < len(kinds) else f"{chosen.choice(['in', 'out'])}:{chosen.randrange(2_000)}"
         data = b"%d\n" % count + NEW
         plan.write_text("")

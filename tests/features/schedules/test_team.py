@@ -1,6 +1,7 @@
 """Schedules of the team: each due time once whoever comes to it, also when its owner sleeps or is killed."""
 
 import json
+import random
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -9,8 +10,9 @@ import pytest
 
 from memtui.config.read import load_settings, read_environment
 from memtui.engine import Engine
+from memtui.engine.task import OPEN
 from memtui.errors import MemtuiError
-from memtui.features.schedules import team
+from memtui.features.schedules import team, times
 from memtui.features.schedules.plan import ScheduleWish, add
 from memtui.features.schedules.team import TeamSchedules
 from memtui.features.schedules.verbs import schedule_json
@@ -21,7 +23,9 @@ from memtui.features.team.store import trouble
 from memtui.features.team.verbs import findings
 from memtui.wire.session import Options, Session, open_session
 from tests.conftest import ROOT, Clock
-from tests.team_server import Server, needed
+from tests.examples import chosen_seed, sized, tried
+from tests.features.schedules.test_due import DAY, SPECS, ZONES, until
+from tests.team_server import MEMBERS, Server, needed
 
 pytestmark = needed
 Machine = Callable[..., Session]
@@ -172,3 +176,48 @@ def test_while_the_server_is_away_schedules_wait_and_it_is_told(server: Server, 
     team_server_of(server.url("ann")).close()
     assert look(first) == ["one: done"]
     assert list(findings(first)) == []
+
+
+def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(
+    server: Server, machine: Machine, clock: Clock, tmp_path: Path
+) -> None:
+    """The server's clock is stepped; of three owners each may die once it took a due time, and another follows."""
+    seed = chosen_seed()
+    chance = random.Random(seed)
+    owners = [machine(login, 'runs = ["*"]') for login in MEMBERS]
+    server.sql(
+        f"CREATE TABLE memtui.stepped AS SELECT {clock.now}::bigint AS ms;"
+        "CREATE OR REPLACE FUNCTION memtui.clock_ms() RETURNS bigint LANGUAGE sql AS 'SELECT ms FROM memtui.stepped'"
+    )
+    found = table(server, "ann")
+    for number, spec in enumerate(SPECS * sized(1, 5)):
+        wish = ScheduleWish(f"s{number}", spec, ("job", "say", "text"), ZONES[number % 5])
+        add(owners[0].engine, owners[0].settings, wish, workspace="x", creator="cli", table=found)
+    made, ran, kills = found.all(), list[tuple[int, int]](), 0
+    begin, end = clock.now, clock.now + 365 * DAY
+    while clock.now < end:
+        clock.advance(seconds=chance.choice((60, 20_000, 90_000, 700_000)))
+        server.sql(f"UPDATE memtui.stepped SET ms = {clock.now}")
+        for one in chance.sample(owners, chance.randrange(4)):
+            team.look(one.engine, one.settings, "l")
+            for task in one.engine.tasks.all(None, OPEN):
+                one.engine.tasks.cancel(task.id)
+                run = team.run_of(one.settings, task.request)
+                assert run is not None
+                if chance.random() < 0.1:
+                    kills += 1
+                elif run.finish("ok"):
+                    ran.append((run.id, run.due))
+    assert len(ran) == len(set(ran)), f"seed {seed}: a due time ran twice"
+    finished = server.sql("SELECT key, note FROM memtui.claim WHERE state = 'ok'")
+    for each in found.all():
+        missed = sum(int(str(note).split()[0].rstrip("+")) for key, note in finished if note and _of(key) == each.id)
+        coming = until(each.upto, times.comes(each.spec, each.zone, begin))
+        mine = [at for number, at in ran if number == each.id]
+        assert set(mine) <= set(coming), f"seed {seed}"
+        assert len(mine) + missed == len(coming), f"seed {seed}: {each.spec} {each.zone}"
+    tried(schedules_on_postgresql=len(made), runs_on_postgresql=len(ran), kills_on_postgresql=kills)
+
+
+def _of(key: object) -> int:
+    return int(str(key).split(":")[1])

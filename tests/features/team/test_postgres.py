@@ -10,7 +10,7 @@ import pytest
 from memtui.errors import MemtuiError, StorageError
 from memtui.features.team.postgres import TeamServer, _parts, team_server_of
 from tests import team_server
-from tests.examples import examples
+from tests.examples import sized, tried
 from tests.team_server import MEMBERS, Server, needed
 
 pytestmark = needed
@@ -134,7 +134,7 @@ def test_when_the_server_fails_over_no_claim_is_had_twice_and_no_vote_is_lost() 
         ann = TeamServer(urls[0])
         ann.call("join_as", "s")
         request = int(str(asked(ann, "ask", "s", 1, "x", "t", "p", '["bob", "eve"]', 9_999_999_999_999)))
-        keys = [f"k{number}" for number in range(examples(400))]
+        keys = [f"k{number}" for number in range(sized(50, 500))]
 
         def work(number: int) -> tuple[list[tuple[str, str]], list[bool]]:
             server, taken, voted = TeamServer(urls[number]), list[tuple[str, str]](), list[bool]()
@@ -165,3 +165,4 @@ def test_when_the_server_fails_over_no_claim_is_had_twice_and_no_vote_is_lost() 
             kept = iter([bool(row[0]) for row in rows])  # one whose answer was lost may be there twice
             assert all(yes in kept for yes in ended[number][1])
             assert len(rows) <= 41
+        tried(claims_over_a_failover=len(had), votes_over_a_failover=sum(len(voted) for _, voted in ended))

@@ -20,7 +20,7 @@ from memtui.features.team.postgres import TeamServer, team_server_of
 from memtui.features.team.verbs import findings
 from memtui.wire.session import Options, Session, open_session
 from tests.conftest import ROOT
-from tests.examples import examples
+from tests.examples import sized, tried
 from tests.house.interpreter import loaded_by_command
 from tests.team_server import MEMBERS, Server, needed
 
@@ -48,7 +48,7 @@ def test_all_records_are_there_once_whoever_is_killed_and_however_often_it_is_se
     homes = [at_home(tmp_path / str(n), server.url(MEMBERS[n % 2]), monkeypatch) for n in range(5)]
     for one in homes:
         with one.engine.claims.together():
-            for number in range(examples(300)):
+            for number in range(sized(40, 500)):
                 one.engine.journal.add("note", {"number": number, "said": "\x1b[31m ../x \u202e \0"})
     sends = (
         "from memtui.features.team import store; from memtui.wire.session import *; from memtui.config.read import *;"
@@ -66,13 +66,14 @@ def test_all_records_are_there_once_whoever_is_killed_and_however_often_it_is_se
         child.wait()
 
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(killed, range(examples(20))))
+        list(pool.map(killed, range(sized(10, 50))))
         list(pool.map(lambda one: store.push(one.engine, one.settings), homes))
     for one in homes:
         name = store.store_name(one.engine, one.settings)
         mine = [(record.n, record.body, record.hash.hex()) for record in one.engine.journal.records(-1, limit=10_000)]
         assert [row[2:] for row in records(server) if row[1] == name] == mine
     assert len(records(server)) == len({row[:3] for row in records(server)})
+    tried(stores=len(homes), records=len(records(server)), kills=sized(10, 50))
 
 
 def test_nothing_that_is_withheld_and_no_word_of_a_setting_leaves(
