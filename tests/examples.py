@@ -19,18 +19,22 @@ def examples(many: int) -> int:
     return many if ALL in os.environ else min(many, max(LEAST, many // 8))
 
 
+_STATED = os.environ.get(STATED, "")
+"""Read before a test takes the user's variables away."""
+
+
 def sized(short: int, stated: int) -> int:
     """Give how many to try: with the tests, or as the promise states it."""
-    return stated if STATED in os.environ else short
+    return stated if _STATED else short
 
 
 def chosen_seed() -> int:
     """Give the seed of the campaign, else one that nobody chose."""
-    return int(os.environ[STATED].partition(":")[0]) if STATED in os.environ else random.randrange(2**32)
+    return int(_STATED.partition(":")[0]) if _STATED else random.randrange(2**32)
 
 
 def tried(**counts: int) -> None:
     """Write down for the campaign what was tried; call it once nothing of it failed."""
-    if STATED in os.environ:
-        with Path(os.environ[STATED].partition(":")[2]).open("a") as file:
+    if _STATED:
+        with Path(_STATED.partition(":")[2]).open("a") as file:
             file.writelines(f"{count} {what.replace('_', ' ')}\n" for what, count in counts.items())
