@@ -42,7 +42,7 @@ def run(name: str, base: Path, short: bool, seed: int) -> Result:
     done = subprocess.run(
         [*command, f"--basetemp={base / 'tests'}", *tests],
         cwd=CHECKOUT,
-        env={**os.environ, **sizes},
+        env={**os.environ, **sizes, "COLUMNS": "300"},
         capture_output=True,
         text=True,
     )
