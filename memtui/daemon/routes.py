@@ -280,12 +280,17 @@ def _recall(kind: str, asking: Asking) -> object:
 
 
 def _gateway(place: str, asking: Asking) -> object:
-    """Do what only a gateway may ask: the settings name it, and the channel it speaks for, and no agent runs it."""
+    """Do what only a gateway may ask: the settings name it, and the channel it speaks for, and no agent runs it.
+
+    It comes by the socket file: whoever read the token can use the port, and nothing tells what runs them.
+    """
     settings = asking.settings()
     rules = {one.name: one.texts("channels") for one in settings.named if one.table == "gateways"}
     client = bodies.client_of(asking.request, (*settings.daemon_clients, *rules) if settings.daemon_clients else ())
-    if client is None or client not in rules or asking.request.scope["state"]["peer"].agent:
-        raise RequestError(403, "E_ACCESS", "Only a gateway that [gateways] of config.toml names may say that.")
+    peer = asking.request.scope["state"]["peer"]
+    if client is None or client not in rules or peer.pid is None or peer.agent:
+        text = "Only a gateway that [gateways] of config.toml names may say that, on the socket file."
+        raise RequestError(403, "E_ACCESS", text)
     access = door_access(settings, f"http:{client}", room="*")
     channel = asking.body.get("channel")
     if channel is not None and channel not in rules[client] and "*" not in rules[client]:

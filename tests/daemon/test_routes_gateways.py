@@ -4,6 +4,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 import httpx2
 import pytest
@@ -12,6 +13,7 @@ from memtui.engine.model import Address, Write
 from memtui.engine.proposal import Evidence
 from memtui.features.proposals.value import proposal
 from tests.daemon.running import Machine
+from tests.daemon.test_client import free_port
 
 BOT = {"X-Memtui-Client-Id": "bot", "Content-Type": "application/json"}
 AT = Address("memtui:global", "a.md")
@@ -72,6 +74,16 @@ def test_what_an_agent_runs_is_no_gateway(machine: Machine) -> None:
         agent.chmod(0o755)
         assert subprocess.run([agent], capture_output=True, text=True, check=True).stdout.split() == ["403"]
         assert running.http.post("/channels/remember", json=asked, headers=BOT).status_code == 200
+
+
+def test_who_has_the_token_of_the_port_is_no_gateway_by_that(machine: Machine) -> None:
+    machine.configure('[gateways.bot]\nchannels = ["team-eng"]\n')
+    with machine.serve("--port", str(free_port())) as running:
+        token = Path(running.where["token_file"]).read_text("ascii")
+        headers = {**BOT, "Authorization": f"Bearer {token}"}
+        for place, body in (("remember", {**TEAM, "text": "Tea"}), ("say", {**TEAM, "person": "ann", "text": "/who"})):
+            answer = httpx2.post(f"{running.where['url']}/channels/{place}", json=body, headers=headers)
+            assert (answer.status_code, answer.json()["code"]) == (403, "E_ACCESS")
 
 
 @pytest.mark.parametrize(("name", "saved"), [("bot", False), ("'*'", False), ("other", True)])

@@ -175,7 +175,7 @@ def _vote(word: Word, *, yes: bool) -> ChatReply:
         raise RefusedError("You asked for that yourself: somebody else agrees to it.", code="E_ACCESS")
     for root in _roots(engine, one):
         engine.access.require(root)
-    vote = Vote(voters[0], word.name, yes, engine.journal.hashed(word.client, word.person))
+    vote = Vote(voters[0], word.name, yes, engine.journal.hashed("vote", word.person))
     decided = cast(engine, rule, one, vote, Actor(f"http:{word.client}"))
     found = engine.proposals.get(number)
     if not decided:

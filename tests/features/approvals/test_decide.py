@@ -142,6 +142,14 @@ def test_one_person_has_one_vote_in_however_many_chats(config: Path) -> None:
     assert "is applied" in say(session, f"/approve {number}", "u8", "team")
 
 
+def test_one_person_has_one_vote_through_however_many_gateways(config: Path) -> None:
+    session = opened(config, '[approvals.two]\nof = ["one:u7", "two:u7", "chat:team"]\nneed = 2\n')
+    number = suggested(session)
+    for via in ("one", "two"):
+        assert "1 of 2: U7 yes" in say(session, f"/approve {number}", "u7", "room", via)
+    assert "is applied" in say(session, f"/approve {number}", "u8", "team", "two")
+
+
 def test_who_asked_in_the_turn_that_proposed_does_not_agree_to_it(config: Path) -> None:
     session = opened(config, '[approvals.one]\nof = ["team:u7", "chat:lobby"]\n')
     known = session.engine.memories.create(AT, b"one\n", actor=Actor("cli"))

@@ -1,5 +1,6 @@
 """What a hostile member cannot do, and which addresses memtui does not speak to."""
 
+import json
 import random
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -8,6 +9,7 @@ from uuid import uuid4
 import pytest
 
 from memtui.errors import MemtuiError, StorageError
+from memtui.features.team import postgres
 from memtui.features.team.postgres import TeamServer, _parts, team_server_of
 from tests import team_server
 from tests.examples import sized, tried
@@ -115,6 +117,51 @@ def test_who_is_no_member_and_where_no_team_is_it_is_said_so(server: Server) -> 
     server.sql("UPDATE memtui.meta SET version = 3")
     with pytest.raises(MemtuiError, match="version 3"):
         TeamServer(server.url("ann")).call("known")
+
+
+def test_what_somebody_is_asked_comes_before_however_many_requests_of_others(server: Server) -> None:
+    ann, bob = (team_server_of(server.url(name)) for name in MEMBERS[:2])
+    ann.call("join_as", "s")
+    first = ann.value("ask", "s", 0, "x", "for bob", "", '["bob"]', 9_999_999_999_999)
+    for number in range(1, 202):
+        ann.call("ask", "s", number, "x", "for eve", "", '["eve"]', 9_999_999_999_999)
+    assert bob.call("requests")[0][0] == first
+    assert len(bob.call("requests")) == 200
+
+
+def test_the_journal_of_a_team_is_read_as_it_came_whatever_the_numbers_of_each_ledger(server: Server) -> None:
+    for name, count in (("ann", 30), ("bob", 3), ("eve", 20)):
+        server.sql(
+            f"INSERT INTO memtui.journal SELECT '{name}', 's', n, n, 'note', '', '', '', {9 - count // 10}"
+            f" FROM generate_series(1, {count}) n"
+        )
+    found = [(row[0], row[2]) for row in team_server_of(server.url("ann")).call("records", 24)]
+    eves = [("eve", number) for number in range(1, 21)]
+    assert found == [("ann", 30), *eves, ("bob", 1), ("bob", 2), ("bob", 3)]
+
+
+def test_a_number_that_is_too_large_counts_as_the_largest_and_stops_no_other(server: Server) -> None:
+    ann = team_server_of(server.url("ann"))
+    spent = [
+        {"key": "org", "ref": ref, "at": 1, "amount": amount, "real": 1} for ref, amount in (("a", 10**12), ("b", 7))
+    ]
+    ann.call("debit", json.dumps(spent))
+    assert ann.call("spent", "org", 0, 2) == [(10**9 + 7, 0)]
+
+
+def test_what_nobody_waits_for_any_more_is_not_gone_on_with(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.sql(
+        "CREATE TABLE memtui.late (); CREATE OR REPLACE FUNCTION memtui.clock_ms() RETURNS bigint LANGUAGE plpgsql"
+        " SECURITY DEFINER AS 'BEGIN PERFORM pg_sleep(4); INSERT INTO memtui.late DEFAULT VALUES; RETURN 1; END'"
+    )
+    monkeypatch.setattr(postgres, "ANSWER_S", 1)
+    asked = TeamServer(server.url("ann"))
+    with pytest.raises(MemtuiError, match="E_OFFLINE"):
+        asked.value("clock_ms")
+    active = "SELECT 1 FROM pg_stat_activity WHERE usename = 'ann' AND state = 'active'"
+    while server.sql(active, "root"):
+        pass
+    assert server.sql("SELECT * FROM memtui.late") == []
 
 
 def asked(server: TeamServer, *words: str | int | bool) -> object:
