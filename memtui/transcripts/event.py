@@ -63,6 +63,11 @@ class SessionEvent(NamedTuple):
     gave: Mapping[str, object] = NOTHING
     """Of a call that ended, what its result says besides text; only where it is wanted."""
 
+    @property
+    def typed(self) -> bool:
+        """Whether a person typed it to the agent itself."""
+        return self.role == USER and not (self.meta or self.sidechain)
+
 
 class Log:
     """Collects the events of a file, or of what is new of it.

@@ -4,14 +4,16 @@ For each agent its reader stands here, and where its own file in `agents/known/`
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import lru_cache
 from typing import NamedTuple
 
 from memtui.agents.agent import KnownAgent
+from memtui.agents.projects import main_checkout
 from memtui.agents.table import agent_of
 from memtui.config.settings import Settings
-from memtui.config.surroundings import Surroundings
+from memtui.config.surroundings import Surroundings, find_checkout
 from memtui.transcripts import claude_code, codex, gemini, qwen_code
 from memtui.transcripts.event import Reader
 
@@ -34,18 +36,28 @@ class Consent(NamedTuple):
     skipped: str
     """Why nothing may be read: `NOT_ASKED` or `DISABLED`; empty: something may."""
     project: str
-    """Only what happened in this folder; empty: everywhere."""
+    """Only what happened in this folder, or there in another worktree of its checkout; empty: everywhere."""
 
     def covers(self, cwd: str) -> bool:
         """Whether what happened in a working directory may be used; in `project` not where an agent names none."""
-        inside = cwd == self.project or cwd.startswith(self.project.rstrip("/") + "/")
-        return not self.skipped and (not self.project or inside)
+        return not self.skipped and (not self.project or self._inside(cwd) or self._inside(_in_main(cwd)))
+
+    def _inside(self, path: str) -> bool:
+        return path == self.project or path.startswith(self.project.rstrip("/") + "/")
+
+
+@lru_cache(maxsize=4_096)
+def _in_main(path: str) -> str:
+    """Where a folder is in the main checkout of the one that it lies in; the path itself, where that is it."""
+    checkout = find_checkout(path) if os.path.isabs(path) and "\0" not in path else None
+    return path if checkout is None else os.path.realpath(main_checkout(checkout)) + path[len(checkout) :]
 
 
 def consent(settings: Settings, place: Surroundings) -> Consent:
     """Say what the settings allow where the user stands."""
     skipped = {ASK: NOT_ASKED, OFF: DISABLED}.get(settings.transcripts_read, "")
-    project = os.path.realpath(place.project) if settings.transcripts_read == PROJECT else ""
+    _in_main.cache_clear()  # worktrees come and go
+    project = _in_main(os.path.realpath(place.project)) if settings.transcripts_read == PROJECT else ""
     return Consent(skipped, project)
 
 
@@ -69,6 +81,15 @@ def compressed_files(place: Surroundings, *, since: int = 0) -> int:
     """Count the session files that only lie compressed by now: nobody reads them."""
     found = (path for agent in READERS for path in session_files(agent_of(agent), place, since=since, ending=".zst"))
     return sum(not os.path.exists(path.removesuffix(".zst")) for path in found)
+
+
+def home_of(agent: str, path: str, folders: Iterable[str]) -> str | None:
+    """The folder of a session whose lines name none, of these; empty where they do, None where nobody can tell."""
+    kept = agent_of(agent).transcripts
+    if kept is None or kept.is_of is None:
+        return ""
+    is_of = kept.is_of
+    return next((folder for folder in folders if is_of(path, folder)), None)
 
 
 def session_files(agent: KnownAgent, surroundings: Surroundings, *, since: int = 0, ending: str = "") -> list[str]:

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import markers
-from memtui.agents.table import agent_of
 from memtui.engine.frontmatter.read import split
 from memtui.engine.model import Write
 from memtui.engine.proposal import Evidence, Proposal
@@ -33,9 +32,9 @@ from memtui.features.workers.propose import Looked
 from memtui.features.workers.reply import ADD, Quote
 from memtui.given import neutral
 from memtui.mask import mask
-from memtui.transcripts.event import AGENT, TOOL, USER, SessionEvent
+from memtui.transcripts.event import AGENT, TOOL, SessionEvent
 from memtui.transcripts.follow import follow
-from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent
+from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, home_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -109,16 +108,16 @@ def collect(where: Working, *, session: str = "", since: int = 0) -> Heard:
         if part.lines and part.unknown + part.broken == part.lines:
             skipped["unknown_format"] += 1
             continue
-        kept = agent_of(agent).transcripts
-        mine = kept is not None and kept.is_of is not None and kept.is_of(path, where.workspace.path)
+        home = home_of(agent, path, [where.workspace.path]) or ""
         # What was private before the place where this look begins is not to be kept where it is said again.
         early = follow(path, READERS[agent], most=cursor.offset).events if cursor is not None and part.events else ()
         private: list[str] = []
-        for event in filter(_typed, early):
-            _kept(event.text, private)
-        found = [*_turns(where, allowed, part.events, where.workspace.path if mine else "", skipped, private)]
+        for event in early:
+            if event.typed:
+                _kept(event.text, private)
+        found = [*_turns(where, allowed, part.events, home, skipped, private)]
         turns += found
-        if part.lines and not found and not any(map(_typed, part.events)):
+        if part.lines and not found and not any(event.typed for event in part.events):
             skipped["no_user_text"] += 1
     return Heard(tuple(turns), tuple(read), dict(skipped))
 
@@ -136,7 +135,7 @@ def _turns(
     for number, event in enumerate(events):
         if event.role == AGENT and not event.sidechain:
             before = event
-        if not _typed(event):
+        if not event.typed:
             continue
         text = neutral.without_given(event.text)
         kept = _kept(text, private)
@@ -168,10 +167,6 @@ def _kept(text: str, private: list[str]) -> str:
     return markers.cut_again(mask(found.text).text, private)[0]
 
 
-def _typed(event: SessionEvent) -> bool:
-    return event.role == USER and not event.meta and not event.sidechain
-
-
 def _inside(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
@@ -179,7 +174,7 @@ def _inside(path: str, folder: str) -> bool:
 def _remembered(roots: Sequence[Root], after: Iterable[SessionEvent]) -> bool:
     """Whether the agent wrote a memory in answer to a turn: what the turn says was kept then."""
     for event in after:
-        if _typed(event):
+        if event.typed:
             return False
         wrote = event.role == TOOL and not event.failed and _WRITES.search(event.tool)
         if wrote and any(_inside(target, root.path) for target in event.target.splitlines() for root in roots):

@@ -13,7 +13,6 @@ from hashlib import sha256
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.agents.table import agent_of
 from memtui.engine.disk.paths import Selection
 from memtui.engine.ledger.touches import PromptPlace, SessionFile, Touch
 from memtui.engine.ledger.turns import ReadTurn
@@ -22,11 +21,11 @@ from memtui.errors import MemtuiError
 from memtui.features.attribution.qwen_rooms import keep_rooms
 from memtui.features.attribution.said import speaker
 from memtui.transcripts.calls import WRITES, FileTouch, after, is_changed_by_user, taint, touched
-from memtui.transcripts.event import TOOL, USER, SessionEvent
+from memtui.transcripts.event import TOOL, SessionEvent
 from memtui.transcripts.follow import Slice, follow, line_at, skim
 from memtui.transcripts.needles import needles
 from memtui.transcripts.prompts import digest
-from memtui.transcripts.sessions import READERS, Consent, allowed_files, compressed_files, consent
+from memtui.transcripts.sessions import READERS, Consent, allowed_files, compressed_files, consent, home_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -177,14 +176,13 @@ class _Reading:
             first = part.events[0] if part.events else None
             at = first.at if first else self._engine.touches.clock()
             file = SessionFile(path, agent, first.session if first else path, first.cwd if first else "", at, at)
-        kept = agent_of(agent).transcripts  # an agent that names no folder in its lines may keep sessions by project
-        mine = kept is not None and kept.is_of is not None and kept.is_of(path, self._project)
+        home = home_of(agent, path, [self._project])
         turn = _Turn(file, self._home, self._places)
         touches: list[Touch] = []
         failed: list[str] = []
         named: dict[tuple[int, str], Address] = {}
         for each in part.events:
-            event = each._replace(cwd=self._project) if mine and not each.cwd else each
+            event = each._replace(cwd=each.cwd or home or "")
             turn.take(event)
             if event.role != TOOL or not self._allowed.covers(event.cwd):
                 continue
@@ -249,7 +247,7 @@ class _Turn:
     def take(self, event: SessionEvent) -> None:
         """Go on to an event: what a person typed begins a turn."""
         file = self.file._replace(ended=max(self.file.ended, event.at), cwd=event.cwd or self.file.cwd)
-        if event.role == USER and not event.meta and not event.sidechain:
+        if event.typed:
             line = line_at(event.file, event.offset, event.length)
             prompt = PromptPlace(event.file, event.offset, event.length, digest(line, event.text))
             file = file._replace(prompt=prompt, taint="")

@@ -159,8 +159,11 @@ def test_each_event_is_its_own_folders(read: Read, monkeypatch: pytest.MonkeyPat
     assert sorted(read.found("change")) == ["Change a", "Change b", "Change e"]
     only = read.reach.settings._replace(transcripts_read="project")
     read.engine.observations.drop_files()
-    read.reach = read.reach._replace(settings=only)
-    assert sorted(title for _, title in read.said()) == ["Change a", "Change e"]
+    place = read.reach.place
+    for stands in (read.cwd, str(tree)):
+        read.engine.observations.drop_files()
+        read.reach = SessionReach(only, place._replace(cwd=stands, project=stands, checkout=stands))
+        assert sorted(title for _, title in read.said()) == ["Change a", "Change b", "Change e"]
 
 
 def test_nothing_private_and_no_echo(read: Read) -> None:

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from memtui import markers
 from memtui.agents.projects import main_checkout
-from memtui.agents.table import agent_of
 from memtui.errors import NotFoundError
 from memtui.features.observations.answers import HEADING, day, within
 from memtui.features.observations.sessions.files import PART, REST_MS, SessionReach, project_of
@@ -23,7 +22,7 @@ from memtui.given import neutral
 from memtui.matching import Query, fold, parse
 from memtui.transcripts.event import AGENT, SUMMARY, TOOL, USER, SessionEvent
 from memtui.transcripts.follow import follow
-from memtui.transcripts.sessions import READERS, allowed_files
+from memtui.transcripts.sessions import READERS, allowed_files, home_of
 
 LIMIT, MOST = 10, 50
 TURNS, MOST_TURNS = 8, 25
@@ -70,16 +69,15 @@ def open_sessions(reach: SessionReach, agents: Sequence[str], *, now: int, newes
     listed = allowed_files(reach.settings, place, since=since) if reach.allowed else []
     found: list[tuple[int, OpenSession]] = []
     for agent, path in listed:
-        kept = agent_of(agent).transcripts
-        if agent not in agents or kept is None:
+        if agent not in agents:
             continue
         one = OpenSession(agent, path)
         at = _written(path)
         if found and newest and at <= found[0][0]:
             continue
         cwd = _folder(one)
-        inside = kept.is_of(path, place.project) if kept.is_of is not None and not cwd else False
-        if inside or (cwd and project_of(cwd, reach) == project):
+        cwd = cwd or home_of(agent, path, [place.project]) or ""
+        if cwd and project_of(cwd, reach) == project:
             found = [*([] if newest else found), (at, one)]
     return [one for _, one in sorted(found, reverse=True)]
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.projects import main_checkout
-from memtui.agents.table import agent_of
 from memtui.config.read import reread
 from memtui.config.surroundings import find_checkout
 from memtui.engine.observation import NORMAL
@@ -23,7 +22,7 @@ from memtui.features.observations.names import Decided
 from memtui.features.observations.sessions.turns import SessionTurn, TurnCard, TurnRules, turns
 from memtui.safe_text import visible
 from memtui.transcripts.follow import GONE, Slice, back, follow
-from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, keeps_cards
+from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, home_of, keeps_cards
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -121,7 +120,7 @@ class SessionFiles:
         known = self._known.get(one.path)
         covers = self._covers(known)
         at = known.cursor if known is not None and known.covers == covers and not known.whole else None
-        home = self._home(one)
+        home = home_of(one.agent, one.path, self._homes)
         if home is None:
             return True  # nobody can say of which project it is
         going = TurnRules(self._reach.place.home or "", interrupted=known is not None and known.interrupted)
@@ -216,13 +215,6 @@ class SessionFiles:
         with self._writer.batch():
             read = read._replace(size=one.size, written=one.written, cursor=None)
             self._writer.extend(one.path, read, (), start=_NOWHERE, failed=said)
-
-    def _home(self, one: _File) -> str | None:
-        """The folder of a session whose lines name none: empty where they do, None where nobody can tell."""
-        kept = agent_of(one.agent).transcripts
-        if kept is None or kept.is_of is None:
-            return ""
-        return next((folder for folder in self._homes if kept.is_of(one.path, folder)), None)
 
     def _project(self, cwd: str) -> str | None:
         """The project of a working directory; None for one whose turns have no cards."""

@@ -78,7 +78,7 @@ def turns(events: Sequence[SessionEvent]) -> list[SessionTurn]:
 
 def is_typed(event: SessionEvent) -> bool:
     """Whether a person typed it."""
-    return event.role == USER and not (event.meta or event.sidechain or event.program)
+    return event.typed and not event.program
 
 
 def is_ours(event: SessionEvent) -> bool:
