@@ -22,12 +22,12 @@ from memtui.features.changes.view_rows import (
     BURST,
     CHANGE,
     HEAD,
-    PROPOSED,
     InboxRows,
     Item,
     Loaded,
     Shown,
     burst_words,
+    keys_of,
     row_runs,
 )
 from memtui.features.proposals.value import main_target
@@ -83,7 +83,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self.counts: dict[Change, tuple[int, int]] = {}
         """Lines that came and went, as far as they were counted."""
         self.above = 0
-        """Changes that came in above the rows in view, and were not scrolled to yet."""
+        """Changes and proposals that came in above the rows in view, and were not scrolled to yet."""
         self.hunk = 0
         """Which place of the change beside the list keys work on."""
         self.by_word = False
@@ -92,8 +92,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         """The folder or scope this is about."""
         self._drawn: Shown | None = None
         """The change beside the list."""
-        self.acted = False
-        """A key did something here since the view was opened: news leave the cursor where it is."""
+        self.settled = False
+        """Rows were shown since the view was opened: news leave the cursor where it is."""
         self.proposed: ShownProposal | None = None
         """The proposal beside the list, if it is one."""
         self._count_rest: Timer | None = None
@@ -194,7 +194,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         rows.let_go()
         rows.marks.clear()
         rows.range = rows.below = self.prompt = None
-        self.acted = bool(self.shell.row_left(self.ID))
+        self.settled = bool(self.shell.row_left(self.ID))
         self.place = ""
         if within is not None:
             self.place, holds = within
@@ -230,21 +230,20 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     def _take(self, loaded: Loaded) -> None:
         """Take in what others did; what comes in above the rows in view is counted until it was in view."""
         rows = self.rows
-        known, count = {one.address for one in rows.passing}, self.loaded and bool(rows.shown)
+        known, count = rows.everything, self.loaded and bool(rows.shown)
         self.loaded = True
 
         def change() -> None:
             rows.update(loaded)
             rows.open_for(self.shell.row_left(self.ID))
 
-        begins = rows.shown[:2]
         self.change(change)
-        if not self.acted and rows.proposals and [one.kind for one in begins] != [HEAD, PROPOSED]:
+        if not self.settled and rows.proposals:
             self.list.go(0)
             self.decisions.jump(1)
+        self.settled = self.settled or bool(rows.shown)
         if count:
-            over = {one.address for row in rows.shown[: self.list.top] for one in row.changes}
-            self.above += len(over - known)
+            self.above += len(keys_of(rows.shown[: self.list.top]) - known)
         self._scrolled()
         self.update("#listed-title")
         if self.outdated and self.here.address in rows.kept:
@@ -544,11 +543,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
                 self.list.go(index)
                 return
             index += step
-
-    def perform(self, action: Action) -> None:
-        """Do it; from now on the cursor stays where it is."""
-        self.acted = True
-        super().perform(action)
 
     def see(self, changes: tuple[Change, ...]) -> None:
         """Say that the user has looked at changes."""

@@ -53,6 +53,8 @@ BACK = "to be taken back"
 """What a change of somebody else is that was rejected, until that is carried out."""
 REJECTED = "rejected"
 """The word of the filter that shows proposals which were rejected and carried out, too."""
+LEAST_TAINT = 12
+"""Cells of what a session took in that are shown; where there is less room, a word stands for it."""
 COUNTED_BYTES = 262_144
 """Lines of larger texts are not counted for the list."""
 
@@ -158,6 +160,11 @@ class InboxRows(ListRows[Item]):
         self.rejected |= loaded.staged
         proposed = (Item(PROPOSED, at=one.at, proposal=one) for one in loaded.proposals)
         self.load((*proposed, *(Item(CHANGE, change=one) for one in (*loaded.changes, *more))))
+
+    @property
+    def everything(self) -> set[Hashable]:
+        """The keys of all that passes the filter, also in closed bursts."""
+        return _keys(self.passing) | {(PROPOSED, one.id) for one in self.proposals}
 
     def keep(self, change: Change) -> None:
         """Go on showing a change of which a part was taken back until it is let go, also while it is as it was."""
@@ -279,13 +286,12 @@ class InboxRows(ListRows[Item]):
     def toggle(self, index: int) -> None:
         """Mark what a row stands for, or take its marks away."""
         row = self.shown[index : index + 1]
-        here = _keys(change for item in row for change in item.changes)
-        here |= {item.key for item in row if item.proposal is not None}
+        here = keys_of(row)
         self.marks = self.marks - here if here <= self.marks else self.marks | here
 
     def mark_all(self) -> None:
         """Mark everything that passes the filter, or nothing when all of it is marked."""
-        here = _keys(self.passing) | {(PROPOSED, one.id) for one in self.proposals}
+        here = self.everything
         self.marks = set() if here <= self.marks else self.marks | here
 
     def mark_range(self, first: int, last: int, base: Iterable[Hashable]) -> None:
@@ -299,6 +305,12 @@ class InboxRows(ListRows[Item]):
         if item.proposal is not None:
             return item.key in self.marks
         return bool(self.marks) and bool(item.changes) and _keys(item.changes) <= self.marks
+
+
+def keys_of(rows: Iterable[Item]) -> set[Hashable]:
+    """The keys of all that rows stand for."""
+    rows = tuple(rows)
+    return _keys(change for row in rows for change in row.changes) | {row.key for row in rows if row.proposal}
 
 
 def _keys(changes: Iterable[Change]) -> set[Hashable]:
@@ -336,7 +348,7 @@ def row_runs(
 
 
 def _who_width(width: int) -> int:
-    return 14 if width < 70 else 20
+    return 14 if width < 100 else 20
 
 
 def _who(burst: Burst, width: int, look: Clock) -> str:
@@ -371,10 +383,12 @@ def _change_runs(change: Change, lead: list[Run], width: int, look: Clock, count
     kind: Run = (f"{KINDS[change.kind]:<7} ", KIND_STYLES[change.kind])
     came, went = counts.get(change, (0, 0))
     tail = f"  +{came} -{went}" if came or went else ""
-    said = f"  {one_line(f'after {taint}', max(width // 3, 12), ascii_tokens=look.ascii)}" if taint else ""
-    used = sum(cell_width(text) for text, _ in lead) + len(kind[0]) + len(tail) + cell_width(said)
-    room = max(width - used, 8)
+    used = sum(cell_width(text) for text, _ in lead) + len(kind[0]) + len(tail)
     name = look.named(str(change.address))
+    left = min(width // 3, width - used - cell_width(name) - 2)  # the name comes first
+    after = one_line(f"after {taint}", left, ascii_tokens=look.ascii) if left >= LEAST_TAINT else "tainted"
+    said = f"  {after}" if taint else ""
+    room = max(width - used - cell_width(said), 8)
     if change.old_address is not None:
         name += f" (was {change.old_address.path})" if room > 40 else ""
     shown = both_ends(name, room, plain=look.ascii)

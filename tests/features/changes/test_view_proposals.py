@@ -324,29 +324,23 @@ async def test_a_decision_is_about_the_version_that_was_shown() -> None:
         await screen.until_text("It changed again meanwhile; R shows it.")
 
 
-async def test_the_first_proposal_has_the_cursor_until_somebody_moves_it() -> None:
-    async with shown() as screen:
+async def test_the_first_proposal_has_the_cursor_when_review_is_opened_and_news_leave_it() -> None:
+    async with shown(size=(80, 24)) as screen:
         engine = screen.engine
-        for name in (RETRY, NOTES):
-            engine.outside(str(name), "an agent's\n")
-        await screen.until_text("A2 agent")
+        for number in range(8):
+            engine.outside(f"memtui:project/many/n{number}.md", "an agent's\n")
+        await screen.until_text("A8 agent")
         top = await opened(screen)
-        await screen.until_text("2 changed")
-        auth = Address.parse("memtui:project/decisions/auth.md")
-        one = propose(engine.engine, auth, old="tokens", new="cookies", why="Cookies.")
-        top.news()
-        await screen.until(lambda: top.item is not None and top.item.proposal is not None)
-        engine.engine.proposals.decide([one.id], "rejected", by="tui")
-        top.news()
-        await screen.until(lambda: not top.rows.proposals)
-        await screen.press("G")
+        await screen.until_text("8 new")
         here = top.item
-        assert here is not None
-        propose(engine.engine, auth, old="tokens", new="keys", why="Keys.")
+        for number in range(3):
+            target = Address.parse(f"memtui:project/many/n{number}.md")
+            propose(engine.engine, target, old="agent", new="person", why=f"Of {number}.")
         top.news()
-        await screen.until_text("Proposed:")
-        assert top.item is not None
-        assert top.item.change == here.change
+        await screen.until_text("3 new above")
+        assert top.item == here
+        await screen.press("1", "3")
+        await screen.until(lambda: top.item is not None and top.item.proposal is not None)
 
 
 async def test_one_that_cannot_be_decided_leaves_the_others_decided() -> None:
