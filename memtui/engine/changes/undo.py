@@ -141,7 +141,7 @@ class Undo(EnginePart):
         left = self._left(kind, names, what.id if what is not None else 0)
         if what is None:
             raise NotFoundError(
-                f"There is nothing to {kind} in the folders that are open here.",
+                f"There is nothing to {kind} in the open folders.",
                 code="E_NOTHING_TO_UNDO",
                 hint=left or "`memtui log` shows what was done.",
             )
@@ -155,7 +155,7 @@ class Undo(EnginePart):
             # disk or a lock that was in the way may be free the next time.
             self._ledger.undo.mark_undone(what.id)
             if not any(outcome.ok for outcome in outcomes):
-                left = waits or f"It stays as it is; the next {kind} goes to the change before it."
+                left = waits or f"The next {kind} goes before it."
         return Done(str(number), kind, tuple(outcomes), label, left, also)
 
     def _steps(self, txn: int, names: dict[int, str]) -> list[AuditStep]:

@@ -75,7 +75,7 @@ class MergeDrafts:
             return ""
         if isinstance(outcome.result, Conflict):
             if kind == "undo" and step.before is not None and self._give(step, outcome, step.after, step.before):
-                return "The undo waits as a draft: c merges it."
+                return "c merges the draft of it."
         elif kind == "undo":
             if self._give(step, outcome, merged.base, merged.yours):
                 return "Your text is a draft again."

@@ -69,21 +69,26 @@ def question(line: Line, width: int, *, plain: bool = False) -> Line:
     return [*line[:at], (both_ends(text, room, plain=plain), style), *line[at + 1 :]]
 
 
-LONG_WORD = 40
+LONG_WORDS = 40, 20
 """Cells of a word, such as an address, that gives way in a message that is too long."""
 
 
 def message(line: Line, width: int, *, key: str = "M", plain: bool = False) -> Line:
-    """What was said, in one line: of long addresses both ends are kept, and what is left out is pointed at."""
+    """What was said, in one line: both ends of long addresses and whole sentences stay, and the rest is pointed at."""
     text, style = line[0]
     if cell_width(text) <= width:
         return line
-    text = " ".join(both_ends(word, LONG_WORD, plain=plain) for word in text.split(" "))
-    if cell_width(text) <= width:
-        return [(text, style)]
+    whole = text
+    for longest in LONG_WORDS:
+        text = " ".join(both_ends(word, longest, plain=plain) for word in whole.split(" "))
+        if cell_width(text) <= width:
+            return [(text, style)]
     more: Line = [(f"  {key}", "key"), (" shows it whole", "dim")]
     room = width - sum(cell_width(words) for words, _ in more)
-    return [(one_line(text, max(room, 1), ascii_tokens=plain), style), *more]
+    sentence = text[: text.rfind(". ", 0, max(room, 1)) + 1]
+    if not room // 2 < cell_width(sentence) <= room:
+        sentence = one_line(text, max(room, 1), ascii_tokens=plain)
+    return [(sentence, style), *more]
 
 
 def footer(actions: Sequence[Action], width: int, *, end: Sequence[Action] = ()) -> Line:

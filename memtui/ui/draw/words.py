@@ -45,7 +45,7 @@ def partly_done(past: str, good: int, count: int, failed: str, why: str) -> str:
         why: its reason, a sentence.
     """
     verb, space, rest = past.partition(" ")
-    reason = why if why.startswith(failed) else f"{failed} failed: {why}"
+    reason = why if failed in why else f"{failed} failed: {why}"
     return f"{verb.capitalize()} {good} of {count}{space}{rest}. {reason}"
 
 

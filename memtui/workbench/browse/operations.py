@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address, Conflict, Done, PassedOver, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
-from memtui.features.actors import who_words
+from memtui.features.actors import by, who_words
 from memtui.features.transfer.new_memory import Sheet, has_shape
 from memtui.features.transfer.plan import translates
 from memtui.features.typed_address import Target, rename_target
@@ -148,9 +148,9 @@ class MemoryOperations:
         def done(result: Done | Step | PassedOver) -> None:
             if isinstance(result, PassedOver):
                 folder = "/".join(result.folder.rstrip("/").rsplit("/", 2)[-2:])
-                by = f"by {who_words(result.newer)}" if result.newer else "older than this run"
-                why = f"newest change is in {folder}, not open here" if folder else f"last step is {by}"
-                words = f"The {why}; u again undoes: {result.label}."
+                when = by(who_words(result.newer)) if result.newer else "before this run"
+                why = f"The newest change is in {folder}, not open here" if folder else f"Done {when}"
+                words = f"{why}; u again undoes: {result.label}."
                 self._screen.say(words, "warning")
             elif isinstance(result, Done):
                 self._screen.projects.touched(result.addresses)
@@ -474,9 +474,10 @@ def step_words(done: Done, verb: str) -> tuple[str, str]:
         return f"Stopped: {verb.lower()} {count} of {label}; {key} goes on with it.", "warning"
     if failed:
         error, past = failed[0].error, "undone" if verb == "Undid" else "done again"
-        why = error.message if error is not None else "it changed since."
-        words = f"{len(failed)} of {len(done.outcomes)} not {past}: {failed[0].address}: {why} {done.left}"
-        return words.rstrip(), "warning"
+        name, count = str(failed[0].address), len(done.outcomes)
+        why = error.message if error is not None else f"{name} changed since."
+        head = f"Not {past}" if count == 1 else f"{len(failed)} of {count} not {past}"
+        return f"{head}: {why if name in why else f'{name}: {why}'} {done.left}".rstrip(), "warning"
     other = "U does it again" if verb == "Undid" else "u takes it back"
     words = " ".join(filter(None, (f"{verb}: {label}.", done.also, done.left or f"{other}.")))
     return words, "warning" if done.left else "good"

@@ -282,7 +282,7 @@ def test_an_undo_that_found_nothing_as_it_was_left_says_what_comes_next(tmp_path
         (tmp_path / "here/a.md").write_bytes(b"by somebody else\n")
         done = engine.undo.undo(actor=ME)
         assert not done.outcomes[0].ok
-        assert "the next undo goes to the change before it" in done.left
+        assert done.left == "The next undo goes before it."
         assert (tmp_path / "here/a.md").read_bytes() == b"by somebody else\n"
 
 

@@ -90,7 +90,7 @@ async def test_a_partial_failure_is_told_with_the_reason() -> None:
         await screen.go(str(AUTH))
         with failing(errno.EACCES, "link", "rename", "rename_noreplace", "unlink", of="retry.md"):
             await screen.press("space", "space", "d", "t")
-            await screen.until_text(f"Moved 1 of 2 to the trash. {RETRY} failed: ")
+            await screen.until_text(f"Moved 1 of 2 to the trash. Deleting {RETRY} failed: ")
         assert screen.browser.memories.marks == {RETRY}, "what failed stays marked"
 
 
@@ -147,7 +147,7 @@ async def test_trash_of_a_folder_says_how_many() -> None:
 async def test_nothing_to_undo_is_said() -> None:
     async with shown() as screen:
         await screen.press("U")
-        await screen.until_text("There is nothing to redo in the folders that are open here.")
+        await screen.until_text("There is nothing to redo in the open folders.")
 
 
 async def test_new_creates_where_the_cursor_is_and_opens_it() -> None:

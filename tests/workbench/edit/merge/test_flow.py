@@ -478,7 +478,7 @@ async def test_undo_of_a_merge_somebody_wrote_over_becomes_a_merge_itself(tmp_pa
         later = disk(bench).replace(b"one by me", b"one by a third")
         bench.path("a.md").write_bytes(later)
         words, _ = step_words(bench.engine.undo.undo(actor=ACTOR), "Undid")
-        assert words == f"1 of 1 not undone: {address()}: it changed since. The undo waits as a draft: c merges it."
+        assert words == f"Not undone: {address()} changed since. c merges the draft of it."
         assert disk(bench) == later
         bench.flow.open(address(), then="compare")
         screen = await shown(bench, pilot)
