@@ -474,9 +474,9 @@ def step_words(done: Done, verb: str) -> tuple[str, str]:
         return f"Stopped: {verb.lower()} {count} of {label}; {key} goes on with it.", "warning"
     if failed:
         error, past = failed[0].error, "undone" if verb == "Undid" else "done again"
-        name, count = str(failed[0].address), len(done.outcomes)
+        name, every = str(failed[0].address), len(done.outcomes)
         why = error.message if error is not None else f"{name} changed since."
-        head = f"Not {past}" if count == 1 else f"{len(failed)} of {count} not {past}"
+        head = f"Not {past}" if every == 1 else f"{len(failed)} of {every} not {past}"
         return f"{head}: {why if name in why else f'{name}: {why}'} {done.left}".rstrip(), "warning"
     other = "U does it again" if verb == "Undid" else "u takes it back"
     words = " ".join(filter(None, (f"{verb}: {label}.", done.also, done.left or f"{other}.")))
