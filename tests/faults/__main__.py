@@ -7,7 +7,19 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.faults import erasures, io_errors, kills, lanes, ledger, load, observations, pages, properties, stated
+from tests.faults import (
+    erasures,
+    injections,
+    io_errors,
+    kills,
+    lanes,
+    ledger,
+    load,
+    observations,
+    pages,
+    properties,
+    stated,
+)
 from tests.faults.report import Campaign
 from tests.races import clients, edits, escapes, locks, outside
 
@@ -20,6 +32,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "erasures": erasures.run,
     "pages": pages.run,
     "observations": observations.run,
+    "injections": injections.run,
     "escapes": escapes.run,
     "outside": outside.run,
     "edits": edits.run,
