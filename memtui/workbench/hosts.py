@@ -1,7 +1,8 @@
 """The memories of other machines in the tree: asked for behind the first frame, one machine apart from the other.
 
-A machine that does not answer keeps the rows it had and says why in its row; where it is only out of reach, it is
-asked again by itself. A save there is a step of undo here, which saves the text before it, guarded as any other save.
+It is asked again while somebody looks at this terminal. A machine that does not answer keeps the rows it had and says
+why in its row; where it is only out of reach, it is asked sooner. A save there is a step of undo here, which saves the
+text before it, guarded as any other save.
 """
 
 from __future__ import annotations
@@ -21,12 +22,14 @@ from memtui.workbench.tree.rows import Effect
 from memtui.workbench.undo import Step
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
 
 AGAIN = (1.0, 30.0)
-"""Seconds before a machine out of reach is asked again: first, and at most."""
+"""Seconds before a machine out of reach is asked again: first, and at most; one that answered after as many."""
 WHY: Mapping[str, str] = {"E_HOST": "ssh refuses", "E_REMOTE": "no memtui there"}
 """What its row says of an error; its page says the rest."""
 
@@ -36,8 +39,10 @@ class Hosts:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-        self._waits: dict[str, float] = {}
-        """Seconds before a machine is asked again, by its name."""
+        self._waits: dict[str, tuple[float, str]] = {}
+        """Seconds before a machine out of reach is asked again, and since when it is away, by its name."""
+        self._timers: dict[str, Timer] = {}
+        """What asks a machine again, by its name."""
 
     def find(self) -> None:
         """Ask all of them, each in a thread of its own."""
@@ -50,8 +55,11 @@ class Hosts:
         def answered(found: tuple[tuple[Root, ...], tuple[Memory, ...]]) -> None:
             self._waits.pop(host.name, None)
             roots, rows = found
-            self._show(host, Away(roots or (root_of(host.name, f"@{host.name}"),), rows))
-            self._screen.bridge.refresh_drafts()
+            new = Away(roots or (root_of(host.name, f"@{host.name}"),), rows)
+            if new != self._screen.forest.away[host.name]:
+                self._show(host, new)
+                self._screen.bridge.refresh_drafts()
+            self._ask_later(host, AGAIN[1])
 
         name = f"@{host.name}"
         work = partial(self._look, host)
@@ -76,14 +84,22 @@ class Hosts:
         screen, name = self._screen, host.name
         known = screen.forest.away[name]
         moment = time.strftime("%H:%M", time.localtime(screen.now() / 1000))
-        words = WHY.get(error.code, known.words if name in self._waits else f"away since {moment}")
+        first, most = AGAIN
+        wait, since = self._waits.get(name, (first / 2, f"away since {moment}"))
+        words = WHY.get(error.code, since)
         note = f"{error.message.rstrip('.')}. {error.hint}".strip()
         roots = tuple(root._replace(note=note) for root in known.roots)
         self._show(host, known._replace(roots=roots, words=words))
         if error.code == "E_OFFLINE":
-            first, most = AGAIN
-            wait = self._waits[name] = min(2 * self._waits.get(name, first / 2), most)
-            screen.app.set_timer(wait, lambda: self._ask(host))
+            self._waits[name] = min(2 * wait, most), since
+            self._ask_later(host, self._waits[name][0])
+
+    def _ask_later(self, host: HostAway, wait: float) -> None:
+        app = self._screen.app
+        if host.name in self._timers:
+            self._timers[host.name].stop()
+        again = partial(self._ask_later, host, wait)
+        self._timers[host.name] = app.set_timer(wait, lambda: self._ask(host) if app.app_focus else again())
 
     def _show(self, host: HostAway, found: Away) -> None:
         forest = self._screen.forest

@@ -98,6 +98,17 @@ async def test_a_memory_there_is_read_edited_and_taken_back(config: Path, far_ho
         assert [root.id for root in screen.engine.engine.roots.all()] == [one.id for one in screen.engine.roots]
 
 
+async def test_what_is_written_there_is_shown_while_somebody_looks(
+    config: Path, far_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hosts, "AGAIN", (0.05, 0.05))
+    async with workbench(config, settings_of(far_home)) as screen:
+        await screen.until_text("HOSTS @build")
+        put(far_home, OLD)
+        await screen.until_text("HOSTS @build:memtui:global")
+        assert Address.parse(NAME) in screen.browser.forest.nodes
+
+
 async def test_both_sides_of_a_conflict_there_are_merged_or_shown(config: Path, far_home: Path) -> None:
     put(far_home, OLD)
     async with workbench(config, settings_of(far_home)) as screen:

@@ -172,7 +172,7 @@ class FarRoot:
             if error.code != "E_OFFLINE":
                 raise
             host = self._host
-            unharmed = "It may have arrived; ctrl+s again sends it once more, and it is saved once."
+            unharmed = "It may have arrived; to save it again saves it once."
             raise BusyError(
                 error.message, code=error.code, unharmed=unharmed, hint=f"Look whether this works: {host.shown}"
             ) from None

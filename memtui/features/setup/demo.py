@@ -43,6 +43,7 @@ def _show(call: Call, made: world.World) -> int:
         home=made.folder,
         project_memory="checkout",
         roots=(),
+        named=(),
         workspace=None,
         variables=(),
         transcripts_read="all",

@@ -284,7 +284,7 @@ def not_saved(
         tuple(words),
         {"try_again": again, "save_elsewhere": Asked("save it as", address, save_as), "copy_draft": copy},
         later,
-        kept="The memory is as it was.",
+        kept="" if error.code == "E_OFFLINE" else "The memory is as it was.",
     )
 
 
