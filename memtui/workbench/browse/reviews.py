@@ -21,7 +21,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.difference import Look, compare
 from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends, count_words, size_words
+from memtui.ui.draw.words import both_ends, count_words, fit, size_words
 from memtui.ui.keys.fence import MOMENT
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.plan_screen import PlanList, PlanScreen
@@ -84,8 +84,9 @@ class Reviews:
             one = found[0]
             what = "it" if len(chosen) == 1 else count_words(len(chosen), "memory")
             where = f"line {one.hazard.line:,}{f' of {one.row.address.name}' if len(chosen) > 1 else ''}"
-            more = f", and {len(found) - 1:,} more" if len(found) > 1 else ""
-            ask(self._screen, f"reviews {what}, though {where} holds {one.hazard.rule.what}{more}", kept)
+            more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
+            said = f"reviews {what}; {where}{more}: {one.hazard.rule.what}"
+            ask(self._screen, fit(said, self._screen.app.size.width - _ROUND, plain=self._screen.facts.ascii), kept, "")
 
         def kept() -> None:
             self._keep(chosen, then)
@@ -241,6 +242,8 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
         return [bars.title("Review", notes, width, focused=True, plain=self._plain)]
 
 
+_ROUND = 17
+"""Cells of what stands around a question that takes one key."""
 SURE = "!"
 """The second key of what is asked first; it means nothing by itself."""
 

@@ -64,7 +64,7 @@ async def test_a_finding_of_severity_e_is_named_before_its_version_is_reviewed()
         await screen.go(AUTH)
         await screen.until_text("unreviewed |")
         await screen.press("g", "a")
-        await screen.until_text("! reviews it, though line 1 holds an order to drop the instructions")
+        await screen.until_text("! reviews it; line 1: an order to drop the instructions there are")
         await screen.press("x")
         await screen.until_text("Cancelled")
         assert trust(engine)[AUTH] == BROUGHT
