@@ -140,8 +140,12 @@ class History(EnginePart):
         limit: int = 200,
         before: int | None = None,
         txn: str | None = None,
+        but: str | None = None,
     ) -> tuple[AuditRecord, ...]:
-        """Audit records, newest first; times in milliseconds; `before` is the number of one: only older ones."""
+        """Audit records, newest first, without those of the operation `but`; times in milliseconds.
+
+        `before` is the number of one: only older ones.
+        """
         records = self._ledger.activity.audit_records(
             self._roots.names(),
             actor=actor,
@@ -150,6 +154,7 @@ class History(EnginePart):
             limit=limit,
             before=before,
             txn=None if txn is None else int(txn),
+            but=but,
         )
         turns = self._ledger.turns.of_records(one.seq for one in records)
         named = (one._replace(who=turns[one.seq].words) if one.seq in turns else one for one in records)

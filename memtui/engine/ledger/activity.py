@@ -70,6 +70,7 @@ class ActivityTable:
         limit: int = 200,
         before: int | None = None,
         txn: int | None = None,
+        but: str | None = None,
     ) -> tuple[AuditRecord, ...]:
         """Audit records, newest first.
 
@@ -81,8 +82,10 @@ class ActivityTable:
             limit: at most so many.
             before: only those that are older than this record, by its number.
             txn: only this transaction's.
+            but: the operation of which none is given.
         """
-        asked = (("seq < ?", before), ("txn = ?", txn), ("actor = ?", actor), ("at >= ?", since))
+        only = (("seq < ?", before), ("txn = ?", txn), ("actor = ?", actor), ("at >= ?", since))
+        asked = (*only, ("operation != ?", but))
         where = ["1", *(clause for clause, value in asked if value is not None)]
         values: list[str | int | bytes] = [value for _, value in asked if value is not None]
         if memory is not None:

@@ -35,7 +35,8 @@ _VERBS = (
         "was kept elsewhere shows that.",
         "a list of records: seq, txn, address, new_address, actor, operation, kind (change, approval or setting), "
         "before, after, at, state, note, who (asked for it, where a gateway said so), proposed (id, by, run and "
-        "evidence of what was accepted); of the journal: n, at, kind, body, prev, hash; --verify: one object: records, "
+        "evidence of what was accepted); of the journal: n, at, kind, body, prev, hash; null for an "
+        "agent: seq, txn, n, prev, hash; --verify: one object: records, "
         "head",
         does="memtui.features.activity.verbs:log",
         rank=30,

@@ -13,7 +13,6 @@ from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
-from memtui.wire.session import approver
 from memtui.wire.times import parse_time
 
 _NAMED = 10
@@ -38,16 +37,16 @@ def log(call: Call) -> int:
         since=since,
         address=None if address is None else call.engine.roots.resolve(address),
         limit=limit + 1,
+        but=OBSERVED if call.agent else None,  # that somebody decided about a card tells that it is withheld
     )
     truncated, records = len(records) > limit, records[:limit]
-    if approver(call.session.options).agent:  # that somebody decided about a card tells that it is withheld
-        records = tuple(one for one in records if one.operation != OBSERVED)
     if not records:
         _tell_actors(call, args.text("actor"))
     proposed = origins(call.engine, records)
     if call.out.json:
         told = {seq: {"proposed": _json(found)} for seq, found in proposed.items() if found}
-        rows = ({**values.audit(one), **told.get(one.seq, {})} for one in records)
+        unnumbered: Json = {"seq": None, "txn": None} if call.agent else {}  # a hole would tell it, too
+        rows = ({**values.audit(one), **unnumbered, **told.get(one.seq, {})} for one in records)
         call.out.document(values.listing(rows, truncated=truncated))
         return outcomes.DONE
     if not records and call.out.terminal and not args.text("actor"):

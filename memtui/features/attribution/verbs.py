@@ -13,7 +13,6 @@ from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
-from memtui.wire.session import approver
 from memtui.wire.times import rfc3339
 
 WEEK_MS = 7 * 86_400_000
@@ -120,6 +119,7 @@ def log(call: Call) -> int:
     """List records of the journal, follow it, or look whether all are as they were written."""
     journal = call.engine.journal
     if call.args.flag("verify"):
+        call.engine.redaction.require_person("see how many records there are")
         found = journal.verify(call.args.text("head") or "")
         said = (
             f"{found.records:,} records, each as it was written. {found.head}" if found.records else "No journal yet."
@@ -128,20 +128,25 @@ def log(call: Call) -> int:
         return outcomes.DONE
     after, limit = call.args.number("after", 0), call.args.number("limit", 200)
     kind, wanted = call.args.text("kind") or "", _wanted(call)
-    but = OBSERVED if approver(call.session.options).agent else ""  # as in the audit: it tells what is withheld
+    but = OBSERVED if call.agent else ""  # as in the audit: it tells what is withheld, and so does a hole
+    unseen = {"n": None, "prev": None, "hash": None} if call.agent else {}
+
+    def shown(one: JournalRecord) -> Json:
+        return {**record_json(one), **unseen}
+
     records = journal.records(after, kind=kind, but=but, limit=limit + 1, **wanted)
     truncated, records = len(records) > limit, records[:limit] if after else records[-limit:]
     if not call.args.flag("follow"):
         if call.out.json:
-            call.out.document(values.listing(map(record_json, records), truncated=truncated))
+            call.out.document(values.listing(map(shown, records), truncated=truncated))
             return outcomes.DONE
-        call.out.table(
-            (Column("N", "number"), Column("AGE", "age"), Column("KIND"), Column("WHAT")), map(_row, records)
-        )
+        columns = (Column("N", "number"), Column("AGE", "age"), Column("KIND"), Column("WHAT"))
+        start = bool(call.agent)
+        call.out.table(columns[start:], [_row(one)[start:] for one in records])
         return outcomes.DONE
     while True:
         for one in records:
-            call.out.json_line(record_json(one))
+            call.out.json_line(shown(one))
             after = one.n
         time.sleep(_LOOK_S)
         records = journal.records(max(after, 1), kind=kind, but=but, limit=limit, **wanted)

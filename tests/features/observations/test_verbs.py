@@ -96,6 +96,12 @@ def test_an_agent_is_not_told_that_somebody_decided(
         assert "created" in operations
         journal = [str(row["body"]) for row in kept("log", "--kind", "change", "--json").items]
         assert any("observed" in body for body in journal) == ("observed" in operations)
+        newest = kept("log", "--limit", "1", "--json").items
+        assert len(newest) == 1
+        chained = kept("log", "--channel", "c", "--json").items[0]
+        numbered = [row[name] is not None for row, name in ((newest[0], "seq"), (newest[0], "txn"), (chained, "n"))]
+        assert numbered == ["observed" in operations] * 3  # a hole tells, too
+        assert (kept("log", "--verify").status == 0) == ("observed" in operations)
         return "observed" in operations, "adrift" in kept("obs", "status", "--json").json
 
     assert told() == (True, True)
