@@ -36,8 +36,9 @@ def what_words(task: Task) -> str:
 
 
 def may_have_come(task: Task) -> bool:
-    """Whether a task sent something of which nobody knows whether it came."""
-    return task.error is not None and task.error[1].startswith("delivery_unknown")
+    """Whether a task sent something of which nobody knows whether it came; also one that was killed too often."""
+    code, said = task.error or ("", "")
+    return said.startswith("delivery_unknown") or (task.kind == "deliver" and code == "E_INTERNAL")
 
 
 def asked_words(request: Mapping[str, object]) -> str:
