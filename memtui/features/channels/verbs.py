@@ -82,12 +82,18 @@ def channel(call: Call) -> int:
     args, fields = call.args, _fields(call)
     if args.need("what") == "open":
         answer = open_chat(call.session, call.settings, call.actor.name, fields | {"again": args.flag("again")})
-        call.out.fact(answer, str(answer["text"] or ("The session has it." if not answer["first"] else "Nothing yet.")))
-        return outcomes.DONE
+        return _said(
+            call, answer, str(answer["text"] or ("Nothing yet." if answer["first"] else "The session has it."))
+        )
     fields |= {name: text for name in ("person", "name") if (text := args.text(name)) is not None}
     fields["text"] = " ".join(args.texts("text"))
     answer = say_in_chat(call.session, call.settings, call.actor.name, fields)
-    call.out.fact(answer, str(answer["reply"]))
+    return _said(call, answer, str(answer["reply"]))
+
+
+def _said(call: Call, answer: Json, text: str) -> int:
+    """Print an answer, of which people read the text with its lines."""
+    call.out.document(answer) if call.out.json else call.out.text(f"{text}\n")
     return outcomes.DONE
 
 

@@ -194,6 +194,7 @@ def test_a_person_does_what_a_gateway_does(cli: Cli, person: Person) -> None:
     assert saved["outcome"] == "saved"
     assert cli("channel", "open", *words, "--session", "s", "--json").json["first"] is True
     assert cli("channel", "say", "/memory", *words).out == "- x y\n"
+    assert len(cli("channel", "say", "/who", *words).lines) == 6
     assert [row["address"] for row in cli("ls", "--scope", "channel", "--json").items] == [saved["address"]]
     assert cli("channel", "open", "--channel", "t", "--chat", "http://x", "--session", "s", "--json").status == 5
     assert cli("undo").status == 0
