@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection
+from functools import cached_property
 
 from memtui.config.read import load_settings, read_environment
 from memtui.config.settings import Settings
@@ -45,7 +46,7 @@ class Call:
         self._actor: Actor | None = None
         self._told: list[str] = []
 
-    @property
+    @cached_property
     def agent(self) -> str:
         """The name of the agent that runs this command; empty for a person."""
         found = approver(self.session.options)

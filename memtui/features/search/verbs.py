@@ -13,7 +13,7 @@ def search(call: Call) -> int:
     """Find memories."""
     args, limit = call.args, call.args.number("limit", 50)
     call.engine.rows.lift_limits()
-    hidden = withheld(call.engine, person=not call.agent)
+    hidden = withheld(call.engine)
     found, truncated = call.engine.search.once(
         " ".join(args.texts("query")),
         scope=args.text("scope"),
@@ -21,7 +21,7 @@ def search(call: Call) -> int:
         limit=limit,
         versions=args.flag("versions"),
     )
-    hits = [hit for hit in found if not hidden(hit.memory.address, (hit.version or hit.memory).sha256)]
+    hits = [hit for hit in found if not (hidden(hit.memory.address, (hit.version or hit.memory).sha256) and call.agent)]
     if call.out.json:
         call.out.document(values.listing(map(values.hit, hits), truncated=truncated))
         return outcomes.DONE
