@@ -9,7 +9,6 @@ It exists so that no front invents a second, weaker filter. Markup is no concern
 from collections.abc import Iterator
 
 _PRINTABLE = bytes(range(0x20, 0x7F))
-_PRINTABLE_LINES = b"\n\t" + _PRINTABLE
 _PLAIN, _HIDDEN, _JOINS, _MARK = range(4)
 _MARK_RUN = 12
 """Combining marks on one character; real scripts need fewer, and a pile of a thousand buries the rows around it."""

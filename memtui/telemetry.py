@@ -21,8 +21,6 @@ FIELDS = frozenset(
     )
 )  # fmt: skip
 """All that is ever told."""
-_NS = 1_000_000
-"""In a millisecond."""
 _WORD = re.compile(r"[a-z_]{1,24}")
 """What a field that is no number can be: no text of anybody's, no path, no name."""
 

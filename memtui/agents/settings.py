@@ -45,9 +45,9 @@ def read_json(path: str, inside: str | None = None) -> File:
     return File(path, found if isinstance(found, dict) else {}, problem=problem)
 
 
-def read_json5(path: str, inside: str | None = None) -> File:
+def read_json5(path: str) -> File:
     """Read an object that may have bare keys and other quotes, of which only a few texts are looked for."""
-    file = read_text(path, inside)
+    file = read_text(path)
     if file.text.strip() and "{" not in file.text:
         return file._replace(text="", problem=f"It is no JSON object. {UNSET}")
     if _is_deep(file.text):

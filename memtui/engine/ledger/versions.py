@@ -218,7 +218,7 @@ class VersionTable:
                 (old, new, key, *told, int(added), int(seen), uid),
             )
 
-    def keep_text(self, uid: int, path: str, data: bytes, *, actor: str, note: str, operation: str = "modified") -> str:
+    def keep_text(self, uid: int, path: str, data: bytes, *, actor: str, note: str) -> str:
         """Keep a text that is not (or no longer) under the name, on the memory's history.
 
         Returns:
@@ -232,9 +232,8 @@ class VersionTable:
                 (self._memories.memory_id(uid, path),),
             )
             if newest != (blob, note):
-                self.add_version(
-                    uid, path, blob, actor=actor, at=self._database.clock(), operation=operation, note=note
-                )
+                at = self._database.clock()
+                self.add_version(uid, path, blob, actor=actor, at=at, operation="modified", note=note)
         return sha
 
     def observe(self, uid: int, observations: Sequence[Observation], *, baseline: bool = False) -> None:

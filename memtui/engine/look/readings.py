@@ -41,9 +41,9 @@ class Reading(NamedTuple):
 class Contents:
     """The bytes of what was read, as far as there is room: whoever misses some reads them again."""
 
-    def __init__(self, room: int = 32 * 1024 * 1024) -> None:
-        """Begin empty, with room for so many bytes."""
-        self._room = room
+    def __init__(self) -> None:
+        """Begin empty, with room for 32 MiB."""
+        self._room = 32 * 1024 * 1024
         self._data: dict[str, bytes] = {}
 
     def add(self, path: str, data: bytes) -> None:

@@ -331,11 +331,11 @@ def tail_runs(item: Item, operation: Operation | None, counts: Counts, *, undoes
     return [*lines, (f"  {words}", "dim" if state == "undone" else "warning"), *keys]
 
 
-def strip_records(records: Sequence[AuditRecord], *, most: int = 3, small: int = 20) -> list[AuditRecord]:
+def strip_records(records: Sequence[AuditRecord]) -> list[AuditRecord]:
     """Name the records whose lines the strip shows: those of the newest steps that are not of too many."""
     steps = Steps()
     steps.extend(records)
-    shown = [step for step in steps.steps[:most] if len(step.records) <= small]
+    shown = [step for step in steps.steps[:3] if len(step.records) <= 20]
     return [record for step in shown for record in step.records if record.state != "intent"]
 
 

@@ -232,11 +232,9 @@ class _Checking:
                 long.add(pointer.line)
                 yield from self._long(entry)
 
-    def _finding(
-        self, kind: str, entry: IndexEntry, text: str, fix: Fix | None, why: str, *, path: str | None = None
-    ) -> IndexFinding:
+    def _finding(self, kind: str, entry: IndexEntry, text: str, fix: Fix | None, why: str) -> IndexFinding:
         pointer = entry.pointer
-        shown = path or pointer.path or pointer.target
+        shown = pointer.path or pointer.target
         memory = Address(self.index.address.root, shown) if shown in self.index.memories else None
         return IndexFinding(
             kind,

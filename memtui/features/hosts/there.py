@@ -49,9 +49,9 @@ def listed(host: HostAway) -> tuple[tuple[Root, ...], tuple[Memory, ...]]:
     return tuple(root_of(host.name, one) for one in ids), rows
 
 
-def root_of(host: str, root_id: str, note: str = "") -> Root:
-    """Make the root of a machine that has this id here; `note` is one sentence about it."""
-    return Root(root_id, f"/{root_id}", SCOPE, SCOPE, root_id, note=note, host=host)
+def root_of(host: str, root_id: str) -> Root:
+    """Make the root of a machine that has this id here."""
+    return Root(root_id, f"/{root_id}", SCOPE, SCOPE, root_id, host=host)
 
 
 def _row(host: str, item: Json) -> Memory | None:

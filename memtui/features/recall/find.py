@@ -18,7 +18,7 @@ SWITCHES = ("lifecycle.enabled", "lifecycle.recall")
 """Settings without which nothing is recalled."""
 _LACKING = 4
 """Words of a request that are looked for in other forms."""
-SCORERS = BM25, SEED = "bm25", "seed"
+BM25, SEED = "bm25", "seed"
 
 
 class Recalled(NamedTuple):
@@ -47,7 +47,7 @@ def recall(
         engine: of the person, or an agent's own.
         request: what was asked.
         limit: at most so many.
-        scorer: one of `SCORERS`.
+        scorer: `BM25` or `SEED`.
         agent: the client they are for, which is given memtui's own memories and its own; None: all that the engine
             shows.
         asked: whether somebody wants to know. Else nothing is given unless it fits well.

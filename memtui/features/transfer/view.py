@@ -338,7 +338,6 @@ cursor. Shift with up and down scrolls it."""
         return [bars.title(words, notes, width, focused=True, plain=self._plain)]
 
 
-Pairs = tuple[tuple[Address, Address], ...]
 GROUP = "transfer"
 _STYLES = {MAPPED: "good", ADDED: "good", KEPT: "description", LOST: "warning"}
 

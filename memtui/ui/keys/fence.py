@@ -142,19 +142,15 @@ class Hold:
 class Fence:
     """Gives keys on, one after the other."""
 
-    def __init__(
-        self, app: App[Any], give: Callable[[Typed], Awaitable[None]], *, clock: Callable[[], float] = monotonic
-    ) -> None:
+    def __init__(self, app: App[Any], give: Callable[[Typed], Awaitable[None]]) -> None:
         """Join the parts.
 
         Args:
             app: whose keys these are.
             give: does what the app does with a key or a paste.
-            clock: seconds, as the times of events.
         """
         self._app = app
         self._give = give
-        self._clock = clock
         self._waiting: list[Typed] = []
         """In the order they were typed."""
         self._watch = PasteWatch()
@@ -205,7 +201,7 @@ class Fence:
 
     def hold(self, what: str, seconds: float = OLDEST, *, optional: bool = True) -> Hold:
         """Have keys wait from now on until `Hold.end`, or so many seconds; `MOMENT` and less for lists only."""
-        hold = Hold(self, what, self._clock() + seconds, brief=seconds <= MOMENT, optional=optional)
+        hold = Hold(self, what, monotonic() + seconds, brief=seconds <= MOMENT, optional=optional)
         self._holds.append(hold)
         return hold
 
@@ -229,7 +225,7 @@ class Fence:
 
     def heard(self, words: str) -> None:
         """A warning was said: the reason, if what the last key opens does not come."""
-        self._why, self._said_at = words, self._clock()
+        self._why, self._said_at = words, monotonic()
 
     def goes_outside(self) -> None:
         """The key that was given now gives the terminal to another program: those after it are for that one."""
@@ -237,7 +233,7 @@ class Fence:
 
     def startle(self) -> None:
         """A question has come up that nobody has read: no key that was typed before is an answer to it."""
-        self._quiet_until = self._clock() + AFTER_REFUSAL
+        self._quiet_until = monotonic() + AFTER_REFUSAL
         self._quiet_words = UNREAD
         if self._drop():
             self._quiet_words = ""
@@ -245,7 +241,7 @@ class Fence:
 
     def _live(self) -> list[Hold]:
         """What keys wait for now: nothing brief while text is typed."""
-        now = self._clock()
+        now = monotonic()
         self._holds = [one for one in self._holds if now < one.until]
         return [one for one in self._holds if not (one.brief and self._is_text)]
 
@@ -284,7 +280,7 @@ class Fence:
 
     def _tell_of_paste(self) -> None:
         """Say that keys were ignored; a paste may have a word of its own before that."""
-        if self._clock() < self._paste_until:
+        if monotonic() < self._paste_until:
             self._app.set_timer(AFTER_PASTE, self._tell_of_paste)
         elif self._app.screen_stack:
             self._pasted_keys = False
@@ -306,7 +302,7 @@ class Fence:
                 return
             match self._judge(self._waiting[0]):
                 case Verdict.WAIT:
-                    self._app.set_timer(max(HOLD - self._clock() + self._waiting[0].time, 0.001), self.go_on)
+                    self._app.set_timer(max(HOLD - monotonic() + self._waiting[0].time, 0.001), self.go_on)
                     return
                 case Verdict.PASTE:
                     self._ignore_paste()
@@ -338,7 +334,7 @@ class Fence:
         action = top.meaning(event)
         return self._watch.judge(
             keys,
-            self._clock(),
+            monotonic(),
             moves=action is not None and action.moves,
             writes=action is not None and action.writes,
             filters=action is not None and action.id == "filter",
@@ -351,7 +347,7 @@ class Fence:
             for one in self._waiting
             if not isinstance(one, events.Key) or not (one.is_printable or one.key in LINE_ENDS)
         ]
-        self._burst_until = self._clock() + QUIET
+        self._burst_until = monotonic() + QUIET
         top = self._keyed
         if top is not None:
             top.cancel_sequence()
@@ -360,7 +356,7 @@ class Fence:
     def _must_wait(self) -> bool:
         """Whether keys have to wait now."""
         if self._since is not None:
-            if self._clock() - self._since < STUCK:
+            if monotonic() - self._since < STUCK:
                 return True
             self._since = None
         if self._leaves():
@@ -368,7 +364,7 @@ class Fence:
         live = self._live()
         if live:
             if self._waiting and all(one.brief for one in live):
-                self._app.set_timer(max(max(one.until for one in live) - self._clock(), 0.01), self.go_on)
+                self._app.set_timer(max(max(one.until for one in live) - monotonic(), 0.01), self.go_on)
             return True
         if self._reading and not self._leaves():
             return True
@@ -441,7 +437,7 @@ class Fence:
     def _fence(self) -> None:
         """Hold the rest until everything on the way of a key, and what that led to, is done."""
         self._through += 1
-        self._since = self._clock()
+        self._since = monotonic()
         # Called in front of the key itself; the first hop is behind it in every queue.
         self._app.call_next(self._hop, self._through, 0, [])
 
@@ -484,7 +480,7 @@ class Fence:
         await self.go_on()
         if not self._waiting or not self._app.screen_stack:
             return
-        if self._clock() - self._waiting[0].time > OLDEST:
+        if monotonic() - self._waiting[0].time > OLDEST:
             self._say(f"Still {_doing(self._what)}{_with_keys(self._drop())}.")
         elif self._holds or self._reading:
             self._say(f"Your keys wait; esc drops them. memtui is {_doing(self._what)}.")

@@ -114,10 +114,8 @@ class EditorDrafts:
         """Have what is typed from now on kept; `stored` is the draft that is on disk already."""
         self.keeper.open(self._editor, lambda: self._editor.draft(self._clock()), stored=stored)
 
-    def keep_then(
-        self, then: Callable[[], None], otherwise: Callable[[MemtuiError], None] | None = None, *, awaited: bool = False
-    ) -> None:
-        """Bring what is typed to disk and go on; when that fails, say so and stay, or do what is to be done then."""
+    def keep_then(self, then: Callable[[], None], *, awaited: bool = False) -> None:
+        """Bring what is typed to disk and go on; when that fails, say so and stay."""
         drafts = self.keeper.due()
         self.mine.update(draft.address for _, draft in drafts)
         if not drafts:
@@ -132,8 +130,7 @@ class EditorDrafts:
             self._bridge.refresh_drafts()
             then()
 
-        no = otherwise or self.not_kept
-        self._run(store, stored, what="keep a draft", otherwise=no, lane=DRAFTS, awaited=awaited)
+        self._run(store, stored, what="keep a draft", otherwise=self.not_kept, lane=DRAFTS, awaited=awaited)
 
     def not_kept(self, error: MemtuiError) -> None:
         """Say that what is typed is not on disk."""

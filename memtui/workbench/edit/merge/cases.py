@@ -210,9 +210,7 @@ def deleted_by_them(
     )
 
 
-def deleted_by_you(
-    address: str, who: str, texts: tuple[bytes, bytes], *, keep: Then, trash: Then, version: str = "the version you saw"
-) -> Case:
+def deleted_by_you(address: str, who: str, texts: tuple[bytes, bytes], *, keep: Then, trash: Then) -> Case:
     """You deleted what they edited; `texts` are the version you saw and theirs."""
     return Case(
         "deleted",
@@ -220,7 +218,7 @@ def deleted_by_you(
         (f"{did(who, 'changed it', begins=True)} since it was listed, so it was not moved to the trash.",),
         {"keep_theirs": keep, "trash_theirs": trash},
         keep,
-        f"what they changed in {version}:",
+        "what they changed in the version you saw:",
         text_of(texts[0]),
         text_of(texts[1]),
         "Nothing was changed. In the trash it can be brought back with u.",

@@ -72,7 +72,6 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         session: MergeSession | None,
         host: ConflictHost,
         *,
-        spot: Spot | None = None,
         advance: float | None = PAUSE,
         editable: bool = True,
         table: Iterable[Action] = ACTIONS,
@@ -83,7 +82,6 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
             parties: the sides in words.
             session: the merge, with the decisions made before; None: `fill` brings it.
             host: does what this screen cannot.
-            spot: where the user was before.
             advance: seconds from a decision to the next open conflict; None: never by itself.
             editable: whether the result can be edited as text; False when a side is not plain text.
             table: the actions with the user's own keys.
@@ -97,7 +95,7 @@ The other side is called AGENT, whoever wrote it; its name stands above, as far 
         if session is None:
             self.said = self.reading = f"compare {parties.address}"
         else:
-            self.fill(session, spot or Spot())
+            self.fill(session, Spot())
 
     def fill(self, session: MergeSession, spot: Spot) -> None:
         """Show the merge, and go on where the user was before."""

@@ -95,10 +95,10 @@ def bytes_of(text: str) -> bytes:
 class MergeSession:
     """One three-way merge and every decision about it; undo is unlimited."""
 
-    def __init__(self, merge: Merge, decided: Mapping[int, Choice] | None = None) -> None:
-        """Start with nothing decided, or with these decisions."""
+    def __init__(self, merge: Merge) -> None:
+        """Start with nothing decided."""
         self.merge = merge
-        self.places: dict[int, Place] = {index: Place(choice) for index, choice in (decided or {}).items()}
+        self.places: dict[int, Place] = {}
         """What the user decided, by index in `chunks`."""
         self.undo_steps: list[Step] = []
         self.redo_steps: list[Step] = []
