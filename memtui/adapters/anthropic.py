@@ -36,15 +36,7 @@ except ImportError as error:
 if TYPE_CHECKING:
     from typing import Self
 
-    from anthropic.types.beta import (
-        BetaCacheControlEphemeralParam,
-        BetaMemoryTool20250818CreateCommand,
-        BetaMemoryTool20250818DeleteCommand,
-        BetaMemoryTool20250818InsertCommand,
-        BetaMemoryTool20250818RenameCommand,
-        BetaMemoryTool20250818StrReplaceCommand,
-        BetaMemoryTool20250818ViewCommand,
-    )
+    from anthropic.types.beta import BetaCacheControlEphemeralParam
 
 __all__ = ["AsyncMemoryTool", "MemoryTool"]
 
@@ -145,29 +137,11 @@ class MemoryTool(BetaAbstractMemoryTool):
         self._store = _Store(os.fspath(base_path), None if state_dir is None else os.fspath(state_dir), actor)
         self._store.make_root()
 
-    def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Show a file, or what a folder holds."""
-        return self._do(command)
+    def view(self, command: Any) -> str:
+        """Do what the model asks; `memtui trash` and `memtui undo` have what goes."""
+        return self._store.answer(lambda tool: tool.call(_fields(command)))
 
-    def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Make a file; one that exists is never overwritten."""
-        return self._do(command)
-
-    def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that occurs once."""
-        return self._do(command)
-
-    def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert lines."""
-        return self._do(command)
-
-    def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Delete a file or a folder; `memtui trash` and `memtui undo` have it."""
-        return self._do(command)
-
-    def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Give a file or a folder another name; nothing is overwritten."""
-        return self._do(command)
+    create = str_replace = insert = delete = rename = view
 
     def clear_all_memory(self) -> str:
         """Delete everything, as one step of `memtui undo`."""
@@ -186,9 +160,6 @@ class MemoryTool(BetaAbstractMemoryTool):
     ) -> None:
         """Close the tool."""
         self.close()
-
-    def _do(self, command: Any) -> str:
-        return self._store.answer(lambda tool: tool.call(_fields(command)))
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -211,29 +182,13 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         self.memory_root = self.base_path / "memories"
         self._store = _Store(os.fspath(base_path), None if state_dir is None else os.fspath(state_dir), actor)
 
-    async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        """Show a file, or what a folder holds."""
-        return await self._do(command)
+    async def view(self, command: Any) -> str:
+        """Do what the model asks, as in `MemoryTool`."""
+        return await anyio.to_thread.run_sync(
+            self._store.answer, lambda tool: tool.call(_fields(command), make_root=True)
+        )
 
-    async def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        """Make a file; one that exists is never overwritten."""
-        return await self._do(command)
-
-    async def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        """Replace a text that occurs once."""
-        return await self._do(command)
-
-    async def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        """Insert lines."""
-        return await self._do(command)
-
-    async def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        """Delete a file or a folder; `memtui trash` and `memtui undo` have it."""
-        return await self._do(command)
-
-    async def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        """Give a file or a folder another name; nothing is overwritten."""
-        return await self._do(command)
+    create = str_replace = insert = delete = rename = view
 
     async def clear_all_memory(self) -> str:
         """Delete everything, as one step of `memtui undo`."""
@@ -252,8 +207,3 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     ) -> None:
         """Close the tool."""
         await self.aclose()
-
-    async def _do(self, command: Any) -> str:
-        return await anyio.to_thread.run_sync(
-            self._store.answer, lambda tool: tool.call(_fields(command), make_root=True)
-        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from functools import cached_property
+from operator import attrgetter
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -73,68 +74,28 @@ def now_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def _tasks(engine: Engine) -> TaskTable:
-    return engine._ledger.tasks  # noqa: SLF001 - it is a property of the engine
-
-
-def _observations(engine: Engine) -> ObservationTable:
-    return engine._ledger.observations  # noqa: SLF001 - as above
-
-
-def _touches(engine: Engine) -> TouchTable:
-    return engine._ledger.touches  # noqa: SLF001 - it is a property of the engine
-
-
-def _origins(engine: Engine) -> OriginTable:
-    return engine._ledger.origins  # noqa: SLF001 - as above
-
-
-def _schedules(engine: Engine) -> ScheduleTable:
-    return engine._ledger.schedules  # noqa: SLF001 - as above
-
-
-def _spend(engine: Engine) -> SpendTable:
-    return engine._ledger.spend  # noqa: SLF001 - as above
-
-
-def _claims(engine: Engine) -> ClaimTable:
-    return engine._ledger.claims  # noqa: SLF001 - as above
-
-
-def _turns(engine: Engine) -> TurnTable:
-    return engine._ledger.turns  # noqa: SLF001 - as above
-
-
-def _votes(engine: Engine) -> VoteTable:
-    return engine._ledger.votes  # noqa: SLF001 - as above
-
-
-def _journal(engine: Engine) -> JournalTable:
-    return engine._ledger.journal  # noqa: SLF001 - as above
-
-
 class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
-    tasks = cached_property(_tasks)
+    tasks: cached_property[TaskTable] = cached_property(attrgetter("_ledger.tasks"))
     """Background work: tasks in lanes, runs, and events about them; the ledger's own table."""
-    observations = cached_property(_observations)
+    observations: cached_property[ObservationTable] = cached_property(attrgetter("_ledger.observations"))
     """What people decided about observations; the ledger's own table."""
-    touches = cached_property(_touches)
+    touches: cached_property[TouchTable] = cached_property(attrgetter("_ledger.touches"))
     """What agents' own session files say that they did to memories; the ledger's own table."""
-    origins = cached_property(_origins)
+    origins: cached_property[OriginTable] = cached_property(attrgetter("_ledger.origins"))
     """Who wrote each line of memories; the ledger's own table."""
-    schedules = cached_property(_schedules)
+    schedules: cached_property[ScheduleTable] = cached_property(attrgetter("_ledger.schedules"))
     """What is to run when; the ledger's own table."""
-    spend = cached_property(_spend)
+    spend: cached_property[SpendTable] = cached_property(attrgetter("_ledger.spend"))
     """What budgets spent; the ledger's own table."""
-    claims = cached_property(_claims)
+    claims: cached_property[ClaimTable] = cached_property(attrgetter("_ledger.claims"))
     """Due times and messages that were taken once; the ledger's own table."""
-    turns = cached_property(_turns)
+    turns: cached_property[TurnTable] = cached_property(attrgetter("_ledger.turns"))
     """Who asked for what, in which chat; the ledger's own table."""
-    votes = cached_property(_votes)
+    votes: cached_property[VoteTable] = cached_property(attrgetter("_ledger.votes"))
     """Who agreed to what is proposed; the ledger's own table."""
-    journal = cached_property(_journal)
+    journal: cached_property[JournalTable] = cached_property(attrgetter("_ledger.journal"))
     """What was done and who caused it, as a chain of records; the ledger's own table."""
 
     def __init__(

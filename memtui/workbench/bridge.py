@@ -222,18 +222,9 @@ class Bridge:
         awaited: bool = False,
         doing: str = "",
     ) -> None:
-        """Run a job with the engine in a thread.
+        """Run a job as `features.host.Jobs` says.
 
-        Args:
-            job: called with the engine, off the event loop; touches no widget.
-            then: called on the event loop with its result.
-            what: what is tried, for people (`rename notes.md`); shown when it fails.
-            otherwise: called on the event loop with the error, instead of showing it.
-            lane: `READ`, or `WRITE` for anything that changes something: writes keep their order.
-            latest: a group of which only the newest job matters: older ones are skipped and their results dropped.
-            awaited: the keys that follow are for what comes of it on the screen, and wait for that; who stops it, gets
-                no result but of a write. For other writes they wait a moment.
-            doing: what is said of a write while it changes many memories: `Moving 5,000 memories to the trash`.
+        Who stops what is awaited gets no result but of a write; for writes that are not, keys wait a moment.
         """
         newest = partial(self._is_newest, latest, self._take_ticket(latest))
         then, otherwise = _only_if(newest, then), _only_if(newest, otherwise)
