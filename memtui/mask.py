@@ -538,11 +538,11 @@ def _signs(lowered: str) -> Iterator[tuple[str, tuple[int, int]]]:
         yield from ((sign, whole) for sign, one in _OF_RUNS.items() if _beside(sign, lowered) and one.search(runs))
     yield from ((sign, whole) for sign in _ANYWHERE if sign in lowered)
     for sign, pattern in _OF_LINES.items():
-        if _beside(sign, lowered):
-            places = (match.start() for match in pattern.finditer(lowered))
+        if _beside(sign, lowered) and (places := [match.start() for match in pattern.finditer(lowered)]):
             yield from ((sign, line) for line in lines_around(lowered, places, 0, 0))
-    said = sorted(place for word in _SAYING for place in found_at(lowered, word) if _SAID.match(lowered, place))
-    yield from (("SAID", line) for line in lines_around(lowered, said, 0, 0))
+    if words := [word for word in _SAYING if word in lowered]:
+        said = sorted(place for word in words for place in found_at(lowered, word) if _SAID.match(lowered, place))
+        yield from (("SAID", line) for line in lines_around(lowered, said, 0, 0))
 
 
 def _beside(sign: str, lowered: str) -> bool:

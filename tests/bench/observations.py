@@ -35,9 +35,9 @@ PROJECTS, WORDS, SECONDS = 20, 42, 1_700_000_000
 ASKED, BATCH, DERIVED = 40, 250, 10_000
 """Queries of each class, cards that are written at once, and those that are made; what is beyond are copies."""
 
-MAKING = 25.0
-"""Times what SQLite alone takes for the index. It was to be 4; but the look for secrets takes 0.8 of it, the words and
-keys 4, fields 7, what a card costs 3 and the row 3: each is one pass in Python over a text that SQLite reads in C."""
+MAKING = 15.0
+"""Times what SQLite alone takes for the index. It was to be 4; but fields take 3 of it, the look for secrets and the
+words one each, what a card costs 1.3, the rows 2: each is one pass in Python over a text that SQLite reads in C."""
 SEARCH, GROWTH = 0.25, 3.0
 ALL_OF_MANY = {"six common words": (0.45, 5.0)}
 """Where no two hundred cards have all words, every card that has one is gone through before any of them is enough."""

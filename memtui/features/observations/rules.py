@@ -157,7 +157,7 @@ def _front(data: bytes) -> tuple[tuple[str, str], str, tuple[str, ...]]:
 
 def clean(text: str) -> str:
     """A short text without secrets and without what its writer marked."""
-    return mask.mask(markers.cut(text).text).text
+    return mask.mask(markers.cut(text).text).text if text else ""
 
 
 def _without(raw: str, start: int, spans: Iterable[tuple[int, int, str]]) -> tuple[str, tuple[int, int]]:
@@ -267,7 +267,8 @@ def _concepts(body: str, lines: Sequence[str], tags: Sequence[str]) -> tuple[str
     found = [*tags, *_TAG.findall(body)]
     found += [_unmarked(line) for line in lines if line.startswith("#")]
     found += [one.strip() for one in _CODE.findall(body)]
-    found += [word for word in _WORD.findall(body) if ("_" in word or not word.islower()) and _NAME.fullmatch(word)]
+    mixed = " ".join([run for run in body.split() if "_" in run or not run.islower()])
+    found += [word for word in _WORD.findall(mixed) if ("_" in word or not word.islower()) and _NAME.fullmatch(word)]
     counted = Counter(one for one in found if 1 < len(one) <= CONCEPT and mask.BEGIN.strip() not in one)
     return tuple(word for word, _ in counted.most_common(CONCEPTS))
 

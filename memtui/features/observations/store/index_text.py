@@ -30,7 +30,10 @@ def index_text(text: str) -> str:
     if not text:
         return ""
     folded = text.casefold()
-    found = dict.fromkeys(index.words(folded).words)
+    words = index.words(folded).words
+    if folded == text and text.isascii():
+        return " ".join(words)
+    found = dict.fromkeys(words)
     if folded != text:
         mixed = [word for word in _WORD.findall(text) if len(word) <= _LONGEST and _HUMP.search(word)]
         found.update((part.casefold(), None) for word in mixed for part in _CAMEL.findall(word))
