@@ -1,18 +1,31 @@
-"""A dream over many memories, also over many that are nearly the same: it ends within a minute, and how it grows."""
+"""A dream over many memories, also over many that are nearly the same: it ends within a minute, and how it grows.
 
+And what somebody waits for who moves the cursor in the workbench that dreams.
+"""
+
+import itertools
 import os
 import random
 import time
 from collections.abc import Callable, Iterator
 
+from memtui.config.read import load_settings
+from memtui.config.surroundings import surroundings_from
+from memtui.engine.task import COMPLETED, ENDED, RUNNING
 from memtui.features.dream.find import find
-from tests.bench import world
-from tests.bench.case import Case, Figure, Plan, duration
+from memtui.features.tasks.workspace import workspace_of
+from memtui.wire.session import Options, open_in
+from tests.bench import starts, world
+from tests.bench.case import Case, Figure, Plan, duration, latency, percentile
+from tests.bench.soaks import CURSOR
+from tests.bench.starts import Program
+from tests.bench.terminal import running
 
 LIMIT = 60.0
 """Seconds."""
 GROWTH = 15.0
 """Times as long for ten times as many."""
+KEY_MS = 30.0
 
 
 def cases(plan: Plan) -> Iterator[Case]:
@@ -26,6 +39,11 @@ def cases(plan: Plan) -> Iterator[Case]:
     alike(same, many)
     yield Case("dream, rules", f"{many:,} memories", share(plan, folders[many]), 1.0)
     yield Case("dream, nearly all the same", f"{many:,} memories", share(plan, same), 1.0)
+    for count in (few, many):
+        ours = starts.workbench(world.make(plan.folder, f"keys-{count}"), world.environment(plan.folder), count)
+        starts.recorded(ours)
+        measure = meanwhile(ours._replace(full=starts.KEYS))
+        yield Case("key to cursor, dreaming, p95", f"{count:,} memories", measure, KEY_MS, "ms")
 
 
 def seconds(plan: Plan, folder: str) -> float:
@@ -54,6 +72,36 @@ def share(plan: Plan, folder: str) -> Callable[[], Figure]:
     def measure() -> Figure:
         took = seconds(plan, folder)
         return Figure(took / LIMIT, took / LIMIT, took / LIMIT, duration(took), "a minute")
+
+    return measure
+
+
+def meanwhile(ours: Program) -> Callable[[], Figure]:
+    """How long the cursor takes to move while the workbench itself dreams."""
+    settings = load_settings(ours.env)
+    root = ours.command[3].removeprefix("--root=")
+    place = surroundings_from(settings, cwd=ours.env["HOME"], roots=[root])
+
+    def measure() -> Figure:
+        with running(ours) as screen, open_in(place, settings, Options(only_roots=True), lock_wait=5).engine as engine:
+            keys = itertools.cycle(["down"] * 20 + ["up"] * 20)
+
+            def moved() -> float:
+                screen.watch(0.02)
+                seen = len(screen.raw)
+                pressed = screen.press(next(keys))
+                return screen.wait_for(CURSOR, after=seen) - pressed
+
+            screen.press("home")
+            screen.settle(0.3)
+            quiet = sorted(moved() for _ in range(40))
+            task = engine.tasks.enqueue("dream", workspace_of(place).id, "cli", {}, trigger="manual")
+            times = []
+            while (state := engine.tasks.get(task.id).state) not in ENDED:
+                if state == RUNNING:
+                    times.append(moved())
+            assert state == COMPLETED, engine.tasks.get(task.id).error
+            return latency(times, of=f"{len(times)} keys; before {duration(percentile(quiet, 0.95))}")
 
     return measure
 

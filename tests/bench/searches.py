@@ -4,21 +4,26 @@ Each is measured with a word most texts have, one that few have, one that none h
 the dearest thing to look for: a phrase of two words that every text has.
 """
 
+import json
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 
 from memtui.engine import Engine
 from memtui.engine.model import Wanted
 from memtui.features.recall.find import recall
 from tests.bench import world
-from tests.bench.case import Case, Figure, Plan, SkippedError, compare, latency, timed
+from tests.bench.case import Case, Figure, Plan, SkippedError, compare, duration, latency, median_of, timed
+from tests.bench.commands import START
 
 SIZE = 4_096
 LIMIT = 0.4
 COMMON, RARE, NONE, PHRASE, DEAR = "kernel", "77", "zzzz", '"number 77"', '"never other"'
+NOTHING = 1.0
+"""Seconds that a hook counts for which gives nothing, because it took too long."""
 KINDS = {"a common word": COMMON, "a rare word": RARE, "no such word": NONE, "a phrase": PHRASE, "common words": DEAR}
 """What is looked for, by its kind; the last one is shown only."""
 
@@ -47,7 +52,7 @@ def cases(plan: Plan) -> Iterator[Case]:
             yield Case("first hits again, 95 %", size, hits, 15.0, "ms")
             yield Case("first hits, process", size, new_process(plan, folder, state, plan.pick(5, 15)), 10.0)
             yield Case("recall again", size, recalled(folder, state, plan.pick(5, 21)), 4.0)
-            yield Case("recall again, 95 %", size, recalls(folder, state, plan.pick(2, 10)), None, "ms")
+    yield from recalling(plan)
     if not plan.short:
         few, many = counts[-1], 100_000
         folder, state = world.make(plan.folder, f"notes-{many}"), os.path.join(plan.folder, f"state-{many}")
@@ -135,6 +140,45 @@ def hits_again(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
 REQUESTS = ("how do we deploy the gateway", "number 77", "before every commit update the schema and the ledger", "zzzz")
 
 
+def recalling(plan: Plan) -> Iterator[Case]:
+    """What an agent waits for in a large store: the index, a recall, and a hook, which has to give something."""
+    count, rounds = plan.pick(1_000, 10_000), plan.pick(2, 10)
+    env = world.environment(world.make(plan.folder, "recall"))
+    folder, state = os.path.join(env["MEMTUI_HOME"], "memory", "global"), os.path.join(plan.folder, "state-recall")
+    os.makedirs(folder)
+    world.memories(folder, count, size=SIZE)
+    world.rest()
+    size = f"{count:,} x 4 KB"
+    yield Case(
+        "index from nothing",
+        size,
+        lambda: latency([timed(lambda: build(folder, state))], of="all texts"),
+        5_000.0,
+        "ms",
+    )
+    yield Case("recall again, 95 %", size, recalls(folder, state, rounds), 40.0, "ms")
+    yield Case("hook, 95 %", size, hooked(env, rounds), 400.0, "ms")
+
+
+def hooked(env: Mapping[str, str], rounds: int) -> Callable[[], Figure]:
+    """How long an agent waits for the whole process of its hook, where recall has been used before."""
+    words = [sys.executable, "-c", START, "recall"]
+    prompt = json.dumps({"hook_event_name": "UserPromptSubmit", "prompt": REQUESTS[1]}).encode()
+
+    def hook() -> float:
+        began = time.perf_counter()
+        command = [*words, "--hook", "--client", "claude-code"]
+        done = subprocess.run(command, env=env, cwd=env["HOME"], input=prompt, check=True, capture_output=True)
+        seconds = time.perf_counter() - began
+        return seconds if b"additionalContext" in done.stdout else max(seconds, NOTHING)
+
+    def measure() -> Figure:
+        subprocess.run([*words, REQUESTS[1]], env=env, cwd=env["HOME"], check=True, capture_output=True)
+        return latency([hook() for _ in range(2 * rounds)], of="of what an agent waits")
+
+    return measure
+
+
 def recalls(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
     """How long an agent waits for what its request recalls, the memories listed anew each time."""
 
@@ -147,7 +191,8 @@ def recalls(folder: str, state: str, rounds: int) -> Callable[[], Figure]:
                 for words in REQUESTS
                 for _ in range(rounds)
             ]
-            return latency(times, of="of what an agent waits")
+            listing = duration(median_of(engine.rows.list, rounds))
+            return latency(times, of=f"of that, listing them {listing}")
 
     return measure
 
