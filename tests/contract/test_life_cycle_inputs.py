@@ -17,7 +17,11 @@ from memtui.errors import BusyError
 from memtui.features.forget.candidates import search
 from memtui.features.proposals.apply import carry_out, decide
 from memtui.features.proposals.value import proposal
+from memtui.workbench.edit.open_memory import FileState
 from tests.house.source import ROOT
+from tests.workbench.edit.merge import stage
+from tests.workbench.edit.merge.stage import AGENT_TEXT, BASE, YOURS
+from tests.workbench.workbench import address, until
 
 ROUTES, LANES, QUEUE = "daemon/test_routes", "features/tasks/test_lanes", "engine/test_ledger_tasks"
 EVENTS, REPLY, COMMAND = "daemon/test_events", "features/workers/test_reply", "features/workers/test_command"
@@ -43,8 +47,10 @@ ELSEWHERE = {
          "a_path_that_is_too_long_is_moved"),
     15: ("daemon/test_app", "a_second_one_names_the_first"),
     16: ("faults/test_campaigns", "a_campaign_breaks_no_promise"),
-    17: (LANES, "a_full_disk_refuses_what_is_asked_and_what_is_planned_waits"),
-    18: ("daemon/test_app", "a_ledger_that_cannot_be_written_is_said"),
+    17: (LANES, "a_full_disk_refuses_what_is_asked_and_what_is_planned_waits",
+         "a_full_disk_refuses_what_is_planned_and_keeps_the_text"),
+    18: ("daemon/test_app", "a_ledger_that_cannot_be_written_is_said", "a_ledger_that_may_only_be_read_is_said",
+         "a_ledger_that_is_gone_is_made_anew"),
     19: (QUEUE, "a_clock_that_jumps_changes_no_order_and_no_time_goes_back"),
     20: (LANES, "a_memory_that_came_meanwhile_is_kept"),
     21: (EVENTS, "one_who_takes_nothing_for_five_seconds_is_hung_up_on",
@@ -71,7 +77,6 @@ ELSEWHERE = {
     35: (EXTRACT, "what_may_not_be_used_is_passed_over_with_why"),
     36: (EXTRACT, "only_sessions_of_this_project_are_used"),
     37: (QUEUE, "one_dream_and_one_extract_behind_the_one_that_runs"),
-    38: ("workbench/edit/merge/test_flow", "every_text_is_in_history_before_the_screen_opens"),
     40: (FORGET, "no_other_byte_of_a_list_changes",
          "what_is_no_text_is_left_alone"),
     41: (FORGET, "exactly_the_chosen_lines_go_and_undo_brings_them_back"),
@@ -85,12 +90,12 @@ ELSEWHERE = {
     47: (f"{RECALL}/test_verbs", "what_is_no_request_is_answered_with_nothing"),
     48: (LANES, "switching_off_ends_what_runs"),
 }  # fmt: skip
-"""The file below `tests/`, and the tests in it. Row 39, and what others leave of 11, 12 and 42, is tried here."""
+"""The file below `tests/`, and the tests in it. Rows 38 and 39, and parts of 11, 12 and 42, are tried here."""
 ME = Actor("tui")
 
 
 def test_the_other_rows_have_their_tests() -> None:
-    assert sorted({*ELSEWHERE, 39}) == list(range(1, 49))
+    assert sorted({*ELSEWHERE, 38, 39}) == list(range(1, 49))
     for row, (file, *names) in ELSEWHERE.items():
         tree = ast.parse((ROOT / "tests" / f"{file}.py").read_text("utf-8"))
         known = {node.name for node in tree.body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
@@ -125,6 +130,26 @@ def test_rows_11_and_12_two_daemons_at_once_take_sixteen_and_a_key_once(opened: 
         told = list(pool.map(ask, range(40)))
     assert len(set(told[:8]) - {"E_QUEUE_FULL"}) == 1
     assert len(engines[0].tasks.all("w")) == WAITING_MOST == len(set(told) - {"E_QUEUE_FULL"})
+
+
+async def test_row_38_what_is_accepted_while_a_draft_is_open_is_merged_by_the_person(tmp_path: Path) -> None:
+    bench = stage.make(tmp_path)
+    async with bench.run_test() as pilot:
+        bench.flow.open(address())
+        await until(pilot, lambda: bench.flow.address == address())
+        bench.editor.put(YOURS)
+        step = Write(address(), AGENT_TEXT, bench.engine.read(address()).sha256)
+        shown = [Evidence("memory", str(address()), quote="one")]
+        made = proposal(bench.engine, kind="replace", steps=[step], by="claude", why="so", evidence=shown)
+        (one,) = bench.engine.proposals.add([made])
+        decide(bench.engine, [one.id], "accepted", actor=ME)
+        carry_out(bench.engine, [one.id], actor=ME)
+        bench.flow.look()
+        await until(pilot, lambda: bench.editor.state is FileState.CONFLICT)
+        await pilot.press("ctrl+s")
+        await stage.shown(bench, pilot)
+        kept = {bench.engine.history.read(address(), each.sha256) for each in bench.engine.history.of(address())}
+        assert kept == {BASE, YOURS, AGENT_TEXT}
 
 
 def test_row_39_a_checkout_of_500_files_leaves_every_proposal_stale(

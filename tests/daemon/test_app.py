@@ -204,6 +204,29 @@ def test_a_ledger_that_cannot_be_written_is_said(machine: Machine) -> None:
         assert running.http.post("/workspace/memory/recall", json={"query": "tea"}).status_code == 200
 
 
+def test_a_ledger_that_may_only_be_read_is_said(machine: Machine) -> None:
+    with machine.engine() as (engine, _):
+        engine.tasks.last_event()
+    ledger = machine.state / "state.db"
+    ledger.chmod(0o400)
+    if os.access(ledger, os.W_OK):
+        pytest.skip("permission bits do not bind the superuser")
+    with machine.serve() as running:
+        answer = running.remember("Tea at four.")
+        assert (answer.status_code, answer.json()["code"]) == (503, "storage_unavailable")
+        assert running.http.post("/workspace/memory/recall", json={"query": "tea"}).status_code == 200
+
+
+def test_a_ledger_that_is_gone_is_made_anew(machine: Machine) -> None:
+    with machine.serve() as running:
+        running.done(running.remember("Tea at four.").json()["taskId"])
+        for file in machine.state.glob("state.db*"):
+            file.unlink()
+        found = running.http.post("/workspace/memory/recall", json={"query": "tea"}).json()["items"]
+        assert len(found) == 1
+        assert running.done(running.remember("Coffee at nine.").json()["taskId"])["status"] == "completed"
+
+
 def test_each_project_has_a_lane_of_its_own(machine: Machine) -> None:
     second = machine.base / "h/blog"
     second.mkdir()

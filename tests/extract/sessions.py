@@ -9,7 +9,7 @@ from typing import Any
 from tests.transcripts import made
 
 Said = tuple[str, str]
-"""`user` or `agent`, and what."""
+"""`user`, `agent`, or for Claude Code `tool`, and what."""
 AGENTS = ("claude-code", "codex", "gemini", "qwen-code")
 
 
@@ -20,9 +20,15 @@ def write(agent: str, home: Path, cwd: str, name: str, said: Sequence[Said]) -> 
 
 
 def _claude(home: Path, cwd: str, name: str, said: Sequence[Said]) -> tuple[Path, list[dict[str, Any]]]:
-    kinds = {"user": "user", "agent": "assistant"}
+    kinds = {"user": "user", "agent": "assistant", "tool": "user"}
+
+    def content(by: str, text: str) -> Any:
+        answer = {"type": "tool_result", "tool_use_id": "c1", "content": [{"type": "text", "text": text}]}
+        return [answer] if by == "tool" else text
+
     records = [
-        made.claude(at, at - 1 if at > 1 else None, kinds[by], text) | {"sessionId": name, "cwd": cwd, "uuid": f"u{at}"}
+        made.claude(at, at - 1 if at > 1 else None, kinds[by], content(by, text))
+        | {"sessionId": name, "cwd": cwd, "uuid": f"u{at}"}
         for at, (by, text) in enumerate(said, start=1)
     ]
     return home / ".claude/projects" / cwd.replace("/", "-") / f"{name}.jsonl", records

@@ -30,6 +30,19 @@ LOCK_FILE = "consolidation.lock"
 """Qwen Code holds it beside a memory folder while it tidies that up; it has the number of its process."""
 
 
+WHY = {
+    "": "it begins within a minute where memtui or its daemon is open",
+    "running": "one waits or runs",
+    "same_session": "no session was written since the last one",
+    "min_hours": "too few hours since the last one: lifecycle.dream_hours",
+    "min_sessions": "too few sessions since the last one: lifecycle.dream_sessions",
+    "locked": "Qwen Code tidies up its own memories",
+    "budget": "the worker was asked often enough today",
+    "backoff": "the last ones failed, found nothing, or you rejected most of it",
+}
+"""What each gate means, for people."""
+
+
 class DreamGate(NamedTuple):
     """What a dream waits for."""
 

@@ -1,9 +1,10 @@
 """`memtui dream`: look through all memories now, or say what would come of it; and how dreaming is, for `status`."""
 
-from memtui.features.dream.gates import KIND, gate
+from memtui.features.dream.gates import KIND, WHY, gate
 from memtui.features.dream.work import look
 from memtui.features.tasks.work import working_in
 from memtui.features.workers.propose import begins, last_json, run
+from memtui.transcripts.sessions import ASK, OFF
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.session import Session
@@ -20,4 +21,7 @@ def status(session: Session) -> Json:
     waits = gate(working_in(session, session.settings))
     until = rfc3339(waits.until) if waits.until is not None else None
     name = {"": "nothing", "disabled": None}.get(waits.name, waits.name)
-    return {"begins": begins(session.settings, KIND), **last_json(session, KIND), "waits for": name, "until": until}
+    unread = waits.name.endswith(("session", "sessions")) and session.settings.transcripts_read in (ASK, OFF)
+    why = "agents' sessions may not be read, so none counts: memtui sessions" if unread else WHY.get(waits.name)
+    gated = {"waits for": name, "because": why, "until": until}
+    return {"begins": begins(session.settings, KIND), **last_json(session, KIND), **gated}

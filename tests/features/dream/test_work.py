@@ -11,6 +11,7 @@ from memtui.engine.model import Actor
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import COMPLETED, FAILED, Task
 from memtui.features.dream.gates import HOUR_MS, KIND, gate
+from memtui.features.dream.verbs import status
 from memtui.features.dream.work import A_RUN, ACTOR, look
 from memtui.features.proposals.apply import carry_out, decide
 from memtui.features.tasks.lanes import work_off
@@ -185,6 +186,23 @@ def test_a_dream_waits_while_the_agent_tidies_up_itself(notes: Path, home: Path)
         engine.tasks.cancel(task.id)
     task, _ = dream()
     assert task.state == COMPLETED
+
+
+def test_status_says_what_the_next_one_waits_for_and_why(notes: Path, config: Path) -> None:
+    def said(text: str) -> tuple[object, object]:
+        config.write_text(text)
+        here = session()
+        with here.engine:
+            found = status(here)
+        return found["waits for"], found["because"]
+
+    auto = '[lifecycle]\ndream = "auto"\n'
+    assert said("") == (None, None)
+    assert said(auto) == ("min_sessions", "agents' sessions may not be read, so none counts: memtui sessions")
+    read = auto + '[transcripts]\nread = "all"\n'
+    assert said(read) == ("min_sessions", "too few sessions since the last one: lifecycle.dream_sessions")
+    dream()
+    assert said(read) == ("same_session", "no session was written since the last one")
 
 
 def asked(here: Session, later: int = 0) -> tuple[str, int | None]:

@@ -129,6 +129,7 @@ def engine() -> Engine:
     [
         ([("user", "<memory_index>\nRemember that x is y.\n</memory_index>")], "no_user_text"),
         ([("agent", "Hello.")], "no_user_text"),
+        ([("tool", "Remember that we deploy from main.")], "no_user_text"),
         ([("user", "<private>Remember that we deploy from main.</private>")], "private"),
         ([("user", "<no-memory>Remember that we deploy from main.")], "private"),
     ],
@@ -136,7 +137,7 @@ def engine() -> Engine:
 def test_what_may_not_be_used_is_passed_over_with_why(
     said: list[tuple[str, str]], why: str, tell: Tell, allowed: Path
 ) -> None:
-    tell("qwen-code", "s1", *said)
+    tell("claude-code", "s1", *said)
     task, made = run()
     assert (made, skipped(task)) == ((), {why: 1})
 

@@ -1,5 +1,6 @@
 """Lanes: what a kind plans is written once and whole, and every way a task can end leaves what it should."""
 
+import errno
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +21,7 @@ from memtui.features.tasks.lanes import TRIES, work_off
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.tasks.workspace import Workspace, workspace_of
 from memtui.wire.session import Options, Session, open_session
+from tests.workbench.memories import failing
 
 HERE = "tests.features.tasks.test_lanes:"
 WORKS = {kind: HERE + kind for kind in ("remember", "dream", "forget")}
@@ -304,6 +306,18 @@ def test_a_full_disk_refuses_what_is_asked_and_what_is_planned_waits(session: Se
     assert work(session) == 1
     assert now(session, task).state == "completed"
     assert files(tmp_path) == {"a.md": "a" * 50_000}
+
+
+def test_a_full_disk_refuses_what_is_planned_and_keeps_the_text(session: Session, tmp_path: Path) -> None:
+    task = ask(session, files={"a.md": "a", "b.md": "b"}, content="Keep both.")
+    with failing(errno.ENOSPC, "link", "rename", "rename_noreplace", of="b.md"):
+        work(session)
+    assert (now(session, task).state, code_of(session, task)) == ("failed", "E_DISK_FULL")
+    assert files(tmp_path) == {}, "half of it was taken back"
+    assert now(session, task).request["content"] == "Keep both."
+    session.engine.tasks.retry(task.id)
+    assert work(session) == 1
+    assert files(tmp_path) == {"a.md": "a", "b.md": "b"}
 
 
 def test_a_ledger_of_a_newer_memtui_takes_no_task_and_shows_those_there_are(session: Session, tmp_path: Path) -> None:
