@@ -233,7 +233,7 @@ def test_what_an_agent_wrote_lately_has_an_author_who_had_looked_at_the_web(lane
     rows.filter(["waiting"])
     assert len(rows.passing) == 3
     (row,) = [one for one in rows.shown if one.change is not None and one.change.address == change.address]
-    drawn = "".join(text for text, _ in row_runs(row, 100, Clock(0), opened=False, counts={}, taint=rows.taint(row)))
+    drawn = "".join(text for text, _ in row_runs(row, 300, Clock(0), opened=False, counts={}, taint=rows.taint(row)))
     assert "  after web: audits.example" in drawn
 
 
