@@ -499,25 +499,24 @@ _RULES = (
 _RUN = 12
 """Characters without a blank; a key that stands by itself has no less."""
 _OF_RUNS = {
-    "TWILIO": re.compile("sk[0-9a-f]{32}"),
-    "MAILGUN": re.compile("key-[0-9a-f]{32}"),
-    "MAILCHIMP": re.compile("-us[0-9]"),
-    "DISCORD": re.compile(r"\.[a-z0-9_-]{6}\.[a-z0-9_-]{27}"),
-    "PGPASS": re.compile(r":(?:[0-9]{4,5}|\*):"),
-    "CRYPT": re.compile(r":\$"),
-    "AWS": re.compile("(?<![a-z0-9+/=_.-])[a-z0-9+/]{40}(?![a-z0-9+/=_.-])"),
+    "TWILIO": (("sk",), re.compile("sk[0-9a-f]{32}")),
+    "MAILGUN": (("key-",), re.compile("key-[0-9a-f]{32}")),
+    "MAILCHIMP": (("-us",), re.compile("-us[0-9]")),
+    "DISCORD": ((".",), re.compile(r"\.[a-z0-9_-]{6}\.[a-z0-9_-]{27}")),
+    "PGPASS": ((":",), re.compile(r":(?:[0-9]{4,5}|\*):")),
+    "CRYPT": ((":$",), re.compile(r":\$")),
+    "AWS": (("aws", "amazon", "secret"), re.compile("(?<![a-z0-9+/=_.-])[a-z0-9+/]{40}(?![a-z0-9+/=_.-])")),
 }
-"""What keys without blanks hold whose prefix is none, or stands nearly everywhere."""
+"""What keys without blanks hold whose prefix is none, or stands nearly everywhere, in a text that has one of words."""
 _OF_LINES = {
-    "NUMBER": re.compile(
-        r"[0-9][0-9](?:[0-9]{2}[ -]?[0-9]{4}|(?<=[a-z]{2}[0-9]{2}) ?[a-z0-9]{4}|[0-9]-[0-9]{2}-[0-9]{4})"
+    "NUMBER": (
+        ("",),
+        re.compile(r"[0-9][0-9](?:[0-9]{2}[ -]?[0-9]{4}|(?<=[a-z]{2}[0-9]{2}) ?[a-z0-9]{4}|[0-9]-[0-9]{2}-[0-9]{4})"),
     ),
-    "ADDRESS": re.compile(r"://[^\s:/@]{0,64}:"),
-    "COOKIE": re.compile("(?:session|id|auth)="),
+    "ADDRESS": (("://",), re.compile(r"://[^\s:/@]{0,64}:")),
+    "COOKIE": (("cookie",), re.compile("(?:session|id|auth)=")),
 }
-"""What lines hold that have a number, a URL with a colon in its host, or a cookie."""
-_BESIDE = {"AWS": ("aws", "amazon", "secret"), "COOKIE": ("cookie",)}
-"""Of signs that are costly to look for: one of these stands near."""
+"""The same of lines that have a number, a URL with a colon in its host, or a cookie."""
 _SAYING = ("pass", "pwd", "secret", "token", "key", "bearer", "basic", "contraseña", "密", "パスワード")
 _SAID = re.compile(
     r"(?:pass(?:word|wd|phrase)|pwd|secret|token|key)(?:_id|_base)?[\"'`]?[ \t]{0,8}[:=]|(?:bearer|basic)[ \t]+\S{16}"
@@ -529,24 +528,24 @@ _ANYWHERE = ("-----begin", "password")
 _PREFIXES = tuple({sign: None for rule in _RULES for sign in rule.signs if sign.islower() and sign not in _ANYWHERE})
 
 
-def _signs(lowered: str) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Find the signs of secrets in a text in lower case, each with parts to look through; mostly there are none."""
-    whole = 0, len(lowered)
+def _signs(lowered: str) -> list[tuple[str, tuple[int, int]]]:
+    """Find the signs of secrets in a text in lower case, each with a part to look through; mostly there are none."""
+    whole, has = (0, len(lowered)), lowered.__contains__
     runs = " ".join([run for run in lowered.split() if len(run) >= _RUN])
+    found = [(sign, whole) for sign in _ANYWHERE if sign in lowered]
     if runs:
-        yield from ((sign, whole) for sign in _PREFIXES if sign in runs)
-        yield from ((sign, whole) for sign, one in _OF_RUNS.items() if _beside(sign, lowered) and one.search(runs))
-    yield from ((sign, whole) for sign in _ANYWHERE if sign in lowered)
-    for sign, pattern in _OF_LINES.items():
-        if _beside(sign, lowered) and (places := [match.start() for match in pattern.finditer(lowered)]):
-            yield from ((sign, line) for line in lines_around(lowered, places, 0, 0))
-    if words := [word for word in _SAYING if word in lowered]:
-        said = sorted(place for word in words for place in found_at(lowered, word) if _SAID.match(lowered, place))
-        yield from (("SAID", line) for line in lines_around(lowered, said, 0, 0))
-
-
-def _beside(sign: str, lowered: str) -> bool:
-    return sign not in _BESIDE or any(word in lowered for word in _BESIDE[sign])
+        found += [(sign, whole) for sign in _PREFIXES if sign in runs]
+        for sign, (words, pattern) in _OF_RUNS.items():
+            if any(map(has, words)) and pattern.search(runs):
+                found.append((sign, whole))
+    for sign, (words, pattern) in _OF_LINES.items():
+        if any(map(has, words)) and pattern.search(lowered):
+            places = (match.start() for match in pattern.finditer(lowered))
+            found += [(sign, line) for line in lines_around(lowered, places, 0, 0)]
+    if saying := [word for word in _SAYING if word in lowered]:
+        said = sorted(place for word in saying for place in found_at(lowered, word) if _SAID.match(lowered, place))
+        found += [("SAID", line) for line in lines_around(lowered, said, 0, 0)]
+    return found
 
 
 def _found(text: str, part: tuple[int, int] = (0, sys.maxsize)) -> list[Secret]:
