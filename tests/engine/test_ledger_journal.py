@@ -66,7 +66,7 @@ def test_nothing_is_written_before_the_first_record_and_every_change_after_it(tm
 def test_writers_that_are_killed_leave_one_chain(tmp_path: Path, clock: Clock) -> None:
     writers, changes, kills = sized(3, 8), sized(30, 2_000), sized(3, 500)
     written(tmp_path, clock, 1).close()
-    pace = -(-writers * changes // (kills + 1))  # changes between two kills
+    pace = writers * changes * 9 // (10 * kills)  # changes between two kills
 
     def write(number: int) -> int:
         """Make all changes of one writer, one process after the other; gives how many of them were killed."""
