@@ -17,7 +17,7 @@ BESIDE = 20
 
 
 def cases(plan: Plan) -> Iterator[Case]:
-    """A save against the least that is durable, and against the reference tool's edit."""
+    """A save against the least that is durable, the reference tool's edit, and itself where a journal is kept."""
     rounds = plan.pick(150, 600)
     notes = world.make(plan.folder, "notes")
     world.memories(notes, BESIDE, size=SIZE, folders=0)
@@ -33,6 +33,14 @@ def cases(plan: Plan) -> Iterator[Case]:
 
         yield Case("guarded save", "4 KB", against_bare, 2.5)
         yield Case("guarded save", "4 KB", against_reference, 2.0)
+        with world.engine(notes, os.path.join(plan.folder, "journal")) as other:
+            other.journal.add("turn", {"turn": "t"})
+            recorded = saver(other, "memory-00004.md")
+
+            def against_none() -> Figure:
+                return compare(recorded, save, rounds=rounds, name="the same without")
+
+            yield Case("save with a journal", "4 KB", against_none, 1.1)
 
 
 def saver(engine: Engine, name: str) -> Callable[[], None]:
