@@ -208,16 +208,14 @@ class Database:
             if self.waiting and not self._within():
                 self.settle()
             found: list[Row] = self._retry(lambda: list(self.connection().execute(sql, values)))
-        if kinds:
-            _require(found, kinds)
+        _require(found, kinds)
         return found
 
     def glance(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
         """As `row`, for what no use can change: those that wait go on waiting, and nothing is written."""
         with self.guard, ERRORS:
             found: Row | None = self._retry(lambda: next(iter(self.connection().execute(sql, values)), None))
-        if found is not None and kinds:
-            _require([found], kinds)
+        _require([found] if found is not None else [], kinds)
         return found
 
     def row(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
@@ -595,8 +593,8 @@ def checked(read: Reader) -> Reader:
 
 
 def _require(rows: list[Row], kinds: str) -> None:
-    """Refuse rows with a cell of another kind; each combination of types is looked at once."""
-    for types in {tuple(map(type, row)) for row in rows}:
+    """Refuse rows with a cell of another kind, where kinds are said; each combination of types is looked at once."""
+    for types in {tuple(map(type, row)) for row in rows} if kinds else ():
         for number, (found, kind) in enumerate(zip(types, kinds, strict=True)):
             if found not in KINDS[kind.lower()] and not (kind.isupper() and found is type(None)):
                 raise damaged(f"cell {number + 1} of a row is {found.__name__}")
