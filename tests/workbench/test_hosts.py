@@ -95,6 +95,8 @@ async def test_a_memory_there_is_read_edited_and_taken_back(config: Path, far_ho
             assert engine.read(THERE).bytes == b"Theirs.\n"
             assert [one.actor for one in engine.history.of(THERE)][-1] == "agent:claude"
             assert engine.history.of(THERE)[-2].actor.startswith("ssh:")
+        with pytest.raises(NotFoundError, match="is on build: from here"):
+            screen.engine.engine.memories.rename(Address.parse(NAME), Address("notes", "b.md"), actor=Actor("tui"))
         assert [root.id for root in screen.engine.engine.roots.all()] == [one.id for one in screen.engine.roots]
 
 
@@ -126,6 +128,11 @@ async def test_both_sides_of_a_conflict_there_are_merged_or_shown(config: Path, 
         await screen.until_text("CONFLICT")
         with machine(far_home) as engine:
             assert engine.read(THERE).bytes == b"Theirs.\n"
+        await screen.until(lambda: screen.settled)
+        await screen.press("y", "ctrl+s")
+        await screen.until_text("u in the tree")
+        with machine(far_home) as engine:
+            assert engine.read(THERE).bytes.startswith(b"Oh Yours ")
 
 
 async def test_a_link_that_dies_keeps_the_text_and_saves_it_once_when_it_is_back(

@@ -231,7 +231,7 @@ class ConflictFlow:
             self._written,
             what=f"save {address}",
             otherwise=lambda error: self._not_written(data, error),
-            lane=WRITE,
+            lane=jobs.lane_of(address, WRITE),
         )
 
     def _written(self, written: jobs.Written) -> None:
