@@ -36,7 +36,6 @@ from memtui.engine.ledger.usage import Use, WaitingUses, write
 from memtui.errors import BusyError, MemtuiError, MendedError, StorageError
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Any, TypeVar
 
     Row = tuple[Any, ...]
@@ -51,9 +50,7 @@ class _Errors:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, (apsw.Error, UnicodeDecodeError)):
             raise _translated(error) from error
 
@@ -573,9 +570,7 @@ class Transaction:
         self._database, self._uses = self._owner.enter(self._durable)
         return self._database
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._owner.leave(self._database, self._uses, error)
 
 

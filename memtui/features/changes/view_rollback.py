@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from memtui.diff.hunks import take_back
 from memtui.engine.model import Change, Conflict, Done, Saved, Unchanged
-from memtui.features.changes import view_rows
 from memtui.features.host import WRITE
 from memtui.ui.draw.words import count_words, partly_done
 
@@ -74,7 +73,7 @@ class Rollback:
             view.say(f"Taking back {name}, one after the other...")
 
         def done(result: Done) -> None:
-            if view_rows.changed_meanwhile(result):
+            if changed_meanwhile(result):
                 self._refused(changes[0])
                 return
             view.rows.let_go(one.address for one in result.outcomes if one.ok)
@@ -102,3 +101,8 @@ class Rollback:
     def _refused(self, change: Change) -> None:
         self._view.say(f"{change.address} changed again: nothing was taken back. Now it is shown as it is.", "warning")
         self._view.load_and_read()
+
+
+def changed_meanwhile(done: Done) -> bool:
+    """Whether an operation on one memory was refused because somebody wrote it again."""
+    return len(done.outcomes) == 1 and isinstance(done.outcomes[0].result, Conflict)

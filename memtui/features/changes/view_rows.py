@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.diff.hunks import ByteHunk, hunks, take_back, why_not_text
-from memtui.engine.model import Address, Change, Conflict, Done, Draft
+from memtui.engine.model import Address, Change, Draft
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import KINDS, by, common_place, session_words, taints, who_words
@@ -53,8 +53,6 @@ BACK = "to be taken back"
 """What a change of somebody else is that was rejected, until that is carried out."""
 REJECTED = "rejected"
 """The word of the filter that shows proposals which were rejected and carried out, too."""
-LEAST_TAINT = 12
-"""Cells of what a session took in that are shown; where there is less room, a word stands for it."""
 COUNTED_BYTES = 262_144
 """Lines of larger texts are not counted for the list."""
 
@@ -347,13 +345,9 @@ def row_runs(
     return _change_runs(item.change, lead, width, look, counts, taint)
 
 
-def _who_width(width: int) -> int:
-    return 14 if width < 100 else 20
-
-
 def _who(burst: Burst, width: int, look: Clock) -> str:
     """The writer in a column of its own."""
-    return fit(burst.who, _who_width(width), plain=look.ascii) + " "
+    return fit(burst.who, 14 if width < 100 else 20, plain=look.ascii) + " "
 
 
 def _burst_runs(burst: Burst, width: int, look: Clock, sign: Run, *, opened: bool) -> list[Run]:
@@ -386,7 +380,7 @@ def _change_runs(change: Change, lead: list[Run], width: int, look: Clock, count
     used = sum(cell_width(text) for text, _ in lead) + len(kind[0]) + len(tail)
     name = look.named(str(change.address))
     left = min(width // 3, width - used - cell_width(name) - 2)  # the name comes first
-    after = one_line(f"after {taint}", left, ascii_tokens=look.ascii) if left >= LEAST_TAINT else "tainted"
+    after = one_line(f"after {taint}", left, ascii_tokens=look.ascii) if left >= 12 else "tainted"
     said = f"  {after}" if taint else ""
     room = max(width - used - cell_width(said), 8)
     if change.old_address is not None:
@@ -587,11 +581,6 @@ def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, 
         came = sum(place.after[1] - place.after[0] for place in places)
         found[change] = came, sum(place.before[1] - place.before[0] for place in places)
     return found
-
-
-def changed_meanwhile(done: Done) -> bool:
-    """Whether an operation on one memory was refused because somebody wrote it again."""
-    return len(done.outcomes) == 1 and isinstance(done.outcomes[0].result, Conflict)
 
 
 def draft_for_conflict(engine: Engine, change: Change, wanted: bytes, base: bytes, now: int) -> bool:

@@ -16,6 +16,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Root, Saved
 from memtui.features.changes import view_rows
 from memtui.features.changes.bursts import bursts
+from memtui.features.changes.view_rollback import changed_meanwhile
 from memtui.ui.draw.difference import Look
 from tests.examples import examples
 
@@ -185,7 +186,7 @@ def test_what_is_no_text_makes_no_draft(engine: Engine) -> None:
 def test_a_whole_change_refused_is_told_from_one_of_many(engine: Engine, folder: Path) -> None:
     changes = view_rows.load(engine).changes
     (folder / "a.md").write_bytes(b"newest\n")
-    assert view_rows.changed_meanwhile(engine.undo.take_back(changes, actor=ME))
+    assert changed_meanwhile(engine.undo.take_back(changes, actor=ME))
 
 
 def test_a_copy_that_kept_its_old_date_is_listed_when_it_came(engine: Engine, folder: Path) -> None:
