@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import sys
 import traceback
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
 
 R = TypeVar("R")
 CALM_FPS = 15
+TURN = 0.0005
+"""Seconds that work in a thread goes on while a key waits, which it does several times before it is answered."""
 MOMENT = 20.0
 """Seconds between two looks at the clock: the shortest time that is said is a minute."""
 SETTLED = 1.2
@@ -282,6 +285,7 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         The exit number.
     """
     gc.disable()
+    sys.setswitchinterval(TURN)
     options = session.options
     if options.calm:
         screen.UPDATE_PERIOD = 1 / CALM_FPS  # type: ignore[misc]
