@@ -331,3 +331,19 @@ def test_a_worker_that_names_what_it_was_not_shown_writes_nothing(machine: Machi
         done = running.done(running.remember("Tea at eleven.").json()["taskId"])
     assert (done["status"], done["error"]["code"]) == ("failed", "remember_path_escape")
     assert not list(machine.state.rglob("tea*.md"))
+
+
+def test_nothing_that_is_remembered_or_asked_stands_in_arguments_or_in_what_the_daemon_says(machine: Machine) -> None:
+    """Any user of the machine can list the arguments of programs, and logs are copied into bug reports."""
+    arguments = machine.base / "arguments"
+    script = machine.base / "worker.sh"
+    script.write_text(f"cat /proc/$$/cmdline /proc/$PPID/cmdline | tr '\\0' ' ' >>{arguments}\necho '{{}}'\n")
+    machine.configure(f"[lifecycle]\nworker = 'command'\ncommand = ['/bin/sh', '{script}']\n")
+    with machine.serve() as running:
+        running.done(running.remember("The ferry to Zanzibar leaves at nine.").json()["taskId"])
+        assert post(running, {"query": "Zanzibar"}, "/workspace/memory/recall")[0] == 200
+        assert post(running, {"content": "Zanzibar", "scope": "Zanzibar"})[0] == 400
+        status, said = running.stop()
+    assert status == 0
+    assert "worker.sh" in (given := arguments.read_text())
+    assert "zanzibar" not in f"{given}{said}".lower()

@@ -88,6 +88,7 @@ def test_a_worker_gets_every_flag_an_empty_folder_and_a_part_of_the_environment(
     assert json.dumps(SCHEMA) in (*told["schema"], *told["argv"])
     whole = told["stdin"] if worker != "claude" else f"{told['argv'][-1]}\n\n{told['stdin']}"
     assert whole == "You tidy.\n\nWords — ü"
+    assert "Words" not in "".join(told["argv"])
     assert told["cwd"].startswith(os.path.join(place.state_dir, FOLDER))
     assert (told["in it"], told["mode"], left(place)) == ([], 0o700, [])
     got = told["environ"]
