@@ -22,11 +22,11 @@ class Access(NamedTuple):
     scopes: tuple[tuple[str, str], ...] = ()
     """Pairs of a scope and its level, for scopes in which it is not the label."""
     room: str = ""
-    """The root of the one chat whose memory it may see; `*`: of all, as a person may."""
+    """The folder of the one chat whose memory it may see; `*`: of all, as a person may."""
 
     def level(self, root: Root) -> str:
         """The level for a root: one of `LEVELS`."""
-        if root.kind == ROOM and self.room not in ("*", root.id):
+        if root.kind == ROOM and self.room not in ("*", root.path):
             return "off"
         level = dict(self.scopes).get(root.scope, self.label)
         return level if level in LEVELS else "ro"

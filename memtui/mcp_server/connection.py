@@ -6,7 +6,7 @@ Nothing is opened before that, and a user who shuts agents out shuts out those t
 import signal
 import threading
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import __version__
 from memtui.config.settings import Settings, Value
@@ -16,7 +16,10 @@ from memtui.engine.access import Access
 from memtui.engine.model import Actor, is_reserved
 from memtui.safe_text import visible
 from memtui.wire.doors import LiveDoor
-from memtui.wire.session import Options, open_session
+from memtui.wire.session import Options, Session, open_session
+
+if TYPE_CHECKING:
+    from memtui.engine.ledger.turns import Chat
 
 SERVER = {
     "name": "memtui",
@@ -32,6 +35,8 @@ LOCK_WAIT = 5.0
 LONGEST = 60
 """Characters of a client's name in an actor."""
 NAMELESS = "unknown"
+CHAT_ROOT = "memtui:channel"
+"""What the root of the one chat is called here, as memtui's own are."""
 
 
 class AdmittedClient(NamedTuple):
@@ -54,7 +59,13 @@ class Desk:
     """One client's door; safe to share between threads."""
 
     def __init__(
-        self, load: Callable[[], Settings], options: Options, *, access: str | None, context: str = FULL
+        self,
+        load: Callable[[], Settings],
+        options: Options,
+        *,
+        access: str | None,
+        context: str = FULL,
+        chat: "Chat | None" = None,
     ) -> None:
         """Keep what a door is opened with.
 
@@ -63,18 +74,21 @@ class Desk:
             options: the global options.
             access: the flag of the command line, which the settings can only narrow.
             context: what the client is given unasked: one of `CONTEXTS`.
+            chat: the one chat whose memory it sees; the options then name the session.
         """
         self.context = context
         self._load = load
         self._options = options
         self._access = access
+        self._chat = chat
+        self._told: str | None = None
         self._guard = threading.Lock()
         self._name: str | None = None
         self._live: LiveDoor | None = None
         self._left: list[LiveDoor] = []
         self._moved = False
         self._door: AdmittedClient | None = None
-        self._place: Surroundings | None = None
+        self._session: Session | None = None
         self.on_open: Callable[[Engine], object] | None = None
         """Called with every engine before the client can use it."""
 
@@ -93,7 +107,7 @@ class Desk:
         with self._guard:
             name = self._name = self._name or client_name(None)
             if self._live is None:
-                self._live = LiveDoor(self._load, self._open, client=name, access=self._access)
+                self._live = LiveDoor(self._load, self._open, client=name, access=self._access, room=self._room)
             engine = self._live.engine()
             if self._door is None or self._door.engine is not engine:
                 self._door = AdmittedClient(engine, actor_of(name))
@@ -111,8 +125,25 @@ class Desk:
         self.door()
         with self._guard:
             assert self._live is not None
-            assert self._place is not None
-            return self._live.settings(), self._place
+            assert self._session is not None
+            return self._live.settings(), self._session.surroundings
+
+    def told_in_chat(self) -> str:
+        """Give what the chat of this door remembers: once a session, and then the same again to whoever asks here.
+
+        Raises:
+            MemtuiError: what `door` does; or the memory cannot be read.
+        """
+        actor = self.door().actor
+        with self._guard:
+            if self._told is None and self._chat is not None:
+                from memtui.features.channels.verbs import open_chat
+
+                assert self._session is not None
+                names = {name: getattr(self._chat, name) for name in ("channel", "chat", "thread")}
+                asked = names | {"session": self._options.session}
+                self._told = str(open_chat(self._session, self._session.settings, actor.name, asked)["text"] or "")
+            return self._told or ""
 
     def stand(self, folders: Sequence[str]) -> bool:
         """Serve the project a client names by the folders it has open; a `--project` of the user's own comes first.
@@ -146,11 +177,22 @@ class Desk:
     def _open(self, settings: Settings, access: Access) -> Engine:
         # An agent reaches `/memories/...` only, so nothing else on the machine is looked for.
         options = self._options._replace(actor=actor_of(self._name or NAMELESS), only_roots=True, all_projects=False)
-        session = open_session(settings, options, lock_wait=LOCK_WAIT, access=access)
-        engine, self._place = session.engine, session.surroundings
+        self._session = session = open_session(settings, options, lock_wait=LOCK_WAIT, access=access)
+        engine = session.engine
+        if self._chat is not None:
+            from memtui.features.channels.room import room_of
+
+            engine.roots.add([room_of(session, self._chat)._replace(aliases=(CHAT_ROOT,))])
         if self.on_open is not None:
             self.on_open(engine)
         return engine
+
+    def _room(self, settings: Settings) -> str:
+        if self._chat is None:
+            return ""
+        from memtui.features.channels.room import door_of
+
+        return door_of(settings, self._chat)
 
 
 def client_name(given: str | None) -> str:

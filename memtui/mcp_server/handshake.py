@@ -26,6 +26,8 @@ from memtui.wire.session import Options
 if TYPE_CHECKING:
     from typing import Any
 
+    from memtui.engine.ledger.turns import Chat
+
 
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 """Protocols that begin with a handshake, and in which these answers are the same."""
@@ -161,6 +163,7 @@ def serve(
     *,
     access: str | None,
     context: str,
+    chat: "Chat | None" = None,
     loaded: Callable[[], object] = lambda: None,
 ) -> int:
     """Serve one client on standard input and output.
@@ -170,6 +173,7 @@ def serve(
         options: the global options.
         access: what the client may do at most: `rw`, `plan`, `ro`, `off`; None: what the settings say.
         context: what the instructions carry: one of `desk.CONTEXTS`.
+        chat: the one chat whose memory the client sees, if any.
         loaded: called once everything is loaded.
 
     Returns:
@@ -179,7 +183,7 @@ def serve(
     for number in SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _leave)
-    desk = Desk(load, options, access=access, context=context)
+    desk = Desk(load, options, access=access, context=context, chat=chat)
     try:
         source, target = take_standard_pipes()
         try:

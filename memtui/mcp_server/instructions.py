@@ -39,6 +39,7 @@ def compose(desk: Desk) -> str:
     allowed = rights(door.engine)
     reading = ELSEWHERE if desk.context == NONE else BELOW
     guidance = " ".join(filter(None, (reading, WRITING if allowed.writable else "", allowed.in_words)))
+    guidance = "\n\n".join(filter(None, (guidance, _of_chat(desk))))
     if desk.context == NONE:
         return guidance
     try:
@@ -47,6 +48,13 @@ def compose(desk: Desk) -> str:
     except MemtuiError as error:
         given = f"The memory index is not available: {words(error)}"
     return f"{guidance}\n\n{given}" if given else guidance
+
+
+def _of_chat(desk: Desk) -> str:
+    try:
+        return desk.told_in_chat()
+    except MemtuiError as error:
+        return f"What this chat remembers is not available: {words(error)}"
 
 
 def project(desk: Desk) -> str:

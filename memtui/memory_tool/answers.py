@@ -4,12 +4,14 @@ An engine's own message names roots and files as a person knows them. Here only 
 physical path can reach a model, whatever fails.
 """
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from memtui.engine import Engine
+from memtui.engine.model import Root
 from memtui.errors import CODES, MemtuiError
 from memtui.mask import BEGIN
-from memtui.memory_tool.call import ROOT, SCOPES, VirtualPath, shown
+from memtui.memory_tool.call import CHAT, ROOT, SCOPES, VirtualPath, shown
 
 
 class Rights(NamedTuple):
@@ -154,12 +156,12 @@ def _reason(error: MemtuiError) -> str:
 
 def rights(engine: Engine) -> Rights:
     """Work out what the client of an engine may do."""
-    there = {root.id for root in engine.roots.all()}
-    changeable = {root.id for root in engine.roots.changeable()}
-    return Rights(
-        tuple(scope for scope in SCOPES if f"memtui:{scope}" in there),
-        tuple(scope for scope in SCOPES if f"memtui:{scope}" in changeable),
-    )
+    return Rights(_scopes(engine.roots.all()), _scopes(engine.roots.changeable()))
+
+
+def _scopes(roots: Iterable[Root]) -> tuple[str, ...]:
+    names = {name for root in roots for name in (root.id, *root.aliases)}
+    return tuple(scope for scope in (*SCOPES, CHAT) if f"memtui:{scope}" in names)
 
 
 def places(scopes: "tuple[str, ...] | list[str]") -> str:

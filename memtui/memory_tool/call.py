@@ -71,6 +71,8 @@ class Request(NamedTuple):
 ROOT = "/memories"
 SCOPES = ("global", "project", "workspace")
 """In the order in which they are always shown."""
+CHAT = "channel"
+"""The scope of a door that was opened on one chat; shown there only."""
 
 
 class VirtualPath(NamedTuple):
@@ -149,7 +151,7 @@ def parse_path(given: str) -> VirtualPath:
     if not rest.startswith("/"):
         raise Refusal(f"{what}: expected /memories/<scope>/...")
     scope, *parts = rest[1:].split("/")
-    if scope not in SCOPES:
+    if scope not in (*SCOPES, CHAT):
         raise Refusal(f"Invalid memory scope '{shown(scope)}': expected one of {', '.join(SCOPES)}")
     problems = [found for found in map(problem, parts) if found[0]]
     doubt = f"{what}: {problems[0][0]}" if problems else ""

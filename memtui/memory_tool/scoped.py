@@ -16,6 +16,7 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from memtui.memory_tool import answers, edits
 from memtui.memory_tool.answers import MAX_BYTES, rights
 from memtui.memory_tool.call import (
+    CHAT,
     ROOT,
     SCOPES,
     Refusal,
@@ -51,6 +52,7 @@ _UNAVAILABLE = {
     "global": "this session has no global memory folder",
     "project": "no project is associated with this session",
     "workspace": "no workspace is associated with this session",
+    CHAT: "no chat is associated with this session",
 }
 
 
@@ -167,7 +169,7 @@ class ScopedTool:
 
     def _everything(self) -> str:
         lines = [f"Directory: {ROOT}"]
-        for scope in SCOPES:
+        for scope in (*SCOPES, CHAT) if self._find(CHAT) else SCOPES:
             lines.append(f"- {scope}/")
             if self._find(scope) is None:
                 lines.append(f"  (unavailable: {self._why_not(scope)})")

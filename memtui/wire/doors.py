@@ -46,7 +46,7 @@ def open_door(
 def door_access(settings: Settings, client: str = "", access: str | None = None, room: str = "") -> Access:
     """Work out what a client may do: in each scope the less of what its flag and the `[access]` table allow.
 
-    `room` is the root of the one chat whose memory it may see.
+    `room` is the folder of the one chat whose memory it may see.
 
     Raises:
         RefusedError: `E_DISABLED`, when agents, or this client, are switched off.
@@ -146,6 +146,7 @@ class LiveDoor:
         *,
         client: str,
         access: str | None = None,
+        room: Callable[[Settings], str] = lambda _: "",
     ) -> None:
         """Keep what a door is opened with; nothing is read or opened yet.
 
@@ -154,11 +155,13 @@ class LiveDoor:
             open_engine: opens the engine for a client that may do this; may refuse.
             client: what the client calls itself; empty when it is not known.
             access: the door's own flag, which the settings can only narrow.
+            room: gives the folder of the one chat whose memory it may see, or refuses.
         """
         self._settings = LiveSettings(load)
         self._open = open_engine
         self._client = client
         self._flag = access
+        self._room = room
         self._guard = threading.Lock()
         self._settled: Settings | None = None
         """The settings it was opened by; None while it is shut."""
@@ -177,7 +180,7 @@ class LiveDoor:
             try:
                 settings = self._settings.now()
                 if self._engine is None or settings is not self._settled:
-                    access = door_access(settings, self._client, self._flag)
+                    access = door_access(settings, self._client, self._flag, self._room(settings))
                     if self._engine is None or self._access != access:
                         self._put_away()
                         self._engine, self._access = self._open(settings, access), access

@@ -23,6 +23,7 @@ from memtui.mask import KEY_HEAD
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from memtui.config.settings import Settings
     from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
     from memtui.engine.ledger.turns import Chat
@@ -62,9 +63,25 @@ def qwen_names(engine: Engine, surroundings: Surroundings, roots: Iterable[Root]
     return found
 
 
+def door_of(settings: Settings, chat: Chat) -> str:
+    """The folder of a chat, for a door that is opened on it.
+
+    Raises:
+        RefusedError: `E_ACCESS`, because anybody may say such a name: no gateway of the user's speaks in that channel.
+    """
+    spoken = {name for one in settings.named if one.table == "gateways" for name in one.texts("channels")}
+    if not spoken & {chat.channel, "*"}:
+        raise RefusedError("No gateway may speak for that channel.", code="E_ACCESS")
+    return _root(settings, chat).path
+
+
+def _root(settings: Settings, chat: Chat) -> Root:
+    return room_root(settings.data_dir, *names_of(chat))
+
+
 def room_of(session: Session, chat: Chat) -> Root:
     """The root of a chat, which the session's engine knows from now on; its folder may be missing."""
-    root = room_root(session.settings.data_dir, *names_of(chat))
+    root = _root(session.settings, chat)
     known = next((one for one in session.engine.roots.all() if one.path == root.path), None)
     if known is None:
         session.engine.roots.add([root])

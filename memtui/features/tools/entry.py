@@ -1,5 +1,6 @@
 """The entry in the table of features: the doors by which agents call memtui."""
 
+from memtui.features.attribution.entry import CHAT
 from memtui.features.feature import Feature, Tool
 from memtui.wire.params import ACCESS
 from memtui.wire.verb import Param, Verb
@@ -35,14 +36,17 @@ _VERBS = (
             Param("--no-context", "leave the index and the hot set to the client's hook; give only guidance", "flag"),
             Param("--short-context", "give a short index, for a client whose hook does not always run", "flag"),
             Param("--session", "the agent's session this door belongs to: changes are of its turns", metavar="ID"),
+            *CHAT,
         ),
         (
             ("memtui mcp", "what a client's configuration starts"),
             ("memtui mcp --access ro", "for a client that may read only"),
             ("memtui mcp --no-context", "for one whose session-start hook runs memtui context"),
+            ("memtui mcp --channel team --chat c1 --session s1", "for a gateway: with the memory of that chat"),
         ),
         "Offers the tools memory, memory_search and memory_recall, and memories as resources; the client's name stands "
-        "in history as mcp:NAME. Needs memtui[mcp].",
+        "in history as mcp:NAME. With a chat, whose channel [gateways] of config.toml names, it has /memories/channel "
+        "too and is told at the start, once a session, what is remembered there. Needs memtui[mcp].",
         "messages of the protocol, one a line",
         does="memtui.features.tools.verbs:mcp",
         rank=40,

@@ -240,7 +240,7 @@ def mcp(call: Call) -> int:
     import gc
     from importlib.util import find_spec
 
-    from memtui.features.attribution.said import named
+    from memtui.features.attribution.said import chat_of, named
     from memtui.features.feature import load
 
     if call.out.interactive:
@@ -258,8 +258,8 @@ def mcp(call: Call) -> int:
 
     # Settings that cannot be read are said to the client: one whose server ends at once cannot tell its user why.
     access = call.args.text("access")
-    session = named("session", call.args.text("session") or "", needed=False)
-    status: int = serve(
-        call.reload, call.given._replace(session=session), access=access, context=context, loaded=settle
-    )
+    names = [call.args.text(name) for name in ("channel", "chat", "thread")]
+    chat = None if names == [None] * 3 else chat_of(*(name or "" for name in names))
+    options = call.given._replace(session=named("session", call.args.text("session") or "", needed=chat is not None))
+    status: int = serve(call.reload, options, access=access, context=context, chat=chat, loaded=settle)
     return status

@@ -177,7 +177,7 @@ def test_a_session_that_all_share_ends_after_a_second_word(
 def test_agents_see_no_chat_but_one_their_door_was_opened_on(session: Session) -> None:
     root = room_of(session, CHAT)
     append(session.engine, root, CHAT, "x", actor=Actor("cli"))
-    rights = [door_access(session.settings, room=room) for room in ("", root.id, "memtui:channel:other-00000000")]
+    rights = [door_access(session.settings, room=room) for room in ("", root.path, f"{root.path}0")]
     found = [open_session(session.settings, Options(), lock_wait=1.0, access=access) for access in rights]
     assert [root.id in {one.id for one in each.roots} for each in found] == [False, True, False]
     assert root.id in {one.id for one in open_session(session.settings, Options(), lock_wait=1.0).roots}
