@@ -384,7 +384,7 @@ class Engine:
         from memtui.engine.ledger import Ledger
 
         ledger = Ledger(self.state_dir, clock=self._clock, read_only=self.roots.read_only)
-        ledger.audit.session = ledger.proposals.session = self._session
+        ledger.audit.session = self._session
         self.events.of_ledger = ledger.notices
         return ledger
 

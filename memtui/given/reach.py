@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from memtui import markers
 from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, SCOPES, Address, Memory, Problem, Root, RootStatus
 from memtui.engine.policy import ARCHIVE
@@ -54,6 +53,8 @@ def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeLis
 
 def there(rows: Iterable[Memory], hidden: Callable[[Address, str | None], bool]) -> tuple[Memory, ...]:
     """Rows as an agent is given them: none that went, is withheld or is `<no-memory>`, no `<private>` description."""
+    from memtui import markers
+
     kept = [row for row in rows if not (row.missing or hidden(row.address, row.sha256) or _no_memory(row))]
     cuts = ((row, markers.cut(row.description)) for row in kept)
     return tuple([row._replace(description=cut.text) if cut.spans else row for row, cut in cuts])

@@ -5,7 +5,6 @@ Never the message or a value, which may hold the text of a memory, or a name: wh
 
 import os
 import time
-import traceback
 from collections.abc import Iterator
 
 from memtui import __version__
@@ -49,6 +48,8 @@ def read(state_dir: str) -> tuple[bytes, ...]:
 
 def _told(error: BaseException) -> Iterator[str]:
     """Say of an error, and of each that led to it, its type and where it was raised, innermost first."""
+    import traceback  # takes longer than a short command
+
     seen: list[BaseException] = []
     found: BaseException | None = error
     while found is not None and found not in seen:

@@ -55,6 +55,13 @@ class _Errors:
             raise _translated(error) from error
 
 
+def new_id() -> str:
+    """A UUID that nobody else has."""
+    from uuid import uuid4  # loading it takes longer than a question to the ledger
+
+    return str(uuid4())
+
+
 def no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
     """Changes are refused, for a reason."""
     return StorageError(

@@ -19,7 +19,6 @@ from typing import NamedTuple
 
 import apsw
 
-from memtui.engine.ledger import proposals
 from memtui.engine.ledger.creation import is_sound
 from memtui.engine.ledger.database import BUSY_MS, Database
 from memtui.engine.ledger.memories import MemoryTable
@@ -267,6 +266,8 @@ def rewrite(
 
                 observations.forget(database, cards)
             if quoting["proposals"] and _has_proposals(database):
+                from memtui.engine.ledger import proposals
+
                 for key in quoting["proposals"]:
                     for _ in list(database.execute("SELECT 1 FROM proposals WHERE id = ? AND at = ?", key)):
                         proposals.forget(database, key[0], GONE)
@@ -327,6 +328,8 @@ def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
                     database.execute("DELETE FROM conflicts WHERE memory = ?", (number,))
     _unquote(database, Quotes(every))
     if "proposals" in tables:
+        from memtui.engine.ledger import proposals
+
         quotes, keys = Quotes(every), {key.hex() for key in marks}
         for number, held in list(proposals.texts(database)):
             if any(sha256(text).hexdigest() in keys or _holds(quotes, text) for text in held):

@@ -22,7 +22,6 @@ from memtui.engine.ledger.drafts import DraftTable
 from memtui.engine.ledger.erasure import ErasureTable
 from memtui.engine.ledger.memories import MemoryTable, PinTable
 from memtui.engine.ledger.mutes import MuteTable
-from memtui.engine.ledger.proposals import ProposalTable
 from memtui.engine.ledger.roots import RepositoryTable, ReviewTable, RootTable
 from memtui.engine.ledger.surfaced import SurfacedTable
 from memtui.engine.ledger.versions import VersionTable
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.journal import JournalTable
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
+    from memtui.engine.ledger.proposals import ProposalTable
     from memtui.engine.ledger.schedules import ScheduleTable
     from memtui.engine.ledger.spend import SpendTable
     from memtui.engine.ledger.tasks import TaskTable
@@ -49,6 +49,12 @@ def _tasks(ledger: Ledger) -> TaskTable:
     from memtui.engine.ledger.tasks import TaskTable
 
     return TaskTable(ledger, ledger.proposals, ledger.cursors)
+
+
+def _proposals(ledger: Ledger) -> ProposalTable:
+    from memtui.engine.ledger.proposals import ProposalTable
+
+    return ProposalTable(ledger, ledger.versions, ledger.audit.session)
 
 
 def _observations(ledger: Ledger) -> ObservationTable:
@@ -109,6 +115,7 @@ class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
     observations = cached_property(_observations)
+    proposals = cached_property(_proposals)
     tasks = cached_property(_tasks)
     """Background work, of which a command that changes a memory knows nothing."""
     touches = cached_property(_touches)
@@ -141,7 +148,6 @@ class Ledger(Database):
         self.activity = ActivityTable(self)
         self.drafts = DraftTable(self, self.memories, self.versions)
         self.reviews = ReviewTable(self, self.repositories)
-        self.proposals = ProposalTable(self, self.versions)
         self.cursors = CursorTable(self)
         self.surfaced = SurfacedTable(self, self.memories)
         self.mutes = MuteTable(self)

@@ -47,10 +47,10 @@ _CELLS = "ittttttrttitIIttt"
 class ProposalTable:
     """Proposals with their evidence."""
 
-    def __init__(self, database: Database, versions: VersionTable) -> None:
+    def __init__(self, database: Database, versions: VersionTable, session: str) -> None:
         self._database = database
         self._versions = versions
-        self.session = ""
+        self.session = session
         """The agent's session whose door this is; a proposal that comes through it is of the turn it executes."""
 
     # --- what waits

@@ -10,14 +10,13 @@ from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from hashlib import sha256
-from uuid import uuid4
 
 import apsw
 
 from memtui.engine.disk.locks import RootLock
 from memtui.engine.ledger.activity import taken_back
 from memtui.engine.ledger.cursors import CursorTable, SessionCursor
-from memtui.engine.ledger.database import DAY_MS, Database, Row, checked
+from memtui.engine.ledger.database import DAY_MS, Database, Row, checked, new_id
 from memtui.engine.ledger.proposals import ProposalTable
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Cause, Run, Task, TaskEvent
@@ -90,7 +89,7 @@ class TaskTable:
             if met is not None:
                 return met
             self._refuse_full(kind, workspace, most, most_background)
-            task = f"{kind}-{uuid4()}"
+            task = f"{kind}-{new_id()}"
             if turn := self._proposals.turn(db):
                 text = _json({**request, "turn": turn})
             db.execute(

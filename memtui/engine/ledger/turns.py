@@ -12,11 +12,10 @@ import os
 from collections.abc import Iterable
 from functools import partial
 from typing import Any, NamedTuple
-from uuid import uuid4
 
 import apsw
 
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import Database, Row, checked, new_id
 from memtui.engine.ledger.journal import JournalTable
 from memtui.errors import BusyError, NotFoundError, UsageError
 from memtui.safe_text import visible
@@ -138,7 +137,7 @@ class TurnTable:
             prompt: SHA-256 of what was asked.
             schedule: what it runs for by itself.
         """
-        now, turn = self._database.clock(), str(uuid4())
+        now, turn = self._database.clock(), new_id()
         with self._database.transaction() as db:
             where = self._chat(db, chat, now)
             who = self._person(db, via, chat, person, name, now)
@@ -324,7 +323,7 @@ class TurnTable:
                 name = one.name if chat.several else ""  # who is alone with the agent may type anything
                 person = f"name:{name}" if name else "" if chat.several else sender
                 now = self._database.clock()
-                turn, where = str(uuid4()), self._chat(db, chat, now)
+                turn, where = new_id(), self._chat(db, chat, now)
                 db.execute(
                     "INSERT INTO turns (id, chat, session, via, person, source, state, requested, begun, ended, sign,"
                     " prompt, schedule) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8, ?8, ?9, ?10)",

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING
-from uuid import uuid4
 
+from memtui.engine.ledger.database import new_id
 from memtui.engine.ledger.spend import Spent
 from memtui.features.team.store import asking, joined
 
@@ -57,7 +57,7 @@ def team_spent(engine: Engine, settings: Settings, key: str, window: tuple[int, 
 def first_to_tell(engine: Engine, settings: Settings, cause: str, queue: Callable[[], object]) -> None:
     """Queue an alert on the one machine of the team that comes to it first."""
     with asking(engine):
-        found, holder = joined(engine, settings), uuid4().hex
+        found, holder = joined(engine, settings), new_id()
         fence = found[0].value("take", cause, holder, "") if found is not None else 0
         if fence is not None:
             queue()

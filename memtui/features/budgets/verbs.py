@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
+from memtui.engine.ledger.database import new_id
 from memtui.errors import RefusedError, UsageError
 from memtui.features.budgets.collect import collect
 from memtui.features.budgets.limits import (
@@ -66,7 +65,7 @@ def _debit(call: Call) -> int:
     if tokens <= 0:
         raise UsageError("memtui budget debit needs tokens.", hint="Give --in N and --out N.")
     keys = keys_of(call.settings, args.text("channel") or "", job=args.flag("job"))
-    ref = f"told:{args.text('ref') or uuid4()}"
+    ref = f"told:{args.text('ref') or new_id()}"
     new = debit(call.engine, keys, ref, tokens, real=not args.flag("estimate"))
     for key in keys:
         state(call.engine, call.settings, key, ask=True)  # the team is told at once
@@ -85,7 +84,7 @@ def _reset(call: Call) -> int:
     for amount, real in ((one.spent.real, True), (one.spent.estimate, False)):
         if amount > 0:
             now = call.engine.spend.clock()
-            call.engine.spend.debit(name, f"reset:{uuid4()}", -amount, real=real, at=now, reason=reason)
+            call.engine.spend.debit(name, f"reset:{new_id()}", -amount, real=real, at=now, reason=reason)
     call.out.fact(budget_json(state(call.engine, call.settings, name)), f"{name} begins anew")
     return outcomes.DONE
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from uuid import uuid4
 
 from memtui.config.settings import Settings
-from memtui.engine.ledger.database import DAY_MS
+from memtui.engine.ledger.database import DAY_MS, new_id
 from memtui.engine.model import Finding
 from memtui.engine.task import FAILED, Task
 from memtui.errors import MemtuiError, UsageError
@@ -76,7 +75,7 @@ def _send(call: Call, target: str, title: str, text: str) -> int:
     if call.options.read_only:
         call.engine.history.check_settable()
     lane = workspace_of(call.session.surroundings).id
-    cause = f"{title}-{uuid4()}"
+    cause = f"{title}-{new_id()}"
     with call.engine.claims.together():
         made = queue(call.engine, call.settings, target, cause, title, text, workspace=lane, client=call.actor.name)
     ended = [_ended(call, task) for task in made]

@@ -1,7 +1,6 @@
 """`memtui dream`: look through all memories now, or say what would come of it; and how dreaming is, for `status`."""
 
 from memtui.features.dream.gates import KIND, WHY, gate
-from memtui.features.dream.work import look
 from memtui.features.tasks.work import working_in
 from memtui.features.workers.propose import begins, last_json, run
 from memtui.transcripts.sessions import ASK, OFF
@@ -13,6 +12,8 @@ from memtui.wire.times import rfc3339
 
 def dream(call: Call) -> int:
     """Tidy up: find what can be, and propose it."""
+    from memtui.features.dream.work import look
+
     return run(call, KIND, {}, look)
 
 

@@ -3,8 +3,10 @@
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb
 
+KIND = "extract"
+
 FEATURE = Feature(
-    works={"extract": "memtui.features.extract.work:extract"},
+    works={KIND: "memtui.features.extract.work:extract"},
     begins="memtui.features.extract.work:begin",
     status="memtui.features.extract.verbs:status",
     schedulable=("extract",),

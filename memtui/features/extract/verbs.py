@@ -6,7 +6,7 @@ import os
 
 from memtui.engine import now_ms
 from memtui.errors import MemtuiError, UsageError
-from memtui.features.extract.work import KIND, look
+from memtui.features.extract.entry import KIND
 from memtui.features.tasks.workspace import workspace_of
 from memtui.features.workers.ask import who_works
 from memtui.features.workers.propose import begins, last_json, run
@@ -21,7 +21,11 @@ AUTO = "auto"
 
 def extract(call: Call) -> int:
     """Look through sessions, or say what would come of it."""
-    return _hook(call) if call.args.flag("hook") else run(call, KIND, _request(call), look)
+    if call.args.flag("hook"):
+        return _hook(call)
+    from memtui.features.extract.work import look
+
+    return run(call, KIND, _request(call), look)
 
 
 def status(session: Session) -> Json:

@@ -18,6 +18,7 @@ from memtui.engine.frontmatter.read import split
 from memtui.engine.model import Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import MemtuiError, NotFoundError
+from memtui.features.extract.entry import KIND as KIND
 from memtui.features.extract.rules import sayings
 from memtui.features.proposals.value import bounded, proposal
 from memtui.features.recall.find import recall
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from memtui.engine.model import Root
     from memtui.wire.session import Session
 
-KIND = "extract"
 WEEK_MS = 7 * 86_400_000
 """How long ago a session may have been written that nobody looked at."""
 REST_MS = 600_000

@@ -4,7 +4,6 @@ import os
 
 from memtui.engine.model import BROUGHT, Memory, RootStatus
 from memtui.errors import NotFoundError
-from memtui.features.memories.unseen import Unseen, look
 from memtui.given.reach import WITHHELD, withheld
 from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
@@ -27,6 +26,8 @@ def roots(call: Call) -> int:
         for each in call.session.roots:
             call.out.line(each.id)
         return outcomes.DONE
+    from memtui.features.memories.unseen import Unseen, look
+
     found = call.engine.rows.status()
     unseen = look(call.session.surroundings, call.session.roots) if not call.session.options.only_roots else Unseen()
     if call.out.json:

@@ -15,7 +15,6 @@ from memtui.features.observations.answers import day, detail, letters_of, snippe
 from memtui.features.observations.derive import catch_up
 from memtui.features.observations.find import CardLook, looking
 from memtui.features.observations.model import Card, word_of
-from memtui.features.observations.sessions import context
 from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.find import CardFilter
@@ -139,6 +138,8 @@ def _show(call: Call, words: list[str]) -> int:
 
 def _grep(call: Call, words: list[str]) -> int:
     """Look into the newest session of the project, or the turns around a place in it."""
+    from memtui.features.observations.sessions import context
+
     reach, agent = _reach(call), call.args.text("agent")
     if not reach.allowed:
         raise switched_off("transcripts.keep")

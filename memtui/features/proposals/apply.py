@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
-from uuid import uuid4
 
 from memtui.diff.hunks import ByteHunk, hunks, take_back
 from memtui.diff.merge import merged_alone
+from memtui.engine.ledger.database import new_id
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Remove, Rename, Step, Write
 from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
@@ -232,7 +232,7 @@ def carry_out(
     wanted = tuple(dict.fromkeys(ids))
     with engine.proposals.alone():
         _recover(engine)
-        cause, before = f"proposals-{uuid4().hex}", Done("", "save", ())
+        cause, before = f"proposals-{new_id()}", Done("", "save", ())
         if back:
             what = [f"take back {_count(len(back), 'change')}"]
             what += [f"decide about {_count(len(wanted), 'proposal')}"] * bool(wanted)
@@ -241,7 +241,7 @@ def carry_out(
         done = before
         for _ in range(TRIES if wanted else 0):
             try:
-                done = _once(engine, wanted, actor, cause if back else f"proposals-{uuid4().hex}", before, merge=merge)
+                done = _once(engine, wanted, actor, cause if back else f"proposals-{new_id()}", before, merge=merge)
             except MemtuiError:
                 engine.together.take_back(cause)
                 raise

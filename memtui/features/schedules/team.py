@@ -10,9 +10,9 @@ import json
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
-from uuid import uuid4
 
 from memtui.engine.ledger.claims import OnceClaim
+from memtui.engine.ledger.database import new_id
 from memtui.engine.ledger.schedules import PlannedRun
 from memtui.engine.task import OPEN, Task
 from memtui.errors import NotFoundError, RefusedError, UsageError
@@ -206,7 +206,7 @@ def take(
     waiting = (task.request for task in engine.tasks.all(None, OPEN))
     if any("fence" in request and (request["id"], request["due"]) == (one.id, due.at) for request in waiting):
         return None
-    holder = uuid4().hex
+    holder = new_id()
     note = times.missed_words(due.missed)
     fence = server.value("take", f"run:{one.id}:{due.at}", holder, note)
     if fence is None:

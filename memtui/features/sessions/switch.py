@@ -1,6 +1,5 @@
 """The switch for reading agents' sessions: what a person is asked, and the answer in the settings and the activity."""
 
-from memtui.clients import disk, tomlfile
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.model import AuditRecord
@@ -26,6 +25,8 @@ def put(settings: Settings, read: str, keep: str) -> None:
         UsageError: `E_CONFIG`: the table is written in a way that cannot be changed line by line.
         MemtuiError: the file cannot be written, or changed meanwhile.
     """
+    from memtui.clients import disk, tomlfile
+
     path = disk.followed(settings.config_file)
     before = disk.read(path)
     text = tomlfile.put(before.text, ("transcripts",), {"read": read, "keep": keep})

@@ -6,7 +6,6 @@ from memtui.agents.layout import short_path
 from memtui.agents.table import canonical, title_of
 from memtui.engine import now_ms
 from memtui.errors import UsageError
-from memtui.features.sessions.read_touches import read_touches
 from memtui.features.sessions.shown import SHORT, after_words, calls_of, counts_words, placed, session_json
 from memtui.features.sessions.switch import noted, put, question
 from memtui.features.tasks.settings import ROOT
@@ -99,6 +98,8 @@ def _list(call: Call) -> int:
 
 def _read(call: Call) -> int:
     """Read what is new, now."""
+    from memtui.features.sessions.read_touches import read_touches
+
     came = read_touches(call.engine, call.settings, call.session.surroundings)
     if call.out.json:
         call.out.document(

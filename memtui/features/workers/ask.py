@@ -11,10 +11,10 @@ import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, NamedTuple
-from uuid import uuid4
 
 from memtui.config.read import read_environment
 from memtui.engine.disk.locks import RootLock
+from memtui.engine.ledger.database import new_id
 from memtui.engine.task import Run
 from memtui.errors import BusyError, MemtuiError, RefusedError
 from memtui.features.actors import who_words
@@ -75,7 +75,7 @@ def ask(working: Working, asks: Callable[[], Sequence[WorkerPrompt]], kind: str)
     """
     engine, task, worker = working.engine, working.task, working.settings.lifecycle_worker
     run = Run(
-        *(str(uuid4()), task.id, kind, working.workspace.id, task.trigger, NONE, "", "", "completed", {}),
+        *(new_id(), task.id, kind, working.workspace.id, task.trigger, NONE, "", "", "completed", {}),
         *(working.now, engine.tasks.clock()),
     )
     prompts = asks() if worker != NONE else ()

@@ -19,7 +19,6 @@ from memtui.features.observations import names, rules
 from memtui.features.observations.answers import adapted
 from memtui.features.observations.model import SESSION, Card, SessionRead
 from memtui.features.observations.names import Decided
-from memtui.features.observations.sessions.turns import SessionTurn, TurnCard, TurnRules, turns
 from memtui.safe_text import visible
 from memtui.transcripts.follow import GONE, Slice, back, follow
 from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, home_of, keeps_cards
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
+    from memtui.features.observations.sessions.turns import SessionTurn, TurnCard, TurnRules
     from memtui.features.observations.store.cards import CardWriter
 
 REST_MS = 600_000
@@ -117,6 +117,8 @@ class SessionFiles:
 
     def _file(self, one: _File, cancelled: Callable[[], bool], stop: Callable[[], bool]) -> bool:
         """Derive what is new of a file; says whether it got to the end."""
+        from memtui.features.observations.sessions.turns import TurnRules, turns
+
         known = self._known.get(one.path)
         covers = self._covers(known)
         at = known.cursor if known is not None and known.covers == covers and not known.whole else None
