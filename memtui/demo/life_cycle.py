@@ -19,7 +19,21 @@ from memtui.engine.observation import PRIVATE, REDACTED, STATES, ObservationMark
 from memtui.engine.task import COMPLETED, FAILED
 
 UNTIDY = os.path.join(os.path.dirname(os.path.abspath(__file__)), "untidy")
-CONFIG = 'project_memory = "checkout"\n\n[transcripts]\nread = "all"\nkeep = "cards"\n'
+CONFIG = """\
+project_memory = "checkout"
+
+[transcripts]
+read = "all"
+keep = "cards"
+
+[gateways.bot]
+channels = ["harbour"]
+
+[approvals.room]
+what = ["channel"]
+of = ["me", "chat:harbour"]
+need = 2
+"""
 """The settings of the demonstration: its sessions are made up, so nobody has to be asked."""
 _MINUTE = 60_000
 _OLD = "77b1d0ce-52f3-4b0e-8f7a-3d92c6e51a03"

@@ -8,12 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from memtui.config.directories import Directories
+from memtui.config.read import load_settings
 from memtui.config.started import Started
 from memtui.config.surroundings import surroundings_from
 from memtui.demo import agent, life_cycle, world
 from memtui.demo import world as past
 from memtui.engine import now_ms
 from memtui.errors import StorageError
+from memtui.features.setup import demo_room
 from memtui.features.setup.verbs import need_terminal, run_workbench
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.call import LOCK_WAIT, Call
@@ -43,7 +45,7 @@ def _show(call: Call, made: world.World) -> int:
         home=made.folder,
         project_memory="checkout",
         roots=(),
-        named=(),
+        named=load_settings({"HOME": made.folder, "MEMTUI_HOME": made.memtui_home}).named,
         workspace=None,
         variables=(),
         transcripts_read="all",
@@ -57,6 +59,7 @@ def _show(call: Call, made: world.World) -> int:
     lane = workspace_of(around).id
     if made.worked_in:
         past.live(around, settings.state_dir, now=now_ms(), lane=lane)
+        demo_room.furnish(around, settings)
     session = open_in(around, settings, options, lock_wait=LOCK_WAIT, front="tui")
     if not made.worked_in:
         with session.engine:
