@@ -81,7 +81,7 @@ def test_names_that_nothing_is_given_but_that_may_be_there(given: str, reason: s
     assert reachable(given)
 
 
-@pytest.mark.parametrize("scope", ["", "Global", "channel", "notes", "global.md", " "])
+@pytest.mark.parametrize("scope", ["", "Global", "channels", "notes", "global.md", " "])
 def test_scopes_that_are_none(scope: str) -> None:
     with pytest.raises(Refusal) as caught:
         parse_path(f"/memories/{scope}/a.md")
