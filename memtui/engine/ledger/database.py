@@ -400,9 +400,7 @@ class Database:
         if self.mode == "memory" and not self.read_only:
             self.renew()
             raise StorageError(
-                "The ledger could not be used a moment ago, and can be now.",
-                code="E_STORE",
-                hint="Try again.",
+                "The ledger could not be used a moment ago, and can be now.", code="E_STORE", hint="Try again."
             )
         database = self.connection()
         if self.mode != "normal" or self.read_only:
