@@ -4,8 +4,6 @@ It fails closed: a tag that is never closed hides all that follows, and tags cou
 look-alike letters and with characters nobody sees. It takes time in proportion to the text.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache

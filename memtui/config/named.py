@@ -3,8 +3,6 @@
 Here is what they may say; `named_check.py` checks it, and is loaded only where somebody has such a table.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

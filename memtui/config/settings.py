@@ -5,8 +5,6 @@ Reading, checking, `memtui config` and docs/configuration.md come from the table
 setting or describe it differently. Of the environment the settings keep what is set of the agents' variables.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memtui.config.directories import Directories

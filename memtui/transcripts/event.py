@@ -1,7 +1,5 @@
 """What is read from a session: events, in the order of the file, without those of turns that were rolled back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from datetime import datetime

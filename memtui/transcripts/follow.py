@@ -4,8 +4,6 @@ Nothing is written, no link is followed, and no file of another user is read. Th
 who write them: what a reader does not know is counted, never guessed.
 """
 
-from __future__ import annotations
-
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -4,21 +4,16 @@ A memory, a name or an error may hold terminal commands. They leave this module 
 only through `raw`, as the bytes they are. Secrets are masked on the same way, so that no verb has to.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, TextIO
 
 from memtui.errors import MemtuiError, StorageError
 from memtui.safe_text import cell_width, end_of, one_line, visible
 from memtui.wire.outcomes import Json
 from memtui.wire.times import rfc3339
-
-if TYPE_CHECKING:
-    from typing import TextIO
 
 _STYLES = {
     "head": "1",

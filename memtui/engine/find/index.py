@@ -5,8 +5,6 @@ their files instead. A text is kept by the folder of its root and its sha-256, s
 It is a module apart because the ledger's clean-up empties it too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -8,8 +8,6 @@ A label, a reason or a draft can hold the part of a text for which somebody has 
 what gives a text away are its lines, and its words that are no plain words.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import zlib

@@ -4,8 +4,6 @@ A touch is of one call. The same call in copies of a session, as a fork makes th
 once. Nothing of what was said is kept: of the prompt only where it stands, of what was written only keyed digests.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from hashlib import blake2b

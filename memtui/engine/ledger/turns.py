@@ -5,8 +5,6 @@ A gateway tells them as they happen (`request`, `begin`, `end`), or they are rea
 command without a session loads none of it.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable

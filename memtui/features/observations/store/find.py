@@ -4,8 +4,6 @@ No answer looks at more than a few hundred cards, however many there are; for an
 what is withheld. It is apart because a reader never writes.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Sequence
