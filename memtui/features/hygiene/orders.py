@@ -301,7 +301,8 @@ _ALONE_THERE = (
 
 def _in_words(words: str, there: str) -> str:
     """Write one pattern of what begins with a word, and what stands in scripts without blanks."""
-    return rf"(?i)\b(?:{words})|{there}"
+    words = words.replace(r"\b", r"(?:(?<![^\W_])(?=[^\W_])|(?<=[^\W_])(?![^\W_]))")  # `_` may be emphasis
+    return rf"(?i)(?<![^\W_])(?<![^\W_]_)(?:{words})|{there}"
 
 
 _BETWEEN = r"[\s*_~>|]++"

@@ -42,7 +42,7 @@ def _one_of(texts: Iterable[str], group: str) -> str:
 
 
 _BEGINS = sorted({text for rule in RULES for text in rule.begins})
-_WORDS = re.compile(rf"[^a-z0-9_à-öø-ÿ](?:{_one_of({text[:4] for text in _BEGINS if _is_word(text)}, '?:')})")
+_WORDS = re.compile(rf"[^a-z0-9à-öø-ÿ](?:{_one_of({text[:4] for text in _BEGINS if _is_word(text)}, '?:')})")
 _TEXTS = re.compile(_one_of([text for text in _BEGINS if not _is_word(text)], "?="))
 _KEYS = {rule: frozenset(text[:4] if _is_word(text) else text[0] for text in rule.begins) for rule in RULES}
 _MASKED = {rule.id: rule for rule in RULES if rule.fix == "mask"}
