@@ -61,7 +61,7 @@ def dream(working: Working) -> Planned:
         actor=ACTOR,
         label="dream: " + ", ".join(sorted({one.by.removeprefix("rule:") for one in applied})),
         result={**counts, "summary": summary, "notes": answer.notes},
-        proposals=waiting,
+        proposals=tuple(made),
         run=answer.run._replace(counts=counts),
     )
 

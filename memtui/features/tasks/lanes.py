@@ -280,7 +280,13 @@ def _carry_out(session: Session, task: Task, plan: str) -> bool:
         tasks.finish(task.id, FAILED, error=_told(error))
         return True
     done = tasks.transaction_of(task.id)
-    tasks.finish(task.id, COMPLETED, result=found["result"], txn=done.txn if done is not None else None)
+    txn, result = done.txn if done is not None else None, found["result"]
+    if txn is not None and (waiting := (tasks.get(task.id).result or {}).get("proposals")):
+        ids = [str(one) for one in waiting] if isinstance(waiting, list) else []
+        applied = [one for one in ids if (own := engine.proposals.get(one).steps) and set(own) <= set(steps)]
+        engine.proposals.settle(dict.fromkeys(applied, ("applied", "")), txn)
+        result = {**result, "proposals": [one for one in ids if one not in applied]}
+    tasks.finish(task.id, COMPLETED, result=result, txn=txn)
     return True
 
 

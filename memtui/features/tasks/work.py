@@ -63,7 +63,8 @@ class Planned(NamedTuple):
     result: Mapping[str, object] = {}
     """The task's result, JSON values."""
     proposals: tuple[Proposal, ...] = ()
-    """Stored for somebody to decide; one that is stored already, or was rejected, is not stored again."""
+    """Stored for somebody to decide; one that is stored already, or was rejected, is not stored again. One
+    whose steps are among `steps` is applied with them, and waits again once that is undone."""
     run: Run | None = None
     """What was done for it, to be kept."""
     again: int = 0

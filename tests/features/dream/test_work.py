@@ -102,14 +102,16 @@ def test_a_standing_rule_applies_at_once_as_one_step_and_a_mass_change_waits(not
         (notes / f"other-{n}.md").write_text(f"Other {n}.\n")
     before = {path.name: path.read_bytes() for path in notes.iterdir()}
     task, made = dream()
-    assert (made, len(list(notes.iterdir()))) == ((), 10)
+    assert ([one.state for one in made], len(list(notes.iterdir()))) == (["applied"], 10)
     with session().engine as engine:
         assert engine.history.audit(txn=task.txn)[0].actor == ACTOR.name
         engine.undo.undo(actor=ME)
+    again, waiting = dream()
+    assert (again.txn, [one.state for one in waiting]) == (None, ["open"]), "what was undone waits for a person"
     assert {path.name: path.read_bytes() for path in notes.iterdir()} == before
     doubles(notes, 8)
     task, made = dream()
-    assert (task.txn, len(made)) == (None, 8)
+    assert (task.txn, {one.state for one in made}) == (None, {"open"})
 
 
 def test_a_worker_adds_to_what_rules_found_and_its_reply_is_kept(notes: Path, config: Path, tmp_path: Path) -> None:
