@@ -11,7 +11,7 @@ TWINS = {
     "accept_deletion": "rm", "accept_root": "roots --accept", "copy_to": "view, create", "describe": "edit, save",
     "describe_memory": "edit, save", "edit_outside": "edit", "editor_outside": "edit", "editor_rename": "mv",
     "ends_yours": "save", "form_save": "edit, save", "keep_as": "create", "keep_mine": "create", "keep_name": "create",
-    "new": "create", "remember": "remember",
+    "new": "create", "dream": "dream", "remember": "remember",
     "archive": "mv", "pin": "pin, unpin", "redact": "redact", "redo": "redo", "rename": "mv", "restore": "restore",
     "repoint": "repoint", "save": "save", "save_as": "create", "seen": "seen", "seen_all": "seen --all",
     "take_back": "restore",

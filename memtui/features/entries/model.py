@@ -61,7 +61,8 @@ class EntryFile(NamedTuple):
 
     def text(self, entry: Entry) -> bytes:
         """What an entry says: its bytes, where the format has no other way to write a text."""
-        return FORMATS[self.format].said(self.data[entry.start : entry.end])
+        text = self.data[entry.start : entry.end]
+        return FORMATS[self.format].said(text) if self.format in FORMATS else text
 
     def shown(self, entry: Entry) -> bytes:
         """What an entry says with its secrets masked: one may begin in an entry before it."""

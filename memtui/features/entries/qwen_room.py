@@ -6,7 +6,7 @@ nothing is written into a file that the chat has lost already. It is apart so th
 
 import json
 import re
-from hashlib import sha256
+from secrets import token_hex
 
 _MOST, _LONGEST, _BYTES = 500, 2_000, 1 << 20
 _ID, _LEGACY = re.compile(r"m-[a-f0-9]{12}"), re.compile(r"[a-f0-9]{64}")
@@ -126,8 +126,7 @@ def put(element: bytes, text: bytes) -> bytes:
     words = text.decode("utf-8", "replace")
     packed = json.dumps(words, ensure_ascii=False)
     if not element:
-        name = f"m-{sha256(text).hexdigest()[:12]}"
-        return f'{{\n      "id": "{name}",\n      "text": {packed}\n    }}'.encode()
+        return f'{{\n      "id": "m-{token_hex(6)}",\n      "text": {packed}\n    }}'.encode()
     whole = element.decode()
     start, end = _members(whole, 0)["text"]
     return f"{whole[:start]}{packed}{whole[end:]}".encode()

@@ -105,7 +105,7 @@ def test_undo_over_a_newer_text_becomes_a_merge_itself(engine: Engine) -> None:
     (Path(engine.roots.file_path(A))).write_bytes(newer)
     done = engine.undo.undo(actor=ME)
     assert not done.outcomes[0].ok
-    assert "c merges it" in done.left
+    assert "c merges the draft of it" in done.left
     assert engine.read(A).bytes == newer
     (draft,) = engine.drafts.all()
     assert (draft.base_sha256, draft.text) == (sha256(RESULT).hexdigest(), AGENT.decode())

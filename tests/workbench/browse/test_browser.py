@@ -460,7 +460,7 @@ async def test_a_background_error_is_shown_and_the_app_lives() -> None:
     async with shown() as screen:
         with failing(errno.EIO, "open_file", of="retry.md"):
             await screen.go(RETRY)
-            await screen.until_text("Could not read memtui:project/decisions/retry.md: ")
+            await screen.until_text("Could not read memtui:pr…/retry.md: ")
         await screen.press("k", "j")
         await screen.until_text("three times")
         await screen.press("M")
