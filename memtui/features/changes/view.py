@@ -438,6 +438,10 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             text = "".join(words for words, _ in page[at].runs)
             page[at] = PageLine(((">" + text[1:], "title-focus"),), page[at].source)
         self.give(tuple(page), keep_place=keep_place)
+        if starts and not keep_place and (height := self.page.size.height):
+            # Nobody is to decide about a line that was below the fold.
+            changed = (at for at, line in enumerate(drawn) if at > starts[0] and _is_changed(line))
+            self.page.scroll_to_row(next(changed, starts[0]) + 2 - height)
 
     def _go_to_hunk(self, index: int) -> None:
         """Go to a place of the change."""
@@ -584,3 +588,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         shown = self.shown
         line = shown.hunks[self.hunk].after[0] + 1 if shown is not None and shown.hunks else 0
         self.host.places.edit(self.here.address, then=f"line {line}" if line else "")
+
+
+def _is_changed(line: PageLine) -> bool:
+    """Whether a line of a difference came or went."""
+    return any(style in ("add", "del") for _, style in line.runs)

@@ -70,6 +70,13 @@ async def test_a_proposal_is_shown_with_why_its_evidence_and_its_difference(size
             await screen.until_text(words)
 
 
+async def test_what_would_change_is_in_sight_however_long_the_reason() -> None:
+    async with shown(size=(80, 24)) as screen:
+        propose(screen.engine.engine, RETRY, old="three", new="four", why="Because you said four of them. " * 20)
+        top = await opened(screen)
+        await screen.until(lambda: top.proposed is not None and "four} times" in screen.text)
+
+
 async def test_memories_and_sessions_are_named_for_the_eye() -> None:
     async with shown() as screen:
         engine = screen.engine.engine
