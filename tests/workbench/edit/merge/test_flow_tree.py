@@ -114,6 +114,7 @@ async def test_the_answer_to_a_question_that_a_file_made_moot_by_coming_back_is_
         await overlapping(screen)
         await screen.until_text("1 overlap  f8")
         screen.engine.delete(str(RETRY))
+        await screen.until(lambda: "1 overlap  f8" not in screen.text)
         await screen.press("ctrl+s")
         await screen.until(lambda: isinstance(screen.app.screen, CaseScreen))
         editing = screen.browser.host.editing
