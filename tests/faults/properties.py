@@ -34,9 +34,5 @@ def run(base: Path, short: bool, seed: int) -> Result:
         text=True,
     )
     tally.add("properties", sum(int(count) for count in re.findall(r"(\d+) (?:passed|failed)", done.stdout)))
-    for line in done.stdout.splitlines():
-        if line.startswith(("FAILED ", "ERROR ")):
-            tally.blame("failed", line)
-    if done.returncode and not tally.broken:
-        tally.blame("failed", done.stdout[-2_000:] + done.stderr[-2_000:])
+    tally.blame_tests(done)
     return tally.result()

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import NamedTuple
 
 
@@ -49,6 +50,14 @@ class Tally:
         """Count a broken promise, and keep what shows it."""
         self.counts[what] += 1
         self.broken.append(f"{what}: {sentence}")
+
+    def blame_tests(self, done: CompletedProcess[str]) -> None:
+        """Count the tests that failed in a run of pytest, as its summary names them."""
+        for line in done.stdout.splitlines():
+            if line.startswith(("FAILED ", "ERROR ")):
+                self.blame("failed", line)
+        if done.returncode and not self.broken:
+            self.blame("failed", done.stdout[-2_000:] + done.stderr[-2_000:])
 
     def note(self, sentence: str) -> None:
         """Say a figure that was measured."""

@@ -51,11 +51,7 @@ def run(name: str, base: Path, short: bool, seed: int) -> Result:
     for line in said.read_text().splitlines():
         count, _, what = line.partition(" ")
         tally.add(what, int(count))
-    for line in done.stdout.splitlines():
-        if line.startswith(("FAILED ", "ERROR ")):
-            tally.blame("failed", line)
-    if done.returncode and not tally.broken:
-        tally.blame("failed", done.stdout[-2_000:] + done.stderr[-2_000:])
+    tally.blame_tests(done)
     return tally.result()
 
 

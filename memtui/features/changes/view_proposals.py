@@ -225,10 +225,12 @@ class Decisions:
 
     def reject(self) -> None:
         """Reject, a proposal after asking why; in the text beside only the hunk. A change shall be taken back."""
-        view, chosen = self._view, self.targets
+        view = self._view
         if self._hunk(rejected=True):
             return
-        if not chosen or self._votes or all(one.state == "rejected" for one in chosen):
+        votes = self._votes
+        chosen = [one for one in self.targets if one.id not in votes]
+        if all(one.state == "rejected" for one in chosen):
             self._decide("rejected")
             return
 
@@ -248,9 +250,12 @@ class Decisions:
     def _decide(self, state: str, why: str = "") -> None:
         """Keep a decision, or take it away where it was made already."""
         rows = self._view.rows
-        proposals, changes = self.targets, self._view.targets if state != "later" else ()
-        if state in ("accepted", "rejected") and self._votes:
-            self._vote(self._votes, yes=state == "accepted")
+        votes = self._votes if state != "later" else []
+        if votes:
+            self._vote(votes, yes=state == "accepted")
+        proposals = [one for one in self.targets if one.id not in votes]
+        changes = self._view.targets if state != "later" else ()
+        if votes and not proposals and not changes:
             return
         before = [(one, one.state) for one in proposals] + [(one, rows.decision(one)) for one in changes]
         if all(each == state for _, each in before):

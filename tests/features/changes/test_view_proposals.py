@@ -16,6 +16,7 @@ from memtui.features.approvals.decide import cast as cast_vote
 from memtui.features.approvals.decide import rule_for
 from memtui.features.changes.view import ChangesView
 from memtui.features.changes.view_proposals import show
+from memtui.features.changes.view_rows import CHANGE, PROPOSED
 from memtui.features.proposals import apply
 from memtui.features.proposals.value import bounded, proposal
 from memtui.ui.draw.difference import Look
@@ -503,3 +504,18 @@ async def test_where_the_rule_names_me_a_is_one_vote_and_the_last_one_does_it(si
         await screen.until(lambda: "four" in engine.read(RETRY).text)
         assert apply.find(engine, one.id).decided_by == "you (me)"
         assert not top.rows.proposals or top.rows.proposals[0].state == "applied"
+
+
+async def test_a_vote_leaves_none_of_what_is_marked_beside_it_undecided() -> None:
+    rule = NamedEntry("approvals", "all", (("of", ("me", "team-eng:ann")), ("need", 2)))
+    async with shown(settings={"named": (rule,)}) as screen:
+        engine = screen.engine.engine
+        propose(engine, RETRY, old="three", new="four", why="You said four.")
+        screen.engine.outside(str(NOTES), "Other notes.\n")
+        top = await opened(screen)
+        await screen.until(lambda: bool(top.rows.votes) and bool(top.rows.passing))
+        await screen.press("*")
+        await screen.until(lambda: {item.kind for item in top.rows.targets(0)} >= {PROPOSED, CHANGE})
+        await screen.press("a")
+        await screen.until_text("1 of 2: you yes")
+        await screen.until(lambda: [top.rows.decision(one) for one in top.rows.passing] == ["accepted"])
