@@ -66,6 +66,8 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         """Whether what a task wrote is shown, and not what it was about."""
         self._asked = ("", "")
         """The action and the row of which the user was asked whether they mean it."""
+        self._told_of = ""
+        """The id of the task the cursor goes to once it is listed."""
         self._does |= {
             "dream": self._ask_to_dream,
             "task_cancel": self._cancel,
@@ -91,7 +93,9 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
 
         def take(rows: tuple[Row, ...]) -> None:
             self.take(rows)
-            self.list.go(self.list.cursor)  # from a heading to what is below it
+            told = [at for at, row in enumerate(self.rows.shown) if row_key(row) == self._told_of]
+            self._told_of = "" if told else self._told_of
+            self.list.go(told[0] if told else self.list.cursor)  # from a heading to what is below it
 
         self.jobs.run(read, take, what="read the tasks", latest="tasks", awaited=awaited)
 
@@ -235,19 +239,26 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
         self._change(item, "retry", lambda engine: engine.tasks.retry(item.id), told)
 
     def _ask_to_dream(self) -> None:
-        """Say who would look at the memories, as the settings are now, and dream once the person agrees."""
+        """Say who would look at the memories, as the settings are now, and dream once the person agrees.
+
+        The cursor goes to the dream; where one waits or runs, that is said instead.
+        """
         host, lane = self.host, self._lane
         if not lane:
             host.say("memtui knows of no project here.", "warning")
             return
 
-        def who(_: Engine) -> str:
+        def who(engine: Engine) -> str | Task:
             settings = reread(host.settings)
             refuse_off(settings, DREAM)
             worker = settings.lifecycle_worker
-            return "rules alone" if worker == "none" else f"rules and {who_words(worker)}, which gets memories"
+            said = "rules alone" if worker == "none" else f"rules and {who_words(worker)}, which gets memories"
+            return next((task for task in engine.tasks.all(lane, OPEN) if task.kind == DREAM), said)
 
-        def asked(who: str) -> None:
+        def asked(who: str | Task) -> None:
+            if isinstance(who, Task):
+                told(who, f"A dream is {state_word(who)} already: task {who.seq}.", "warning")
+                return
             hint: Line = [("enter yes  esc no ", "dim")]
             self.ask(Question(f"Dream by {who}? ", "", agreed, self.close_prompt, hint=lambda _: hint))
 
@@ -261,8 +272,11 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
                 lane=WRITE,
             )
 
-        def told(_: Task) -> None:
-            host.say("It dreams while you work; 3 shows what it proposes.", "good")
+        def told(
+            task: Task, words: str = "It dreams while you work; 3 shows what it proposes.", level: str = "good"
+        ) -> None:
+            host.say(words, level)
+            self._told_of = task.id
             self.load()
 
         self.jobs.run(who, asked, what=DREAM, awaited=True)

@@ -20,7 +20,7 @@ from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, fields_page, text_
 from memtui.ui.draw.spans import Run as Piece
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.times import both, stamp
-from memtui.ui.draw.words import fit
+from memtui.ui.draw.words import both_ends, fit
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -66,10 +66,12 @@ class StandingRow(NamedTuple):
 def standing_runs(one: StandingRow, width: int, clock: Clock) -> list[Piece]:
     """Draw the row of what stands there."""
     time = fit("" if one.at is None else stamp(one.at, clock.now), 6, right=True)
-    room = max(width - 10 - 18 - len(time) - 2, 4)
+    name = clock.named(one.name)
+    column = max(8, min(cell_width(name), 16))  # as wide as the kind of a task, where the name is no longer
+    room = max(width - 10 - column - 2 - len(time) - 2, 4)
     return [
         (fit(one.state, 10), one.style),
-        (fit(clock.named(one.name), 16, plain=clock.ascii) + "  ", "name"),
+        (fit(name, column, plain=clock.ascii) + "  ", "name"),
         (fit(clock.named(one.words), room, plain=clock.ascii), "problem" if one.style == "problem" else "description"),
         ("  " + time, "dim"),
     ]
@@ -97,7 +99,11 @@ def show(engine: Engine, task: Task, now: int, look: Look) -> Page:
     """Draw what is known of a task: what was asked, what came of it, what was sent and replied, all of it."""
     state = f"{state_word(task)}, {both(task.updated, now)}"
     asked = f"by {who_words(task.client)}, {both(task.created, now)}"
-    fields = [("State", state), ("Asked", asked), ("Id", f"{task.seq}  {task.id}")]
+    fields = [
+        ("State", state),
+        ("Asked", asked),
+        ("Id", f"{task.seq}  {both_ends(task.id, look.width - 20, plain=look.plain)}"),
+    ]
     if task.not_before > now:
         fields.append(("Due", both(task.not_before, now)))
     if task.attempt > 1:

@@ -75,8 +75,9 @@ async def test_each_group_says_how_its_rows_are_and_nothing_important_is_cut(
         text = screen.text
         for words in ("paused    standup", "on        tidy", "waits     theirs", "unusable  team", "it failed 5 times"):
             assert words in text
-        assert "spent     jobs              120 % of 1,000: 1,200" in text
-        assert "near      org               75 % of 2,000: 1,200" in text
+        assert "failed    deliver   E_DELIVERY" in text
+        assert "spent     jobs      120 % of 1,000: 1,200" in text
+        assert "near      org       75 % of 2,000: 1,200" in text
 
 
 async def test_what_failed_five_times_says_why_and_x_has_it_run_again_and_pauses_it(world: World) -> None:
