@@ -52,8 +52,12 @@ def room_root(data_dir: str, slug: str, channel: str, chat: str) -> Root:
         channel: 16 hex digits of the hash of its name.
         chat: 32 hex digits of the hash of the chat and its thread.
     """
+    from hashlib import sha256
+
+    # Two channels may begin alike, and a chat have the same id in both.
+    key = sha256(f"{channel}/{chat}".encode()).hexdigest()[:12]
     return Root(
-        f"{ID}:channel:{slug}-{chat[:8]}",
+        f"{ID}:channel:{slug}-{key}",
         os.path.join(data_dir, "memory", "channel", f"{slug}-{channel}", chat),
         ID,
         "channel",
@@ -81,12 +85,7 @@ def _rooms(data_dir: str) -> Iterator[Root]:
                 continue
             found += [(changed, root)] if _is_hex(chat, 32) else []
     found.sort(key=lambda one: -one[0])
-    ids: set[str] = set()
-    for _, root in found[:ROOMS]:
-        # Two channels may begin alike, and a chat have the same id in both.
-        more = f"-{os.path.basename(os.path.dirname(root.path))[-8:]}" if root.id in ids else ""
-        ids.add(root.id)
-        yield root._replace(id=root.id + more)
+    yield from (root for _, root in found[:ROOMS])
 
 
 def _is_hex(text: str, length: int) -> bool:

@@ -20,8 +20,10 @@ def add(file: EntryFile, text: bytes) -> bytes:
         text: the entry; blank lines at its ends are left off, and its line ends become those of the file.
 
     Raises:
-        RefusedError: `E_ENTRY`, when it would not be one entry.
+        RefusedError: `E_ENTRY`, when it would not be one entry, or the agent refuses the file as it is.
     """
+    if why := FORMATS[file.format].refused(file.data):
+        raise RefusedError(f"{why}.", code="E_ENTRY", hint="Correct it as text with memtui edit.")
     text = _headed(file, fitted(file, text))
     return _checked(file, _behind_last(file, text), [*map(file.text, file.entries), text])
 

@@ -75,6 +75,8 @@ class Format(NamedTuple):
     """What people see and write of an entry's bytes."""
     put: Callable[[bytes, bytes], bytes] = lambda _, text: text
     """Gives the bytes of an entry (none: of a new one) with such a text."""
+    refused: Callable[[bytes], str] = lambda _: ""
+    """Says why its agent refuses a whole file, and where; empty where it reads it."""
     enclosed: bool = False
     """Whether what follows the last entry belongs to the file, and stays when it is the only one and goes."""
     tagged: bool = False
@@ -254,6 +256,7 @@ FORMATS = {
         trims=True,
         said=qwen_room.said,
         put=qwen_room.put,
+        refused=qwen_room.refused,
         enclosed=True,
     ),
     "plain": Format(

@@ -4,7 +4,6 @@ from hashlib import sha256
 
 from memtui.features.entries.formats import BOM, FORMATS, Format, body_start
 from memtui.features.entries.model import Entry, EntryFile, shown_entries
-from memtui.features.entries.qwen_room import is_read
 
 TITLE = 200
 """Characters of an entry's first words that are kept."""
@@ -58,8 +57,8 @@ def _title(text: bytes, chosen: Format, *, tagged: bool) -> str:
 def _notes(data: bytes, kind: str) -> tuple[str, ...]:
     if kind == "goose" and b"\r\n\r\n" in data:
         return ("Goose divides at LF line ends only: it takes these entries, which end with CRLF, for one.",)
-    if kind == "qwen-room" and not is_read(data):
-        return ("Qwen Code refuses this file, so the chat has no memory: correct it as text.",)
+    if why := FORMATS[kind].refused(data):
+        return (f"{why}. Correct it as text.",)
     if kind == "goose" and data.startswith(BOM + b"#"):
         return ("Goose does not see the tags of the first entry, because of the byte-order mark before it.",)
     return ()

@@ -16,13 +16,15 @@ _NO_LEGACY = {"legacySha256": "0" * 64}
 
 
 def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    if len(dict(pairs)) < len(pairs):
-        raise ValueError("a key twice")
-    return dict(pairs)
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for at, (name, _) in enumerate(pairs) if name in dict(pairs[:at]))
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return found
 
 
 def _no_number(name: str) -> object:
-    raise ValueError(name)
+    raise ValueError(f"{name} is no number")
 
 
 _DECODE = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_number).raw_decode
@@ -55,41 +57,65 @@ def _is_entry(one: object) -> bool:
         and {"id", "text"} <= one.keys() <= _KEYS
         and all(isinstance(value, str) for value in one.values())
         and _ID.fullmatch(one["id"]) is not None
-        and len(one["text"].strip()) > 0
-        and len(one["text"]) <= _LONGEST
     )
 
 
-def _is_sound(document: object) -> bool:
-    """Whether its program takes a document."""
+def _wrong_outside(document: object) -> str:
+    """Why its program refuses a document, whatever its entries are; empty where it does not."""
     if not isinstance(document, dict) or not {"version", "entries"} <= document.keys() <= _TOP:
-        return False
+        return "it is no object of version, entries and migration alone"
     version, entries, old = document["version"], document["entries"], document.get("migration", _NO_LEGACY)
-    return (
-        version == 1
-        and not isinstance(version, bool)
-        and isinstance(old, dict)
-        and old.keys() == _NO_LEGACY.keys()
-        and _LEGACY.fullmatch(str(old["legacySha256"])) is not None
-        and isinstance(entries, list)
-        and len(entries) <= _MOST
-        and all(map(_is_entry, entries))
-        and len({one["id"] for one in entries}) == len(entries)
-    )
+    if version != 1 or isinstance(version, bool):
+        return "its version is not 1"
+    if not isinstance(old, dict) or old.keys() != _NO_LEGACY.keys() or not _LEGACY.fullmatch(str(old["legacySha256"])):
+        return "its migration is no object of a legacySha256 alone"
+    if not isinstance(entries, list):
+        return "its entries are no list"
+    return f"it has {len(entries):,} entries, and may have {_MOST}" if len(entries) > _MOST else ""
 
 
-def _elements(data: bytes) -> tuple[int, list[tuple[int, int]]] | None:
-    """Where the list of entries begins and where each of them stands, in bytes; None: its program refuses the file."""
+def _wrong_entry(one: object, before: set[str]) -> str:
+    """Why its program refuses an entry, `before` being the ids of those before it; empty where it does not."""
+    if not isinstance(one, dict) or not _is_entry(one):
+        return "is no object of an id, such as m-0123456789ab, a text and who and when"
+    if one["id"] in before:
+        return f"has the id {one['id']} of one before it"
+    before.add(one["id"])
+    if len(one["text"]) > _LONGEST:
+        return f"has {len(one['text']):,} characters, and may have {_LONGEST:,}"
+    return "" if one["text"].strip() else "has no text"
+
+
+def _read(text: str) -> tuple[int, list[tuple[int, int]]]:
+    """Where the list of entries begins and where each of them stands, in characters; raises as `_elements`."""
+    start = _after(text, 1 if text.startswith("\ufeff") else 0)
+    document, end = _DECODE(text, start)
+    if _after(text, end) < len(text):
+        raise json.JSONDecodeError("Something stands behind it", text, _after(text, end))
+    if wrong := _wrong_outside(document):
+        raise ValueError(wrong)
+    at, _ = _members(text, start)["entries"]
+    spans, ids = list(_members(text, at).values()), set[str]()
+    for number, (one, (begin, _)) in enumerate(zip(document["entries"], spans, strict=True), start=1):
+        if wrong := _wrong_entry(one, ids):
+            raise ValueError(f"entry {number}, in line {text.count(chr(10), 0, begin) + 1}, {wrong}")
+    return at, spans
+
+
+def _elements(data: bytes) -> tuple[int, list[tuple[int, int]]]:
+    """Where the list of entries begins and where each of them stands, in bytes.
+
+    Raises:
+        ValueError: its program refuses the file; says why, and where.
+    """
+    if len(data) > _BYTES:
+        raise ValueError(f"it has {len(data):,} bytes, and may have {_BYTES:,}")
+    text = data.decode()
     try:
-        text = data.decode()
-        start = _after(text, 1 if text.startswith("\ufeff") else 0)
-        document, end = _DECODE(text, start)
-        if len(data) > _BYTES or _after(text, end) < len(text) or not _is_sound(document):
-            return None
-        at, _ = _members(text, start)["entries"]
-        found, places, byte, past = list(_members(text, at).values()), [], 0, 0
-    except (ValueError, RecursionError):
-        return None
+        at, found = _read(text)
+    except RecursionError:
+        raise ValueError("it is too deep") from None
+    places, byte, past = list[int](), 0, 0
     for place in (at, *(one for span in found for one in span)):
         byte, past = byte + len(text[past:place].encode()), place
         places.append(byte)
@@ -98,21 +124,23 @@ def _elements(data: bytes) -> tuple[int, list[tuple[int, int]]] | None:
 
 def cut(data: bytes) -> list[tuple[int, int]]:
     """Where each entry stands; none in a file that its program refuses."""
-    found = _elements(data)
-    return found[1] if found is not None else []
+    return [] if refused(data) else _elements(data)[1]
 
 
-def is_read(data: bytes) -> bool:
-    """Whether its program reads the file."""
-    return _elements(data) is not None
+def refused(data: bytes) -> str:
+    """Why its program refuses the file, and where; empty where it reads it."""
+    try:
+        _elements(data)
+    except ValueError as error:
+        return f"Qwen Code refuses this CHANNEL.json, so the chat has no memory: {error}"
+    return ""
 
 
 def joint(data: bytes, last: int, newline: bytes) -> tuple[int, bytes, bytes]:
     """Where one more entry goes, and what stands before and behind it, as its program would lay it out."""
     if last:
         return last, b"," + newline + b"    ", b""
-    found = _elements(data)
-    return (found[0] + 1 if found is not None else len(data)), newline + b"    ", newline + b"  "
+    return len(data) if refused(data) else _elements(data)[0] + 1, newline + b"    ", newline + b"  "
 
 
 def said(element: bytes) -> bytes:

@@ -1,5 +1,6 @@
 """The memory of a chat: one folder each, appended to by many at once, given once a session; and words in the chat."""
 
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -52,6 +53,19 @@ def test_any_channel_has_a_safe_folder_of_its_own(name: str, session: Session) -
     assert names_of(Chat("a b", "c"))[0] == names_of(Chat("a_b", "c"))[0]
     assert names_of(Chat("a b", "c")) != names_of(Chat("a_b", "c"))
     assert names_of(Chat("a", "c", "t")) != names_of(Chat("a", "c"))
+
+
+def test_channels_that_begin_alike_keep_their_ids_whichever_changed_last(session: Session) -> None:
+    chats = [Chat(f"a-long-name-of-a-channel-{number}", "c") for number in range(2)]
+    files = [Path(room_of(session, chat).path, FILE) for chat in chats]
+    for chat in chats:
+        append(session.engine, room_of(session, chat), chat, "x", actor=Actor("cli"))
+    for newest in files:
+        os.utime(newest, (2e9 + files.index(newest), 2e9 + files.index(newest)))
+        found = open_session(session.settings, Options(), lock_wait=5.0).engine.roots.all()
+        ids = {root.path: root.id for root in found}
+        assert [ids[str(file.parent)] for file in files] == [room_of(session, chat).id for chat in chats]
+    assert len({room_of(session, chat).id for chat in chats}) == 2
 
 
 def test_an_entry_is_one_bullet_and_no_other_byte_changes(session: Session) -> None:

@@ -60,31 +60,38 @@ def test_a_text_takes_the_place_of_another_and_no_other_byte_changes(
 
 GOOD = {"id": "m-0123456789ab", "text": "Stand-up is at ten."}
 REFUSED = {
-    "an id twice": room([], entries=[GOOD, GOOD]),
-    "a key twice": room(["a"]).replace(b'"text": "a"', b'"text": "a", "text": "b"'),
-    "no number": room(["a"], version="VERSION").replace(b'"VERSION"', b"NaN"),
-    "another version": room(["a"], version=2),
-    "a key of somebody else": room(["a"], more=1),
-    "no id": room([], entries=[{"text": "a"}]),
-    "an empty text": room([" "]),
-    "a long text": room(["a" * 2_001]),
-    "many entries": room([str(number) for number in range(501)]),
-    "too large": room(["a"]) + b" " * (2 << 20),
-    "half of it": room(["a", "b"])[:-20],
-    "something behind it": room(["a"]) + b"x",
-    "no text": b"\xff\xfe",
-    "a list": b"[]",
-    "very deep": b"[" * 100_000,
-    "nothing": b"",
+    "an id twice": (room([], entries=[GOOD, GOOD]), "entry 2, in line 8, has the id m-0123456789ab of one before it"),
+    "a key twice": (room(["a"]).replace(b'"text": "a"', b'"text": "a", "text": "b"'), "the key 'text' stands twice"),
+    "no number": (room(["a"], version="VERSION").replace(b'"VERSION"', b"NaN"), "NaN is no number"),
+    "another version": (room(["a"], version=2), "its version is not 1"),
+    "another migration": (room(["a"], migration={}), "its migration is no object"),
+    "a key of somebody else": (room(["a"], more=1), "alone"),
+    "no list": (room([], entries={}), "its entries are no list"),
+    "no id": (room([], entries=[GOOD, {"text": "a"}]), "entry 2, in line 8, is no object of an id"),
+    "an empty text": (room([" "]), "entry 1, in line 4, has no text"),
+    "a long text": (room(["a" * 2_001]), "entry 1, in line 4, has 2,001 characters"),
+    "many entries": (room([str(number) for number in range(501)]), "it has 501 entries"),
+    "too large": (room(["a"]) + b" " * (2 << 20), "bytes, and may have 1,048,576"),
+    "half of it": (room(["a", "b"])[:-20], "line 12 column 18"),
+    "something behind it": (room(["a"]) + b"x", "line 11 column 1"),
+    "no text": (b"\xff\xfe", "position 0"),
+    "a list": (b"[]", "it is no object of version, entries"),
+    "very deep": (b"[" * 100_000, "it is too deep"),
+    "nothing": (b"", "line 1 column 1"),
 }
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_its_program_refuses_has_no_entries_and_gets_none(kind: str) -> None:
-    file = opened(REFUSED[kind])
-    assert (file.entries, len(file.notes)) == ((), 1)
-    with pytest.raises(RefusedError, match="Qwen Code reads at most"):
+def test_what_its_program_refuses_has_no_entries_and_gets_none_and_it_says_where(kind: str) -> None:
+    data, where = REFUSED[kind]
+    file = opened(data)
+    assert file.entries == ()
+    [note] = file.notes
+    with pytest.raises(RefusedError) as refused:
         change.add(file, b"One more.")
+    for said in (note, str(refused.value)):
+        assert "CHANNEL.json" in said
+        assert where in said
 
 
 def test_a_text_that_it_would_refuse_is_not_written() -> None:
