@@ -25,7 +25,7 @@ from memtui.config.started import read_peer
 from memtui.daemon import sockets
 from memtui.daemon.routes import Gate, Routes, unknown
 from memtui.daemon.served import Served
-from memtui.engine.access import Access
+from memtui.engine.look.roots import Access
 from memtui.errors import RefusedError, UsageError
 from memtui.loopback import Guard, open_port
 from memtui.wire.doors import LiveSettings, door_access

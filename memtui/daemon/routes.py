@@ -24,8 +24,8 @@ from memtui.daemon import bodies
 from memtui.daemon.bodies import RequestError
 from memtui.daemon.events import position_of
 from memtui.daemon.served import Served
-from memtui.engine.access import Access
 from memtui.engine.ledger.tasks import BACKGROUND_MOST, WAITING_MOST
+from memtui.engine.look.roots import Access
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, Task
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.feature import load

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping
 from memtui.config.settings import Settings
 from memtui.daemon.bodies import RequestError
 from memtui.daemon.events import Feed
-from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.disk import faults
+from memtui.engine.look.roots import READ_WRITE, Access
 from memtui.engine.policy import ROOM
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.tasks.lanes import BEGIN_S, begin_due, refuse_off, work_off, works

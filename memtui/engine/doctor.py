@@ -6,14 +6,13 @@ It is apart so that only a command that uses it loads it.
 import os
 import time
 
-from memtui.engine.changes.rules import EnginePart, Rules
 from memtui.engine.disk import fsio, unsaved
-from memtui.engine.events import Events
 from memtui.engine.find import index
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.catalog import Library
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Finding, RootStatus
+from memtui.engine.part import EnginePart, Events, Rules
 from memtui.errors import BusyError, MemtuiError
 
 _OLDEST_SANE = 1_700_000_000

@@ -10,13 +10,11 @@ import os
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from memtui.engine.changes.rules import EnginePart, Rules
 from memtui.engine.disk import fsio, paths
-from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.roots import Roots, anywhere
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict, Root
-from memtui.engine.save.jobs import made_again
+from memtui.engine.part import EnginePart, Events, Rules, made_again
 from memtui.errors import BusyError, NotFoundError, StorageError
 
 if TYPE_CHECKING:

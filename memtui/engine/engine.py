@@ -5,19 +5,16 @@ Reading one memory must not cost what changing it does: a command that only read
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from operator import attrgetter
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.approval import Approver
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.state_file import KeptPlaces
-from memtui.engine.events import Events
-from memtui.engine.look.roots import Roots
+from memtui.engine.look.roots import READ_WRITE, Access, Roots
 from memtui.engine.model import (
     Actor,
     Address,
@@ -32,6 +29,7 @@ from memtui.engine.model import (
     Snapshot,
     Unchanged,
 )
+from memtui.engine.part import Events
 from memtui.errors import MemtuiError
 
 if TYPE_CHECKING:
@@ -41,7 +39,6 @@ if TYPE_CHECKING:
     from memtui.engine.changes.marks import Marks, Pins
     from memtui.engine.changes.memories import Memories
     from memtui.engine.changes.redaction import Redaction
-    from memtui.engine.changes.rules import Rules
     from memtui.engine.changes.together import Together
     from memtui.engine.changes.undo import Undo
     from memtui.engine.doctor import Doctor
@@ -62,16 +59,12 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.votes import VoteTable
     from memtui.engine.look.catalog import Catalog, Library
     from memtui.engine.look.row_cache import Remembered
+    from memtui.engine.part import Rules
     from memtui.engine.save.commit import Displaced, LateWrites, Site
     from memtui.engine.watch.watch import Watcher
 
 SETTLED_MS = 2_000
 """A file whose last change is older than this is not being written any more."""
-
-
-def now_ms() -> int:
-    """Milliseconds since the epoch."""
-    return time.time_ns() // 1_000_000
 
 
 class Engine:
@@ -134,7 +127,7 @@ class Engine:
             on_waiting=self._waiting,
         )
         """The folders with memories, and how a text names a memory in them."""
-        self.pace = self.roots.pace
+        self.pace = self.events.pace
         """How far a change of many memories is that runs in this process."""
 
     @classmethod
@@ -143,7 +136,7 @@ class Engine:
         roots: Iterable[Root],
         *,
         state_dir: str,
-        clock: Callable[[], int] = now_ms,
+        clock: Callable[[], int] = fsio.now_ms,
         retention: Retention = Retention(),  # noqa: B008
         read_only: bool = False,
         lock_wait: float = 5.0,
@@ -375,7 +368,7 @@ class Engine:
 
     @cached_property
     def _shared(self) -> tuple[Roots, Ledger, Rules, Events]:
-        from memtui.engine.changes.rules import Rules
+        from memtui.engine.part import Rules
 
         return self.roots, self._ledger, Rules(self.roots, self._approver), self.events
 

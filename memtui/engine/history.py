@@ -10,11 +10,10 @@ from hashlib import sha256
 
 from memtui.diff.hunks import byte_lines
 from memtui.engine.approval import Approver
-from memtui.engine.changes.rules import EnginePart
 from memtui.engine.disk import paths
 from memtui.engine.look.roots import anywhere
 from memtui.engine.model import OUTSIDE, Actor, Address, AuditRecord, Operation, Version
-from memtui.engine.save.jobs import made_again
+from memtui.engine.part import EnginePart, made_again
 from memtui.errors import MemtuiError, NotFoundError, StorageError
 
 OPERATIONS = ("created", "modified", "deleted", "renamed", "restored")

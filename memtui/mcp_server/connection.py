@@ -12,7 +12,7 @@ from memtui import __version__
 from memtui.config.settings import Settings, Value
 from memtui.config.surroundings import Surroundings, project_at
 from memtui.engine import Engine
-from memtui.engine.access import Access
+from memtui.engine.look.roots import Access
 from memtui.engine.model import Actor, is_reserved
 from memtui.safe_text import visible
 from memtui.wire.doors import LiveDoor

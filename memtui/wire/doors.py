@@ -11,9 +11,8 @@ from collections.abc import Callable
 from memtui.agents.table import canonical
 from memtui.config.read import SCOPES
 from memtui.config.settings import Settings, Value
-from memtui.engine import Engine
-from memtui.engine.access import LEVELS, Access
-from memtui.engine.engine import now_ms
+from memtui.engine import Engine, now_ms
+from memtui.engine.look.roots import LEVELS, Access
 from memtui.errors import CODES, MemtuiError, RefusedError, UsageError
 from memtui.wire.session import Options, Session, open_session
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from memtui.config.settings import Settings
 from memtui.engine import Engine
-from memtui.engine.access import Access
+from memtui.engine.look.roots import Access
 from memtui.engine.model import Actor, Retention
 from memtui.errors import CODES, MemtuiError, RefusedError
 from memtui.memory_tool.sdk import SdkTool, memory_root

@@ -15,8 +15,8 @@ from memtui.config.settings import Settings
 from memtui.config.started import Program, Started, read_started
 from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.engine import Engine
-from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.approval import Approver
+from memtui.engine.look.roots import READ_WRITE, Access
 from memtui.engine.model import Actor, Retention, Root
 from memtui.engine.policy import ROOM
 from memtui.errors import UsageError

@@ -463,15 +463,15 @@ class Bridge:
     def _tell_progress(self) -> None:
         """Say now and then how far a change of many memories is."""
         now = time.monotonic()
-        if now - self._told_at >= TOLD_EVERY and (words := self.underway):
+        if now - self._told_at >= TOLD_EVERY and not self._engine.pace.free.is_set():
             self._told_at = now
-            self._post(self._screen, Progressed(words))
+            self._post(self._screen, Progressed(self.underway))
 
     def _on_health(self, health: Health) -> None:
         self._post(self._screen, HealthChanged(health))
 
     def _send_pending(self) -> None:
-        self._engine.pace.make_way(MAKE_WAY)
+        self._engine.pace.free.wait(MAKE_WAY)
         with self._lock:
             addresses, everything, rows = self._pending, self._everything, self._carried
             self._pending, self._everything, self._queued, self._carried = set(), False, False, {}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine import Engine
-from memtui.engine.engine import now_ms
+from memtui.engine import Engine, now_ms
 from memtui.engine.model import Actor, AuditRecord
 from memtui.errors import NotFoundError, RefusedError
 from tests.engine.settling import settle

@@ -4,8 +4,8 @@ import threading
 import time
 from collections.abc import Callable
 
-from memtui.engine.events import Pace
 from memtui.engine.model import Change, Changes, Health
+from memtui.engine.part import Pace
 from memtui.engine.watch.hints import Opener, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld
@@ -64,10 +64,13 @@ class Watching:
         """Start the watch and wait for its first scan."""
         self.world = world
         self.heard = Listener()
-        if pace is not None:
-            world.reconciler.pace = pace
         self.watch = Watch(
-            world.reconciler, str(world.state), self.heard.on_changes, self.heard.on_health, source=source
+            world.reconciler,
+            str(world.state),
+            self.heard.on_changes,
+            self.heard.on_health,
+            pace=pace or Pace(),
+            source=source,
         )
 
     def idle(self) -> None:

@@ -11,8 +11,7 @@ import zlib
 from collections import Counter
 from pathlib import Path
 
-from memtui.engine import Engine
-from memtui.engine.engine import now_ms
+from memtui.engine import Engine, now_ms
 from memtui.engine.ledger.creation import is_sound
 from memtui.engine.model import Address, Draft, OpenConflict, Wanted, Write
 from tests.faults.report import Result, Tally

@@ -16,8 +16,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from memtui.engine import Engine
-from memtui.engine.engine import now_ms
+from memtui.engine import Engine, now_ms
 from memtui.engine.model import Actor
 from memtui.engine.observation import STATES
 from memtui.errors import BusyError, MemtuiError, RefusedError

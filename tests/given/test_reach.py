@@ -3,7 +3,7 @@
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.access import Access
+from memtui.engine.look.roots import Access
 from memtui.engine.model import Actor, Address
 from memtui.given import reach
 from tests.given.world import World

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from memtui.engine import Engine
-from memtui.engine.access import READ_WRITE, Access
+from memtui.engine.look.roots import READ_WRITE, Access
 from memtui.engine.model import Actor, Address, Root
 
 AGENT = Actor("mcp:tester")

@@ -75,7 +75,7 @@ OWNERS = {
         "time is passed in; only now_ms() takes it",
         rules.clock_reads,
         (),
-        {("memtui/engine/engine.py", "time.time_ns"): "now_ms(), what is passed in unless a test says otherwise"},
+        {("memtui/engine/disk/fsio.py", "time.time_ns"): "now_ms(), what is passed in unless a test says otherwise"},
     ),
     "textual": Owner(
         "only memtui/ui/textual_private.py uses a private part of Textual",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.access import READ_WRITE, Access
+from memtui.engine.look.roots import READ_WRITE, Access
 from memtui.engine.model import Actor, Policy, Root
 from memtui.memory_tool.call import Result
 from memtui.memory_tool.scoped import ScopedTool

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.access import OFF, PLAN, READ_ONLY, READ_WRITE, Access
+from memtui.engine.look.roots import OFF, PLAN, READ_ONLY, READ_WRITE, Access
 from memtui.memory_tool.answers import Rights, places, rights
 from tests.memory_tool.conftest import open_tool
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.access import OFF, PLAN, READ_ONLY, Access
+from memtui.engine.look.roots import OFF, PLAN, READ_ONLY, Access
 from memtui.engine.model import Address
 from memtui.errors import CODES, BusyError, MemtuiError, RefusedError, StorageError
 from memtui.memory_tool import answers, scoped

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.access import READ_ONLY
+from memtui.engine.look.roots import READ_ONLY
 from memtui.engine.model import Address
 from memtui.memory_tool.sdk import SdkTool, memory_root
 from tests.faults.injector import failing, hooked, meddling, plain

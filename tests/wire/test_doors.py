@@ -12,7 +12,7 @@ from memtui.config.directories import Directories
 from memtui.config.read import load_settings, read_environment
 from memtui.config.settings import AccessRule, Settings
 from memtui.engine import Engine
-from memtui.engine.access import LEVELS, Access
+from memtui.engine.look.roots import LEVELS, Access
 from memtui.engine.model import SCOPES, Actor, Address, Root
 from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
 from memtui.wire.doors import LiveDoor, LiveSettings, door_access, open_door

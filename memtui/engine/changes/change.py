@@ -4,9 +4,10 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from hashlib import sha256
 
-from memtui.engine.changes.rules import EnginePart, encode, mode, too_big
 from memtui.engine.disk import fsio, handles, paths
+from memtui.engine.disk.handles import StillWritten
 from memtui.engine.ledger import MOVED
+from memtui.engine.ledger.audit import Txn
 from memtui.engine.model import (
     Actor,
     Address,
@@ -20,19 +21,9 @@ from memtui.engine.model import (
     Saved,
     Unchanged,
 )
+from memtui.engine.part import EnginePart, batched, calmly, encode, in_batches, made_again, mode, too_big, transaction
 from memtui.engine.save import files
-from memtui.engine.save.commit import Siblings, Site, StillWritten, TargetFolder
-from memtui.engine.save.jobs import (
-    CARRIED,
-    NEWS_STAYS,
-    Job,
-    Txn,
-    batched,
-    calmly,
-    in_batches,
-    made_again,
-    transaction,
-)
+from memtui.engine.save.commit import CARRIED, NEWS_STAYS, Job, Siblings, Site, TargetFolder
 from memtui.engine.save.merge_note import merge_note
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 
@@ -258,7 +249,7 @@ class Changer(EnginePart):
             )
             return {address: _outcome(address, result) for address, result in found.items()}
 
-        outcomes = in_batches(self._roots.pace, batched(chosen, _folder), some, one, failed)
+        outcomes = in_batches(self._events.pace, batched(chosen, _folder), some, one, failed)
         return Done(str(txn.id), "delete", outcomes, label_of("delete", chosen))
 
     @made_again
@@ -300,7 +291,7 @@ class Changer(EnginePart):
         # Where one takes the name that another has or had, the order counts: they are done one after another.
         chained = not targets.keys().isdisjoint(targets.values())
         batches = batched(targets, lambda old: old if chained else (_folder(old), _folder(targets[old])))
-        return Done(str(txn.id), "rename", in_batches(self._roots.pace, batches, some, one, failed), label)
+        return Done(str(txn.id), "rename", in_batches(self._events.pace, batches, some, one, failed), label)
 
     def _move_some(
         self, wanted: Mapping[Address, Address], expected: str | None, job: Job, siblings: Siblings

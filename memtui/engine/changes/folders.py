@@ -11,16 +11,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from memtui.engine.changes.rules import Rules
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.folder_listing import FolderItems, look
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry
+from memtui.engine.part import Rules, batched, calmly, made_again, transaction
 from memtui.engine.save import files
-from memtui.engine.save.commit import Site
-from memtui.engine.save.jobs import Job, batched, calmly, made_again, transaction
+from memtui.engine.save.commit import Job, Site
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 
 MAX_FILES = 20_000

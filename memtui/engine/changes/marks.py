@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.approval import Approver
 from memtui.engine.changes.change import failed, label_of
-from memtui.engine.changes.rules import EnginePart, Rules
 from memtui.engine.disk import paths
-from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger, Record
 from memtui.engine.look.catalog import Library
 from memtui.engine.look.roots import Roots
@@ -31,8 +29,8 @@ from memtui.engine.model import (
     Usage,
     is_person,
 )
+from memtui.engine.part import EnginePart, Events, Rules, each, joined, made_again, transaction
 from memtui.engine.proposal import NEVER, Proposal
-from memtui.engine.save.jobs import each, joined, made_again, transaction
 from memtui.errors import MemtuiError
 
 if TYPE_CHECKING:
@@ -318,7 +316,7 @@ class Pins(EnginePart):
                     self._ledger.audit.pin(txn.id, uid, address.path, actor=actor.name, pinned=pinned)
                 return Outcome(address, None)
 
-            outcomes = each(self._roots.pace, chosen, one, failed)
+            outcomes = each(self._events.pace, chosen, one, failed)
         self._events.touched(outcome.address for outcome in outcomes)
         return Done(str(txn.id), operation, outcomes, label_of(operation, chosen))
 

@@ -10,13 +10,14 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtui.engine.changes.change import Changer
-from memtui.engine.changes.rules import mode, too_big
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.paths import Selection
+from memtui.engine.ledger.audit import Txn
 from memtui.engine.look.folder_listing import below, kind_of, selected
 from memtui.engine.model import Actor, Address, Change, Done, Outcome, Saved, Unchanged
+from memtui.engine.part import each, made_again, mode, too_big, transaction
 from memtui.engine.save import files
-from memtui.engine.save.jobs import CARRIED, Job, Txn, each, made_again, transaction
+from memtui.engine.save.commit import CARRIED, Job
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 
 
@@ -128,7 +129,7 @@ class Memories(Changer):
         label = f"copy {what}"
         txn = transaction(self._ledger, "create", actor, label)
         outcomes = each(
-            self._roots.pace,
+            self._events.pace,
             chosen,
             lambda pair: self._copy(*pair, txn, actor),
             lambda pair, error: Outcome(pair[0], None, error, pair[1]),

@@ -8,10 +8,9 @@ import hmac
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 
-from memtui.engine.changes.rules import EnginePart
 from memtui.engine.ledger.mutes import Mute
 from memtui.engine.model import Address
-from memtui.engine.save.jobs import made_again
+from memtui.engine.part import EnginePart, made_again
 from memtui.errors import NotFoundError, UsageError
 
 

@@ -6,12 +6,11 @@ It is apart so that only what decides about observations loads it. Nothing of a 
 from collections.abc import Sequence
 from contextlib import suppress
 
-from memtui.engine.changes.rules import EnginePart
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import WholeFile
 from memtui.engine.model import Actor, Address
 from memtui.engine.observation import OBSERVED, ObservationMark
-from memtui.engine.save.jobs import made_again, transaction
+from memtui.engine.part import EnginePart, made_again, transaction
 from memtui.errors import MemtuiError
 
 

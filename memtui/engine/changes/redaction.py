@@ -10,14 +10,13 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from hashlib import sha256
 
-from memtui.engine.changes.rules import EnginePart
 from memtui.engine.disk import fsio, handles, paths, state_file, unsaved
 from memtui.engine.find import index
 from memtui.engine.ledger.erasure import Keeper, Quotes
 from memtui.engine.look import row_cache
 from memtui.engine.model import Actor, Address, Unerased, Version
 from memtui.engine.observation import REDACTED, ObservationMark
-from memtui.engine.save.jobs import made_again, transaction
+from memtui.engine.part import EnginePart, made_again, transaction
 from memtui.errors import NotFoundError, RefusedError, UsageError
 
 _COPIES = 4 * 1_048_576

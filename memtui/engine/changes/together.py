@@ -12,11 +12,11 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.engine.changes.marks import is_unseen
-from memtui.engine.changes.rules import EnginePart, Rules, encode, mode
 from memtui.engine.changes.undo import Undo
 from memtui.engine.disk import fsio, handles, paths
-from memtui.engine.events import Events
+from memtui.engine.disk.handles import StillWritten
 from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.audit import Txn
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import (
     Actor,
@@ -34,9 +34,9 @@ from memtui.engine.model import (
     Write,
     is_person,
 )
+from memtui.engine.part import EnginePart, Events, Rules, calmly, encode, joined, made_again, mode, transaction
 from memtui.engine.save import files, recovery
-from memtui.engine.save.commit import Site, StillWritten
-from memtui.engine.save.jobs import CARRIED, NEWS_STAYS, Job, Txn, calmly, joined, made_again, transaction
+from memtui.engine.save.commit import CARRIED, NEWS_STAYS, Job, Site
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 
 

@@ -9,10 +9,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from memtui.engine.changes.change import Changer
-from memtui.engine.changes.rules import EnginePart, Rules, mode
 from memtui.engine.disk import fsio, handles, paths
-from memtui.engine.events import Events
 from memtui.engine.ledger import AuditStep, Ledger, UndoTransaction
+from memtui.engine.ledger.audit import Txn
 from memtui.engine.look.roots import Roots, unmake
 from memtui.engine.model import (
     Actor,
@@ -29,9 +28,9 @@ from memtui.engine.model import (
     is_person,
 )
 from memtui.engine.observation import OBSERVED
+from memtui.engine.part import EnginePart, Events, Rules, calmly, each, made_again, mode, transaction
 from memtui.engine.save import files
-from memtui.engine.save.commit import Siblings, Site
-from memtui.engine.save.jobs import NEWS_STAYS, Job, Txn, calmly, each, made_again, transaction
+from memtui.engine.save.commit import NEWS_STAYS, Job, Siblings, Site
 from memtui.engine.save.merge_note import MergeDrafts, repeated
 from memtui.errors import BusyError, ConflictError, MemtuiError, MendedError, NotFoundError, StorageError
 
@@ -210,7 +209,7 @@ class Undo(EnginePart):
         waits = also = ""
         paired = _paired(steps)
         job = Job(txn, actor, "restored", siblings=Siblings())
-        with self._roots.pace.many(len(paired)) as progress:
+        with self._events.pace.many(len(paired)) as progress:
             for step, moved_from in reversed(paired):
                 address = self._roots.rightful(Address(names[step.uid], step.path))
                 try:
@@ -428,7 +427,7 @@ class Undo(EnginePart):
         label = label or f"take back what others did to {what}"
         txn = transaction(self._ledger, "restore", actor, label, cause=cause)
         outcomes = each(
-            self._roots.pace,
+            self._events.pace,
             chosen,
             lambda change: self._take_one_back(change, txn, actor, (parts or {}).get(change.address)),
             lambda change, error: Outcome(change.address, None, error),
@@ -547,7 +546,7 @@ class Trash(EnginePart):
         label = f"restore {what}"
         txn = transaction(self._ledger, "restore", actor, label)
         outcomes = each(
-            self._roots.pace,
+            self._events.pace,
             chosen,
             lambda one: self._one(one, txn, actor),
             lambda one, error: Outcome(one.address, None, error, one.to),

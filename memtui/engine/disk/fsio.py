@@ -12,6 +12,7 @@ import os
 import stat
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -560,3 +561,13 @@ def _openat2(root: int, path: str) -> int:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number), path)
     return handle
+
+
+def now_ms() -> int:
+    """Milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+def monotonic_ms() -> int:
+    """Milliseconds that only move forward."""
+    return time.monotonic_ns() // 1_000_000

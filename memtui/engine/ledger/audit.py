@@ -1,13 +1,15 @@
 """Transactions and their audit records: what was meant, how it ended, what undo takes back next."""
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from memtui.engine.approval import Approver
 from memtui.engine.ledger.database import Database, checked
 from memtui.engine.ledger.memories import PinTable
+from memtui.engine.ledger.roots import TRUST
 from memtui.engine.ledger.versions import RECORDED
+from memtui.engine.model import LOCAL
 
 MOVED = "moved to another root"
 """The audit's note of a deletion that ended a move, so that the memory is not in the trash."""
@@ -28,6 +30,28 @@ class OpenIntent(NamedTuple):
     after: str | None
     temp: str | None
     note: str = ""
+
+
+class Txn:
+    """A transaction that is written to the ledger together with its first record, so that nothing is logged in vain."""
+
+    __slots__ = ("_id",)
+
+    def __init__(self, begin: Callable[[], int] | int) -> None:
+        """Take what begins it, called once, when its number is first needed; or the number of one that is begun."""
+        self._id = begin
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was recorded in it."""
+        return isinstance(self._id, int)
+
+    @property
+    def id(self) -> int:
+        """Its number."""
+        if not isinstance(self._id, int):
+            self._id = self._id()
+        return self._id
 
 
 class AuditTable:
@@ -180,7 +204,16 @@ class AuditTable:
             seqs.discard(seq)
 
     def conclude(
-        self, seq: int, txn: int, uid: int, path: str, sha: str | None, *, actor: str, seen: bool | None
+        self,
+        seq: int,
+        txn: int,
+        uid: int,
+        path: str,
+        sha: str | None,
+        *,
+        actor: str,
+        seen: bool | None,
+        local: bool = False,
     ) -> None:
         """End an intent as done and remember what is under the name now; see `end`.
 
@@ -193,9 +226,12 @@ class AuditTable:
             actor: who did it.
             seen: whether that is the user, so that it is no news. None: it is the user, and what others did before
                 stays news, with their name and time.
+            local: whether the text was written here, so that it is trusted; see `roots.py`.
         """
         key = bytes.fromhex(sha) if sha else None
         with self._database.transaction(durable=False) as db:
+            if local:
+                db.execute(TRUST, (uid, key, LOCAL))
             db.execute("UPDATE audit SET state = 'done', temp = NULL WHERE seq = ?", (seq,))
             db.execute("UPDATE txns SET effective = 1 WHERE id = ? AND NOT effective", (txn,))
             db.execute(

@@ -209,7 +209,7 @@ class Database:
             StorageError: `E_STORE_DAMAGED`, when a cell is something else.
         """
         with self.guard, ERRORS:
-            if self.waiting and not self._within():
+            if self.waiting.uses and not self._within():
                 self.settle()
             found: list[Row] = self._retry(lambda: list(self.connection().execute(sql, values)))
         _require(found, kinds)
@@ -264,10 +264,11 @@ class Database:
 
     def _begin(self, durable: bool) -> tuple[apsw.Connection, list[Use]]:
         database = self._begun(durable)
-        uses = self.waiting.take()
+        uses = self.waiting.take() if self.waiting.uses else []
         try:
             self._note_day(database)
-            write(database, uses)
+            if uses:
+                write(database, uses)
         except BaseException as error:  # noqa: BLE001 - `_end` raises it again
             self._end(database, uses, error)
         return database, uses
@@ -318,7 +319,7 @@ class Database:
     def settle(self) -> None:
         """Write the uses that wait; those that cannot be written now go on waiting."""
         with contextlib.suppress(StorageError, BusyError), self.guard:
-            if self.waiting:
+            if self.waiting.uses:
                 with self.transaction(durable=False):
                     pass
 

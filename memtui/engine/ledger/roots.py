@@ -13,7 +13,7 @@ from typing import NamedTuple
 from memtui.engine.disk.git import Repository
 from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.usage import join, leave
-from memtui.engine.model import LOCAL, REVIEWED, Root
+from memtui.engine.model import REVIEWED, Root
 from memtui.errors import BusyError, StorageError
 
 
@@ -228,11 +228,6 @@ class ReviewTable:
         self._database = database
         self._repositories = repositories
 
-    def write_local(self, uid: int, sha: str) -> None:
-        """Remember that a text was written here. Call inside a transaction."""
-        with self._database.transaction() as db:
-            db.execute(_TRUST, (uid, bytes.fromhex(sha), LOCAL))
-
     def review(self, versions: Iterable[tuple[int, str, str]], *, actor: str, note: str = "") -> int:
         """Remember which texts a person reviewed, each with an audit record of its own.
 
@@ -248,7 +243,7 @@ class ReviewTable:
         with self._database.transaction() as db:
             for uid, path, sha in versions:
                 key = bytes.fromhex(sha)
-                if next(iter(db.execute(f"{_TRUST} RETURNING id", (uid, key, REVIEWED))), None) is None:
+                if next(iter(db.execute(f"{TRUST} RETURNING id", (uid, key, REVIEWED))), None) is None:
                     continue
                 db.execute(
                     "INSERT INTO audit (root, path, actor, operation, before, after, at, state, note)"
@@ -302,7 +297,7 @@ class ReviewTable:
         return found is not None
 
 
-_TRUST = "INSERT OR IGNORE INTO trusted (root, sha, state) VALUES (?, ?, ?)"
+TRUST = "INSERT OR IGNORE INTO trusted (root, sha, state) VALUES (?, ?, ?)"
 _FAMILY = (
     "SELECT r.id AS root, r.id = ?1 OR r.repository IS ?2 AS own FROM roots r WHERE r.id = ?1 OR r.repository = ?2"
     " OR r.repository IN (SELECT k.id FROM repositories p JOIN repositories k ON k.lineage = p.lineage WHERE p.id = ?2)"

@@ -245,21 +245,17 @@ class WaitingUses:
         """Take what writes everything that waits, called on a thread of its own, and the owner's lock."""
         self._write = write
         self._guard = guard
-        self._uses: list[Use] = []
+        self.uses: list[Use] = []
         self.uids: dict[str, int] = {}
         """Ids of roots, by name, as long as what waits goes to the same file: finding one out is dear."""
         self._thread: threading.Thread | None = None
         self._busy = False
         """Whether somebody took uses since the thread last looked."""
 
-    def __bool__(self) -> bool:
-        """Whether any waits."""
-        return bool(self._uses)
-
     def add(self, use: Use) -> None:
         """Let a use wait."""
-        del self._uses[: max(0, len(self._uses) + 1 - MOST)]
-        self._uses.append(use)
+        del self.uses[: max(0, len(self.uses) + 1 - MOST)]
+        self.uses.append(use)
         if self._thread is None:
             # One that stays while there are uses: starting another for each would cost more than writing it.
             self._thread = threading.Thread(target=self._run, name="memtui-uses", daemon=True)
@@ -267,14 +263,14 @@ class WaitingUses:
 
     def take(self) -> list[Use]:
         """Give what waits to whoever writes it."""
-        taken, self._uses = self._uses, []
+        taken, self.uses = self.uses, []
         self.uids.clear()
         self._busy = self._busy or bool(taken)
         return taken
 
     def give_back(self, uses: list[Use]) -> None:
         """Let uses wait again that were not written after all."""
-        later, self._uses = self._uses, []
+        later, self.uses = self.uses, []
         for use in (*uses, *later):
             self.add(use)
 
@@ -283,7 +279,7 @@ class WaitingUses:
             time.sleep(DELAY)
             self._write()
             with self._guard:
-                if not self._uses and not self._busy:
+                if not self.uses and not self._busy:
                     self._thread = None
                     return
                 self._busy = False

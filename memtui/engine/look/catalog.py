@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import threading
-import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 
 from memtui.engine.disk import fsio, paths
@@ -105,7 +104,7 @@ class Catalog:
         self._ledger = ledger
         self._state_dir = ledger.directory
         self._clock = ledger.clock
-        self._ticks = ticks or monotonic_ms
+        self._ticks = ticks or fsio.monotonic_ms
         self._guard = threading.Lock()
         self._shelves: dict[str, RootRows] = {}
         self._orders = itertools.count(1)
@@ -456,7 +455,7 @@ def _row(shelf: RootRows, entry: ScannedFile, before: Memory | None, now: int) -
         usage = texts[sha] if sha in texts else texts.get(None)
     marks: tuple[object, ...] = (False, 0, 0.0, None, None)
     if usage is not None:
-        heat = usage.heat_now(shelf.heat_at)
+        heat = usage.heat_now(shelf.heat_at) if usage.heat else 0.0
         marks = (usage.pinned, usage.uses, heat, usage.last_used_at, usage.last_written_at)
     if record is None or not (record.versions or record.sha256):
         # Nothing recorded: news only where the root's content was recorded before.
@@ -472,11 +471,6 @@ def _row(shelf: RootRows, entry: ScannedFile, before: Memory | None, now: int) -
         Memory,
         (address, root.scope, root.agent, key.size, modified_at, sha, description, *marks, problems, False, trust),
     )
-
-
-def monotonic_ms() -> int:
-    """The system's monotonic clock in milliseconds."""
-    return time.monotonic_ns() // 1_000_000
 
 
 class Library:

@@ -9,8 +9,9 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 
+from memtui.engine.disk import fsio
 from memtui.engine.ledger import Ledger
-from memtui.engine.look.catalog import Catalog, monotonic_ms
+from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.detect import QUIET_MS, ChangeDetector
 from memtui.engine.look.root_pass import NOWHERE, Gathered, Glance, RootPass, RootState, Tools
 from memtui.engine.look.roots import OpenRoot, Roots
@@ -33,7 +34,7 @@ class Reconciler:
         ledger: Ledger,
         catalog: Catalog,
         *,
-        ticks: Callable[[], int] = monotonic_ms,
+        ticks: Callable[[], int] = fsio.monotonic_ms,
         wait: Callable[[float], object] | None = None,
     ) -> None:
         """Take what it works with; nothing is looked at yet.
@@ -48,8 +49,8 @@ class Reconciler:
         self._roots = roots
         self._catalog = catalog
         self._tools = Tools(roots, ledger, catalog, ledger.clock, ticks)
-        self.clock, self.ticks, self.pace = ledger.clock, ticks, roots.pace
-        """Milliseconds since the epoch, milliseconds that only move forward, and changes of many memories that run."""
+        self.clock, self.ticks = ledger.clock, ticks
+        """Milliseconds since the epoch, and milliseconds that only move forward."""
         self._wait = wait or threading.Event().wait
         self._guard = threading.RLock()
         self._states: dict[str, RootState] = {}

@@ -1,18 +1,22 @@
-"""The roots of one engine: their open folders, ledger ids and locks, and how a text names a memory in them."""
+"""The roots of one engine: their open folders, ledger ids and locks, and how a text names a memory in them.
+
+What a client may change is a level for each scope, given when the engine is opened, so that it is checked where
+memories are changed, and not in a prompt or in each front.
+"""
 
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from memtui.engine.access import READ_WRITE, Access
 from memtui.engine.disk import fsio, git, handles, paths
-from memtui.engine.disk.handles import RootHandle
-from memtui.engine.events import Pace
+from memtui.engine.disk.handles import Handles, RootHandle
 from memtui.engine.model import Actor, Address, AuditRecord, Problem, Root
-from memtui.errors import MemtuiError, NotFoundError, UsageError
+from memtui.engine.policy import ROOM
+from memtui.errors import MemtuiError, NotFoundError, RefusedError, UsageError
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -24,54 +28,60 @@ if TYPE_CHECKING:
 
     Entry = TypeVar("Entry", AuditRecord, Draft, TrashEntry)
 
-MOST = 100
-"""Folders kept open at least; systems give a process 256 or 1,024 open files where nobody asked for more."""
-SHARE = 4
-"""With more roots than that, a process keeps this part of the files it may have open for them."""
+LEVELS = ("rw", "plan", "ro", "off")
+"""Read and write; write all but what lies in a checkout; read; neither."""
 
 
-class Handles:
-    """The open folders of roots, at most so many at a time: one for each of thousands is more than a process gets.
+class Access(NamedTuple):
+    """What one client may do."""
 
-    A folder that gives way is closed when the last who reads through it is done, and opened again when it is needed
-    next. Not for several threads without a guard.
-    """
+    label: str
+    """One of `LEVELS`; or any other word, which then reads only, with levels of its own for some scopes."""
+    scopes: tuple[tuple[str, str], ...] = ()
+    """Pairs of a scope and its level, for scopes in which it is not the label."""
+    room: str = ""
+    """The folder of the one chat whose memory it may see; `*`: of all, as a person may."""
 
-    def __init__(self, most: int | None = None) -> None:
-        """Keep at most so many; None: what the system allows."""
-        self._fixed = most
-        self._most = MOST if most is None else most
-        self._open: dict[str, RootHandle] = {}
+    def level(self, root: Root) -> str:
+        """The level for a root: one of `LEVELS`."""
+        if root.kind == ROOM and self.room not in ("*", root.path):
+            return "off"
+        level = dict(self.scopes).get(root.scope, self.label)
+        return level if level in LEVELS else "ro"
 
-    def get(self, root_id: str) -> RootHandle | None:
-        """The open folder of a root, used just now; None when it is not open."""
-        handle = self._open.pop(root_id, None)
-        if handle is not None:
-            self._open[root_id] = handle
-        return handle
+    def allows(self, root: Root) -> bool:
+        """Whether memories of this root may be changed."""
+        level = self.level(root)
+        return level == "rw" or (level == "plan" and not _in_checkout(root))
 
-    def put(self, root_id: str, handle: RootHandle) -> RootHandle:
-        """Keep an open folder, and let go of the one used longest ago when there are too many."""
-        self._open.pop(root_id, None)
-        self._open[root_id] = handle
-        if len(self._open) > self._most and len(self._open) > self._allowed():
-            del self._open[next(iter(self._open))]
-        return handle
+    def shows(self, root: Root) -> bool:
+        """Whether memories of this root may be read."""
+        return self.level(root) != "off"
 
-    def _allowed(self) -> int:
-        """Ask the system, now that it matters."""
-        if self._fixed is None:
-            import resource
+    def require(self, root: Root) -> None:
+        """Refuse a change that is not allowed.
 
-            soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
-            self._most = max(MOST, soft // SHARE if soft != resource.RLIM_INFINITY else 10 * MOST)
-        return self._most
+        Raises:
+            RefusedError: `E_ACCESS`.
+        """
+        if not self.allows(root):
+            raise RefusedError(
+                f"{root.id} may only be read here: this client has the access {self.level(root)!r}.",
+                code="E_ACCESS",
+                hint="The user can allow it, in the table [access] of config.toml or with --access.",
+                details={"access": self.level(root), "root": root.id},
+            )
 
-    def close(self) -> None:
-        """Close every folder."""
-        for handle in self._open.values():
-            handle.close()
-        self._open.clear()
+
+def _in_checkout(root: Root) -> bool:
+    """Whether a root lies in a checkout, by what is on disk: memtui's own folder may have been put into one."""
+    return root.in_checkout or (root.path != "" and git.checkout_of(root.path) is not None)
+
+
+READ_WRITE = Access("rw", room="*")
+PLAN = Access("plan")
+READ_ONLY = Access("ro")
+OFF = Access("off")
 
 
 class Elsewhere(Protocol):
@@ -129,13 +139,11 @@ class Roots:
             on_recovered: told of a root and how many interrupted changes were tidied up in it.
             on_waiting: told whom a change waits for, when that takes long enough to wonder.
         """
-        self._ledger = ledger
+        self._open_ledger = ledger
         self._site = site
         self._wait = wait
         self.access = access
         self.read_only = read_only
-        self.pace = Pace()
-        """Changes of many memories that run now."""
         self._on_recovered = on_recovered
         self._on_waiting = on_waiting
         self._guard = threading.RLock()
@@ -151,6 +159,10 @@ class Roots:
         self.elsewhere: dict[str, Elsewhere] = {}
         """Roots of other machines by id, which are none of `all`: only their texts, drafts and conflicts are here."""
         self.add(roots)
+
+    @cached_property
+    def _ledger(self) -> "Ledger":
+        return self._open_ledger()
 
     def add(self, roots: Iterable[Root]) -> None:
         """Add roots that are not there yet; a folder that is there under another id is left out and said so."""
@@ -250,13 +262,13 @@ class Roots:
 
     def brought(self, root: Root, sha: str) -> bool:
         """Whether a repository may have brought a text: nobody wrote it here or reviewed it."""
-        from memtui.engine.save.jobs import CARRIED
+        from memtui.engine.save.commit import CARRIED
 
         uid = self.uid(root)
         return (
-            not self._ledger().reviews.trusts(uid, sha)
+            not self._ledger.reviews.trusts(uid, sha)
             if root.in_checkout
-            else self._ledger().reviews.was_noted(uid, sha, CARRIED)
+            else self._ledger.reviews.was_noted(uid, sha, CARRIED)
         )
 
     def names(self) -> dict[int, str]:
@@ -321,7 +333,7 @@ class Roots:
                 handle = self._handles.put(root.id, RootHandle(root))
             uid, _ = self._uid(root, handle.identity)
             if uid <= 0:  # nothing could be registered when the ledger was asked
-                self._ledger().renew()
+                self._ledger.renew()
                 uid, _ = self._uid(root, handle.identity)
             # Named after the folder, not after a row of the ledger: whoever has another ledger has the same lock.
             lock = self._locks.get((root.path, handle.identity))
@@ -355,7 +367,7 @@ class Roots:
         from memtui.engine.disk.locks import RootLock
 
         known = next((lock for lock in self._locks.values() if lock.name == name), None)
-        return known or RootLock(os.path.join(self._ledger().directory, "locks"), name)
+        return known or RootLock(os.path.join(self._ledger.directory, "locks"), name)
 
     def recover(self) -> int:
         """Finish or roll back what dead processes left undone; a change in a root does this for that root as well.
@@ -363,28 +375,28 @@ class Roots:
         Returns:
             How many interrupted changes there were.
         """
-        waiting = set(self._ledger().audit.roots_with_intents())
+        waiting = set(self._ledger.audit.roots_with_intents())
         if not waiting:
             return 0
         count = 0
         for root in self.all():
             opened = self.open(root)
             if opened.uid in waiting and opened.handle is not None:
-                count += len(self._ledger().audit.open_intents(opened.uid))
+                count += len(self._ledger.audit.open_intents(opened.uid))
                 with self.site(root, Actor("recovery")):
                     pass  # taking the lock tidies up
         return count
 
     def _uid(self, root: Root, identity: tuple[int, int] | None) -> tuple[int, bool]:
         known = self._uids.get(root.id)
-        generation = self._ledger().generation()
+        generation = self._ledger.generation()
         if generation != self._generation:
             self._uids.clear()
             self._generation, known = generation, None
         if known is None or known[0] != identity or known[1] <= 0:
-            uid, fresh = self._ledger().roots.root_uid(root, identity)
+            uid, fresh = self._ledger.roots.root_uid(root, identity)
             if identity is not None and (repository := git.repository_of(root.path)) is not None:
-                self._ledger().repositories.bind(uid, repository)
+                self._ledger.repositories.bind(uid, repository)
             known = self._uids[root.id] = (identity, uid, fresh)
         return known[1], known[2]
 

@@ -14,9 +14,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import fsio, handles, paths
-from memtui.engine.disk.handles import RootHandle, WholeFile
+from memtui.engine.disk.handles import RootHandle, StillWritten, WholeFile
 from memtui.engine.ledger import Ledger
-from memtui.engine.model import Address, Conflict, Saved
+from memtui.engine.ledger.audit import Txn
+from memtui.engine.model import Actor, Address, Conflict, Saved
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
 
 SPARE = "-old"
 """Added to a temporary name where a swap has to be done in several steps."""
+NEWS_STAYS = "took back what others did; what is left of it is still news"
+"""The audit's note of a change after which the user has not seen the rest; undo, redo and recovery go by it too."""
+CARRIED = "carried from a text that nobody reviewed"
+"""The audit's note of a text that nobody wrote here although memtui put it there; recovery goes by it too."""
 OVERTAKEN = "overwritten by its own author"
 _ROUNDS = 16
 _LINKS = ("E_SYMLINK", "E_NOT_REGULAR")
@@ -135,10 +140,6 @@ class LateWrites:
             return
         if sha256(data).hexdigest() != displaced.before:
             self._on_late(displaced, data)
-
-
-class StillWritten(Exception):  # noqa: N818
-    """Somebody has the memory open for writing, so what was read of it may be half of a version. Nothing was done."""
 
 
 class Site(NamedTuple):
@@ -254,6 +255,21 @@ class TargetFolder:
         elif not handle.root.policy.any_name:
             self._asked = True
             paths.refuse_alike(name, self._siblings.clash(folder, name), besides=besides)
+
+
+class Job(NamedTuple):
+    """What one change belongs to."""
+
+    txn: Txn
+    actor: Actor
+    operation: str
+    """`created`, `modified`, `deleted`, `renamed` or `restored`: the word history shows."""
+    patient: bool = False
+    """Raise `StillWritten` rather than change a memory that somebody has open for writing."""
+    note: str = ""
+    """How it came about, for the audit."""
+    siblings: Siblings | None = None
+    """What is known of the names in the folder that many memories are put into one by one."""
 
 
 class Ours(NamedTuple):

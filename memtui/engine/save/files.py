@@ -13,11 +13,20 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from memtui.engine.disk import fsio, handles, paths
-from memtui.engine.disk.handles import WholeFile
+from memtui.engine.disk.handles import StillWritten, WholeFile
 from memtui.engine.model import Address, Conflict, Saved, Unchanged, is_person
 from memtui.engine.save import commit
-from memtui.engine.save.commit import Displaced, Happened, LockedName, Ours, Site, StillWritten, TargetFolder
-from memtui.engine.save.jobs import CARRIED, NEWS_STAYS, Job
+from memtui.engine.save.commit import (
+    CARRIED,
+    NEWS_STAYS,
+    Displaced,
+    Happened,
+    Job,
+    LockedName,
+    Ours,
+    Site,
+    TargetFolder,
+)
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 
 REFUSED = "refused: somebody else was first"
@@ -305,10 +314,9 @@ def finish(site: Site, seq: int, path: str, sha: str | None, job: Job, moved_to:
     with ledger.transaction(durable=False):
         if moved_to is not None:
             ledger.memories.follow(site.uid, path, *moved_to)
-        if sha is not None and job.operation in WRITTEN and job.note != CARRIED:
-            ledger.reviews.write_local(site.uid, sha)
+        local = sha is not None and job.operation in WRITTEN and job.note != CARRIED
         seen = None if job.note == NEWS_STAYS else is_person(name)
-        ledger.audit.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=seen)
+        ledger.audit.conclude(seq, job.txn.id, site.uid, path, sha, actor=name, seen=seen, local=local)
 
 
 def _conclude(site: Site, seq: int, path: str, sha: str, job: Job) -> None:

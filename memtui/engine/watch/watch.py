@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from memtui.engine.disk import fsio
-from memtui.engine.events import Events
 from memtui.engine.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.reconcile import Reconciler
 from memtui.engine.look.root_pass import NOWHERE, Glance
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Changes, Health
+from memtui.engine.part import Events, Pace
 from memtui.engine.watch.hints import (
     COOKIES,
     LIMITS,
@@ -188,6 +188,7 @@ class Watch:
         on_changes: Callable[[Changes], None],
         on_health: Callable[[Health], None],
         *,
+        pace: Pace,
         source: Opener = Watchfiles,
     ) -> None:
         """Start watching.
@@ -197,13 +198,14 @@ class Watch:
             state_dir: memtui's own folder, for the cookies.
             on_changes: called on the watch's thread with everything one quiet period brought.
             on_health: called on the watch's thread at the start, whenever the state changes, and at the end.
+            pace: changes of many memories that run, which it makes way for.
             source: makes the source of hints.
         """
         self._reconciler = reconciler
         self._folder = os.path.join(state_dir, "watch")
         self._on_changes = on_changes
         self._on_health = on_health
-        self._clock, self._ticks, self._pace = reconciler.clock, reconciler.ticks, reconciler.pace
+        self._clock, self._ticks, self._pace = reconciler.clock, reconciler.ticks, pace
         self._open = source
         self._source: Source = NoSource()
         self._guard = threading.Lock()
@@ -294,7 +296,7 @@ class Watch:
     def _make_way(self) -> None:
         """Rest between two looks while this process changes many memories: most of what is heard is its own."""
         rested = 0.0
-        while rested < BUSY and not self._stopping and not self._pace.make_way(BUSY_STEP):
+        while rested < BUSY and not self._stopping and not self._pace.free.wait(BUSY_STEP):
             rested += BUSY_STEP
 
     def _once(self, changes: Changes) -> Changes:
@@ -468,4 +470,4 @@ class Watcher:
         """Follow all roots until the watch is stopped; the callbacks come on its own thread."""
 
         self.following = True
-        return Watch(self._reconciler, self._ledger.directory, on_changes, on_health)
+        return Watch(self._reconciler, self._ledger.directory, on_changes, on_health, pace=self._events.pace)

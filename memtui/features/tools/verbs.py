@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from memtui.config.settings import Settings
     from memtui.engine import Engine
-    from memtui.engine.access import Access
+    from memtui.engine.look.roots import Access
     from memtui.wire.doors import LiveDoor
     from memtui.wire.sdk_door import SdkDoor
     from memtui.wire.session import Options

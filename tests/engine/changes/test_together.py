@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine
+from memtui.engine import Engine, part
 from memtui.engine.model import (
     Actor,
     Address,
@@ -26,7 +26,6 @@ from memtui.engine.model import (
     Unchanged,
     Write,
 )
-from memtui.engine.save import jobs
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
 from tests.faults.injector import failing, hooked, meddling
 from tests.faults.world import ME, SECOND, World, at, open_intents, sha
@@ -361,7 +360,7 @@ def test_what_cannot_be_taken_back_is_said_and_undone_later(start: World, engine
 def test_a_file_that_is_being_written_is_waited_for_before_anything_is_done(
     start: World, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "PATIENCE", 30.0)
+    monkeypatch.setattr(part, "PATIENCE", 30.0)
     half = INDEX[:9]
     handle = os.open(start.folder() / "MEMORY.md", os.O_WRONLY | os.O_TRUNC)
     os.write(handle, half)

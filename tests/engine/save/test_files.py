@@ -11,10 +11,9 @@ from typing import Any
 
 import pytest
 
-from memtui.engine import Engine
+from memtui.engine import Engine, part
 from memtui.engine.disk import fsio
 from memtui.engine.model import Conflict, Done, Saved, Unchanged
-from memtui.engine.save import jobs
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, StorageError
 from tests.faults.injector import Call, failing, hooked, meddling, plain
 from tests.faults.world import ME, World, at, drain, in_history, ledger_of, open_intents, sha, stored
@@ -170,7 +169,7 @@ class Writing:
 def test_a_save_waits_for_a_writer_and_keeps_nobody_else_waiting(
     world: World, engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "PATIENCE", 30.0)
+    monkeypatch.setattr(part, "PATIENCE", 30.0)
     torn = sha(THEIRS[:3])
     writing = Writing(file)
     waiting, results = threading.Event(), []
@@ -195,7 +194,7 @@ def test_a_save_waits_for_a_writer_and_keeps_nobody_else_waiting(
 def test_somebody_who_keeps_a_memory_open_stops_nobody(
     world: World, engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "PATIENCE", 0.05)
+    monkeypatch.setattr(part, "PATIENCE", 0.05)
     with file.open("r+b") as keeper:
         result = engine.save(A, MINE, expected_sha256=sha(OLD), actor=ME)
         assert isinstance(result, Saved)
@@ -219,7 +218,7 @@ def test_half_a_version_is_never_history(world: World, engine: Engine, file: Pat
 def test_other_changes_wait_for_a_writer_too(
     world: World, engine: Engine, file: Path, verb: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "PATIENCE", 30.0)
+    monkeypatch.setattr(part, "PATIENCE", 30.0)
     writing = Writing(file)
     waiting = threading.Event()
     done: list[Done] = []
@@ -273,7 +272,7 @@ def test_a_name_taken_again_during_a_deletion_costs_nobody_a_text(world: World, 
 def test_a_late_write_into_a_deleted_memory_is_kept(
     world: World, engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "PATIENCE", 0.0)
+    monkeypatch.setattr(part, "PATIENCE", 0.0)
     with file.open("r+b") as keeper:
         assert engine.memories.delete([A], actor=ME).outcomes[0].ok
         keeper.write(LATER)

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.events import MANY, Pace
 from memtui.engine.look import root_pass
 from memtui.engine.look.detect import ChangeDetector
 from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
+from memtui.engine.part import MANY, Pace
 from memtui.engine.watch import watch
 from memtui.engine.watch.hints import Batch, NoSource, Place, Watchfiles
 from memtui.engine.watch.watch import Watch
@@ -129,7 +129,7 @@ def test_what_happened_while_the_thread_stood_still_is_found(world: ReadingWorld
             stuck.set()
             go_on.wait(LIMIT)
 
-    running = Watch(world.reconciler, str(world.state), hang, heard.on_health)
+    running = Watch(world.reconciler, str(world.state), hang, heard.on_health, pace=Pace())
     try:
         world.write("a.md", "hang now")
         assert stuck.wait(LIMIT)
@@ -347,7 +347,7 @@ def test_a_machine_that_slept_is_looked_at_anew(world: ReadingWorld, monkeypatch
 
     heard = Listener()
     world.reconciler.clock = clock
-    running = Watch(world.reconciler, str(world.state), heard.on_changes, heard.on_health, source=NoSource)
+    running = Watch(world.reconciler, str(world.state), heard.on_changes, heard.on_health, pace=Pace(), source=NoSource)
     try:
         heard.wait(lambda: heard.health)
         world.write("a.md", "while it slept")
@@ -357,17 +357,15 @@ def test_a_machine_that_slept_is_looked_at_anew(world: ReadingWorld, monkeypatch
         running.stop()
 
 
-class Counting(Pace):
+class Counting(threading.Event):
     """Counts how often something makes way."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.ways = 0
+    ways = 0
 
-    def make_way(self, seconds: float) -> bool:
+    def wait(self, timeout: float | None = None) -> bool:
         """Count it."""
         self.ways += 1
-        return super().make_way(seconds)
+        return super().wait(timeout)
 
 
 def test_a_large_change_of_our_own_is_made_way_for_and_others_are_still_found(
@@ -375,12 +373,14 @@ def test_a_large_change_of_our_own_is_made_way_for_and_others_are_still_found(
 ) -> None:
     monkeypatch.setattr(watch, "BUSY_STEP", 0.1)
     monkeypatch.setattr(watch, "BUSY", 0.4)
-    pace = Counting()
+    pace, free = Pace(), Counting()
+    pace.free = free
+    free.set()
     watching = Watching(world, pace=pace)
     watching.idle()
     with pace.many(MANY):
-        pace.ways = 0
+        free.ways = 0
         watching.world.write("a.md", "changed\n")
         watching.heard.wait(lambda: watching.heard.touched("a.md"), "shown")
-        assert pace.ways >= 3
+        assert free.ways >= 3
         watching.watch.stop()

@@ -11,6 +11,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.look import root_pass
 from memtui.engine.model import Changes, Health, Root
+from memtui.engine.part import Pace
 from memtui.engine.watch import watch
 from memtui.engine.watch.hints import Batch, NoSource, Opener, Watchfiles
 from memtui.engine.watch.watch import Watch
@@ -192,7 +193,7 @@ def test_a_callback_may_stop_the_watch(world: ReadingWorld) -> None:
         heard.on_changes(changes)
         made[0].stop()
 
-    made.append(Watch(world.reconciler, str(world.state), end, heard.on_health))
+    made.append(Watch(world.reconciler, str(world.state), end, heard.on_health, pace=Pace()))
     ready.set()
     world.write("a.md", "changed")
     heard.wait(lambda: Health("stopped") in heard.health)
@@ -207,7 +208,7 @@ def test_a_watch_that_fails_does_not_go_silently(world: ReadingWorld, monkeypatc
     def fail(_changes: Changes) -> None:
         raise ValueError("a fault in a callback")
 
-    running = Watch(world.reconciler, str(world.state), fail, heard.on_health)
+    running = Watch(world.reconciler, str(world.state), fail, heard.on_health, pace=Pace())
     world.write("a.md", "changed")
     heard.wait(lambda: heard.health and heard.health[-1].state == "stopped")
     assert heard.health[-1].reason

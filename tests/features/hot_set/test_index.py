@@ -5,7 +5,7 @@ import os
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.access import Access
+from memtui.engine.look.roots import Access
 from memtui.engine.model import Actor, Address
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.model import Budgets, Context

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.access import READ_ONLY
+from memtui.engine.look.roots import READ_ONLY
 from memtui.engine.model import Actor, Policy, Root
 from memtui.errors import MemtuiError
 from memtui.features import table

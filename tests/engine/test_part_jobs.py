@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine
+from memtui.engine import Engine, part
 from memtui.engine.model import Conflict, Saved, Unchanged
-from memtui.engine.save import jobs
 from memtui.errors import NotFoundError, RefusedError
 from tests.faults.injector import hooked, meddling
 from tests.faults.world import ME, World, at, ledger_of, open_intents, sha
@@ -85,13 +84,13 @@ def test_only_what_is_there_and_stands_is_joined(engine: Engine) -> None:
     ledger = ledger_of(engine)
     engine.memories.create(A, b"0\n", actor=ME)
     done = engine.memories.rename(A, at("b.md"), actor=ME)
-    found = jobs.joined(ledger, done.txn)
+    found = part.joined(ledger, done.txn)
     assert found is not None
     assert (found.begun, found.id) == (True, int(done.txn))
-    assert jobs.joined(ledger, None) is None
-    assert jobs.joined(ledger, "99") is None
+    assert part.joined(ledger, None) is None
+    assert part.joined(ledger, "99") is None
     engine.undo.undo(actor=ME)
-    assert jobs.joined(ledger, done.txn) is None
+    assert part.joined(ledger, done.txn) is None
 
 
 def test_a_stranger_in_between_makes_an_edit_a_conflict(engine: Engine, file: Path) -> None:
@@ -110,7 +109,7 @@ def test_a_stranger_in_between_makes_an_edit_a_conflict(engine: Engine, file: Pa
 def test_an_edit_does_not_start_from_half_a_version(
     engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "PATIENCE", 30.0)
+    monkeypatch.setattr(part, "PATIENCE", 30.0)
     handle = os.open(file, os.O_WRONLY | os.O_TRUNC)
     os.write(handle, b"the")
     results: list[object] = []

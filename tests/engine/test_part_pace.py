@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.events import MANY, Pace
 from memtui.engine.model import Changes, Done
+from memtui.engine.part import MANY, Pace
 from memtui.errors import BusyError
 from tests.faults import children
 from tests.faults.injector import Call, hooked, killed
@@ -70,13 +70,13 @@ def test_only_large_changes_are_followed_and_waited_for() -> None:
     with pace.many(MANY - 1) as small:
         small.step()
         assert pace.now() is None
-        assert pace.make_way(0)
+        assert pace.free.is_set()
         with pace.many(MANY) as large:
             for _ in range(3):
                 large.step()
             assert pace.now() == (2, MANY)
-            assert not pace.make_way(0)
-        assert pace.make_way(0)
+            assert not pace.free.is_set()
+        assert pace.free.is_set()
     assert not pace.stop()
 
 
@@ -84,7 +84,7 @@ def test_whoever_makes_way_goes_on_when_it_ends() -> None:
     pace = Pace()
     waited: list[bool] = []
     with pace.many(MANY):
-        waiting = threading.Thread(target=lambda: waited.append(pace.make_way(20)))
+        waiting = threading.Thread(target=lambda: waited.append(pace.free.wait(20)))
         waiting.start()
     waiting.join(10)
     assert waited == [True]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.access import OFF, PLAN, READ_ONLY, READ_WRITE, Access
+from memtui.engine.look.roots import OFF, PLAN, READ_ONLY, READ_WRITE, Access
 from memtui.engine.model import (
     Actor,
     Address,

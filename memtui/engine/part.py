@@ -1,0 +1,466 @@
+"""What every part of an engine works with: what may be changed, who is told of it, and how a change is made.
+
+One thread writes and the others want the interpreter too: whatever only looks rests while many memories are changed, or
+the change takes ten times as long. Whoever wants it to end asks for that; it ends between two memories, never inside
+one. A change never takes half of a version for a whole one: it is put off, without a lock, while somebody writes.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING
+
+from memtui.engine.approval import Approver
+from memtui.engine.disk import fsio, paths
+from memtui.engine.disk.handles import StillWritten
+from memtui.engine.look.roots import Roots, included
+from memtui.engine.model import Actor, Address, Change, Changes, Outcome, Root, is_person
+from memtui.errors import BusyError, MemtuiError, MendedError, RefusedError
+
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    from memtui.engine.ledger import Ledger
+    from memtui.engine.ledger.audit import Txn
+    from memtui.engine.save.commit import Job, Site
+
+    Changing = TypeVar("Changing", bound=Callable[..., Any])
+    Result = TypeVar("Result")
+    Wanted = TypeVar("Wanted")
+
+Callback = Callable[[Changes], None]
+
+PATIENCE = 0.75
+"""Seconds a change waits for another program that has the memory open for writing, so that no half version is taken."""
+_STEP = 0.01
+SOME = 100
+"""So many are done together: whoever waits for the root or the ledger waits for no more."""
+MANY = 200
+"""A change of so many memories takes long enough to be followed, and to make way for."""
+
+
+class Events:
+    """Hands each `Changes` value to every subscriber."""
+
+    def __init__(self) -> None:
+        """Start without subscribers."""
+        self._guard = threading.Lock()
+        self._callbacks: list[Callback] = []
+        self.of_ledger: list[str] = []
+        """What the ledger has to say of itself; the ledger's own list once there is one."""
+        self.pace = Pace()
+        """Changes of many memories that run now."""
+
+    def subscribe(self, callback: Callback) -> Callable[[], None]:
+        """Be told of this process's own changes and of notices, on the thread they happen; returns how to stop it."""
+        with self._guard:
+            self._callbacks.append(callback)
+
+        def unsubscribe() -> None:
+            with self._guard:
+                if callback in self._callbacks:
+                    self._callbacks.remove(callback)
+
+        return unsubscribe
+
+    def changed(self, changes: Iterable[Change]) -> None:
+        """Tell everybody of finished changes."""
+        self.publish(Changes(changes=tuple(changes)))
+
+    def touched(self, addresses: Iterable[Address]) -> None:
+        """Tell everybody of memories of which something else than the text is different, if there are any."""
+        if marked := frozenset(addresses):
+            self.publish(Changes(touched=marked))
+
+    def notices(self) -> tuple[str, ...]:
+        """What the user must be told about memtui's own ledger, each once; nothing when it was not used."""
+        found = tuple(self.of_ledger)
+        self.of_ledger.clear()
+        return found
+
+    def publish(self, changes: Changes) -> None:
+        """Tell everybody."""
+        with self._guard:
+            callbacks = tuple(self._callbacks)
+        for callback in callbacks:
+            callback(changes)
+
+
+class Progress:
+    """One change that is running."""
+
+    def __init__(self, total: int) -> None:
+        """Begin with nothing done."""
+        self.total = total
+        self.begun = 0
+        """Memories that were begun: all but the last of them are done."""
+        self.stopping = False
+
+    def step(self) -> None:
+        """Begin with the next memory.
+
+        Raises:
+            BusyError: `E_STOPPED`: the user wants it to end here; the memory is as it was.
+        """
+        if self.stopping:
+            raise BusyError(
+                "It was left as it is, because the rest was stopped.",
+                code="E_STOPPED",
+                unharmed="What was done before is done, whole, and undo takes it back.",
+            )
+        self.begun += 1
+
+
+class Pace:
+    """The changes of many memories that run in this process."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._guard = threading.Lock()
+        self._running: list[Progress] = []
+        self.free = threading.Event()
+        """Whether no large change runs; whoever makes way waits for it."""
+        self.free.set()
+
+    @contextmanager
+    def many(self, total: int) -> Iterator[Progress]:
+        """Do something to so many memories; call `step` before each."""
+        one = Progress(total)
+        with self._guard:
+            self._running.append(one)
+            if total >= MANY:
+                self.free.clear()
+        try:
+            yield one
+        finally:
+            with self._guard:
+                self._running.remove(one)
+                if not self._large():
+                    self.free.set()
+
+    def now(self) -> tuple[int, int] | None:
+        """How many memories are done, of how many, in the largest change that runs; None when none is large."""
+        with self._guard:
+            found = max(self._large(), key=lambda one: one.total, default=None)
+            return (max(found.begun - 1, 0), found.total) if found is not None else None
+
+    def stop(self) -> bool:
+        """Ask what runs to end after the memory it is at; says whether anything large runs."""
+        with self._guard:
+            for one in self._running:
+                one.stopping = True
+            return bool(self._large())
+
+    def _large(self) -> list[Progress]:
+        return [one for one in self._running if one.total >= MANY]
+
+
+class Rules:
+    """Answers before anything is touched; every refusal says what to do instead."""
+
+    def __init__(self, roots: Roots, approver: Callable[[], Approver] = Approver) -> None:
+        """Take the roots, which know what this client may change, and what tells who approves."""
+        self._roots = roots
+        self._access = roots.access
+        self._approver = approver
+
+    @cached_property
+    def approver(self) -> Approver:
+        """Who approves through this engine."""
+        return self._approver()
+
+    def writable(self, address: Address, actor: Actor) -> Root:
+        """The root of a memory that an actor may change; raises why not."""
+        self.refuse_read_only()
+        root = self.allowed(address.root)
+        if root.read_only:
+            raise RefusedError(
+                f"{root.id} is read-only.", code="E_READ_ONLY", hint=root.note or "Its files belong to somebody else."
+            )
+        if root.policy.elsewhere and not included(root, address.path):
+            raise RefusedError(
+                f"{address} belongs to another root, further in.",
+                code="E_NAME",
+                hint="Use that root's address; `memtui roots` lists them.",
+            )
+        self.check_storable(address)
+        if not is_person(actor.name) and paths.matches(address.path, root.policy.protected):
+            raise RefusedError(
+                f"{address} is protected from automatic changes.", code="E_PROTECTED", hint="Only the user changes it."
+            )
+        return root
+
+    def allowed(self, root_id: str) -> Root:
+        """The root of this id, for a change of what belongs to it; raises when this client may not change it."""
+        root = self._roots.find(root_id)
+        self._access.require(root)
+        return root
+
+    @staticmethod
+    def check_storable(address: Address) -> None:
+        """Refuse a name that no ledger can hold: one of bytes that are not UTF-8."""
+        if not address.path.isascii() and any("\ud800" <= c <= "\udfff" for c in address.path):
+            raise RefusedError(
+                f"{address} has a name that is not UTF-8.",
+                code="E_NAME",
+                hint="Rename it with another program first; memtui shows it and leaves it alone.",
+            )
+
+    def refuse_read_only(self) -> None:
+        """Refuse every change of a memtui that only looks."""
+        if self._roots.read_only:
+            raise RefusedError(
+                "memtui runs read-only.", code="E_READ_ONLY", hint="Start it without --read-only to make changes."
+            )
+
+    def refuse_onlooker(self) -> None:
+        """Refuse what is about no root in particular to a client that may change none."""
+        roots = self._roots.all()
+        if roots and not any(map(self._access.allows, roots)):
+            self._access.require(roots[0])
+
+    def refuse_marks(self, addresses: Iterable[Address] | None) -> None:
+        """Refuse to mark memories as seen by the user to a client that may not change them; None means all."""
+        if addresses is None:
+            for root in self._roots.all():
+                self._access.require(root)
+        else:
+            for address in addresses:
+                self.allowed(address.root)
+
+    def check_new(self, root: Root, address: Address) -> None:
+        """Refuse a name that memtui would not make in this root."""
+        free = root.policy.include is not None or root.policy.any_name
+        parts = paths.split(address.path) if free else paths.creatable(address.path)
+        if not included(root, address.path):
+            allowed = ", ".join(root.policy.include or ())
+            raise RefusedError(
+                f"{root.id} holds only {allowed}.", code="E_NAME", hint="Create the memory in another root."
+            )
+        if root.policy.include is not None:
+            for part in parts:
+                problem = paths.name_problem(part.lstrip(".") or part)
+                if problem is not None:
+                    raise RefusedError(f"The name {address.path!r} is refused: {problem[1]}.", code=problem[0])
+        reserved = root.policy.any_name and any(part.startswith(paths.TEMP_PREFIX) for part in parts)
+        if reserved or paths.matches(parts[-1], root.policy.ignore):
+            raise RefusedError(
+                f"{'memtui' if reserved else root.agent} keeps its own records under the name {parts[-1]!r}.",
+                code="E_RESERVED",
+                hint="Choose another name.",
+            )
+
+    def check_room(self, site: Site, root: Root) -> None:
+        """Refuse one memory more than the layout allows."""
+        limit = root.policy.max_files
+        try:
+            full = limit is not None and _count(site.handle.fd, limit) >= limit
+        except OSError as error:
+            raise paths.translate(error, f"Counting the memories of {root.id}") from error
+        if full:
+            raise RefusedError(
+                f"{root.id} is full: it holds {limit:,} memories.",
+                code="E_TOO_MANY",
+                hint="Delete or move some that are not needed.",
+                details={"limit": limit},
+            )
+
+
+class EnginePart:
+    """A part of an engine, with what it works with."""
+
+    def __init__(self, roots: Roots, ledger: Ledger, rules: Rules, events: Events) -> None:
+        """Take the roots, the ledger, what may be changed, and who is told of it."""
+        self._roots = roots
+        self._ledger = ledger
+        self._rules = rules
+        self._events = events
+
+
+def encode(text: str | bytes, root: Root, address: Address) -> bytes:
+    """The bytes of a text, within the root's limit.
+
+    Raises:
+        RefusedError: `E_TEXT`, `E_TOO_BIG`.
+    """
+    if isinstance(text, str):
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            raise RefusedError(
+                f"The text for {address} holds a character that has no UTF-8 form, at position {error.start}.",
+                code="E_TEXT",
+                hint="Remove it.",
+            ) from None
+    else:
+        data = text
+    if len(data) > root.policy.write_bytes:
+        raise too_big(address, len(data), root.policy.write_bytes)
+    return data
+
+
+def mode(root: Root) -> int | None:
+    """Private, except where the file is meant to be committed and shared."""
+    return 0o644 if root.in_checkout else None
+
+
+def too_big(address: Address, size: int, limit: int) -> RefusedError:
+    """The refusal of a text that is over its root\'s limit; sizes in bytes."""
+    return RefusedError(
+        f"{address} would have {size:,} bytes; the limit of this root is {limit:,}.",
+        code="E_TOO_BIG",
+        hint="Split it into several memories.",
+        details={"limit": limit, "bytes": size},
+    )
+
+
+def _count(folder: int, limit: int, depth: int = paths.MAX_COMPONENTS) -> int:
+    """Memories below a folder, counted until the limit; a folder that cannot be looked into counts for nothing."""
+    total = 0
+    for entry in fsio.list_dir(folder):
+        if entry.name[0] == ".":
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            if depth > 1:  # no memory lies deeper
+                with suppress(OSError), fsio.closing(fsio.open_dir(folder, entry.name)) as below:
+                    total += _count(below, limit - total, depth - 1)
+        else:
+            total += 1
+        if total >= limit:
+            break
+    return total
+
+
+def made_again(verb: Changing) -> Changing:
+    """Make a change a second time when a damaged ledger was met, and mended, before anything was changed."""
+
+    @wraps(verb)
+    def change(*values: Any, **options: Any) -> Any:
+        values = tuple(list(value) if isinstance(value, Iterator) else value for value in values)
+        try:
+            return verb(*values, **options)
+        except MendedError:
+            return verb(*values, **options)
+
+    return change  # type: ignore[return-value]
+
+
+def transaction(
+    ledger: Ledger,
+    operation: str,
+    actor: Actor,
+    label: str,
+    *,
+    kind: str = "do",
+    reverses: int | None = None,
+    cause: str | None = None,
+) -> Txn:
+    """A new transaction; see `Ledger.begin`. Its label may name what has a name that is not UTF-8."""
+    words = label.encode("utf-8", "backslashreplace").decode()
+    from memtui.engine.ledger.audit import Txn
+
+    return Txn(
+        lambda: ledger.audit.begin(operation, actor=actor.name, label=words, kind=kind, reverses=reverses, cause=cause)
+    )
+
+
+def joined(ledger: Ledger, number: str | None) -> Txn | None:
+    """The transaction of this number, to do more in it; None when there is none, or it was taken back meanwhile."""
+    from memtui.engine.ledger.audit import Txn
+
+    known = ledger.activity.operations(int(number), int(number)) if number else ()
+    return Txn(int(known[0].txn)) if known and not known[0].undone else None
+
+
+def calmly(job: Job, change: Callable[[Job], Result]) -> Result:
+    """Make a change when nobody is writing the memory, or after `PATIENCE`; no lock is held while waiting.
+
+    Args:
+        job: what the change belongs to.
+        change: makes it, for as long as the job is patient; called again after `StillWritten`.
+    """
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return change(job._replace(patient=time.monotonic() < deadline))
+        except StillWritten:
+            time.sleep(_STEP)
+
+
+def each(
+    pace: Pace,
+    wanted: Collection[Wanted],
+    one: Callable[[Wanted], Outcome],
+    failed: Callable[[Wanted, MemtuiError], Outcome],
+) -> tuple[Outcome, ...]:
+    """Do one after the other; a refusal of one does not stop the rest.
+
+    Args:
+        pace: is told how far it is, and may end it between two of them.
+        wanted: what is to be done.
+        one: does it.
+        failed: the outcome of one that was refused.
+    """
+    return in_batches(pace, [[what] for what in wanted], lambda _: {}, one, failed)
+
+
+def in_batches(
+    pace: Pace,
+    batches: Iterable[Collection[Wanted]],
+    some: Callable[[Collection[Wanted]], Mapping[Wanted, Outcome]],
+    one: Callable[[Wanted], Outcome],
+    failed: Callable[[Wanted, MemtuiError], Outcome],
+) -> tuple[Outcome, ...]:
+    """As `each`, some together where there are several in a batch.
+
+    Args:
+        pace: see `each`.
+        batches: what is to be done, in its order.
+        some: does what it can of a batch; what it leaves out is done by itself.
+        one: does one.
+        failed: the outcome of one that was refused.
+    """
+    chosen = [tuple(batch) for batch in batches]
+    outcomes: list[Outcome] = []
+    with pace.many(sum(map(len, chosen))) as progress:
+        for batch in chosen:
+            done: Mapping[Wanted, Outcome] = {}
+            if len(batch) > 1 and not progress.stopping:
+                try:
+                    done = some(batch)
+                except MemtuiError as error:  # of the batch as a whole: each says by itself why it cannot be done
+                    _again(error, outcomes)
+            for what in batch:
+                if (outcome := done.get(what)) is not None:
+                    progress.begun += 1
+                    outcomes.append(outcome)
+                    continue
+                try:
+                    progress.step()
+                    outcomes.append(one(what))
+                except MemtuiError as error:
+                    _again(error, outcomes)
+                    outcomes.append(failed(what, error))
+    return tuple(outcomes)
+
+
+def _again(error: MemtuiError, outcomes: list[Outcome]) -> None:
+    """Let all of it be done again when a damaged ledger was mended and nothing is done yet."""
+    if isinstance(error, MendedError) and not outcomes:
+        raise error
+
+
+def batched(wanted: Iterable[Wanted], place: Callable[[Wanted], object]) -> Iterator[list[Wanted]]:
+    """What follows on each other and has the same place, so many at a time at most."""
+    batch: list[Wanted] = []
+    for what in wanted:
+        if batch and (len(batch) >= SOME or place(batch[0]) != place(what)):
+            yield batch
+            batch = []
+        batch.append(what)
+    if batch:
+        yield batch
