@@ -22,8 +22,8 @@ from memtui.engine import Engine
 from memtui.engine.model import Root
 from memtui.features.observations import find, rules
 from memtui.features.observations.answers import adapted
-from memtui.features.observations.derive import ObserveProgress, catch_up
-from memtui.features.observations.find import CardLook, looking
+from memtui.features.observations.behind import ObserveProgress
+from memtui.features.observations.find import CardLook, catch_up, looking
 from memtui.features.observations.model import Card, CardSource, Placed
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import CardWriter

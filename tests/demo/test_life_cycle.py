@@ -21,9 +21,8 @@ from memtui.features.changes.view_rows import InboxRows, load, row_runs
 from memtui.features.health.survey import Looker
 from memtui.features.history.view_rows import load as load_past
 from memtui.features.history.view_rows import show as show_past
-from memtui.features.observations.derive import catch_up
-from memtui.features.observations.find import looking
-from memtui.features.observations.sessions.files import SessionReach
+from memtui.features.observations.find import catch_up, looking
+from memtui.features.observations.model import SessionReach
 from memtui.features.pins.fate import lifted
 from memtui.features.proposals import apply
 from memtui.features.sessions.read_touches import read_touches

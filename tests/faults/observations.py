@@ -22,8 +22,8 @@ from memtui.engine.observation import STATES
 from memtui.errors import BusyError, MemtuiError, RefusedError
 from memtui.features.hot_set.assemble import build
 from memtui.features.observations import derive, tool
-from memtui.features.observations.derive import catch_up, rebuild
-from memtui.features.observations.find import looking
+from memtui.features.observations.derive import rebuild
+from memtui.features.observations.find import catch_up, looking
 from memtui.features.observations.model import Card
 from memtui.features.observations.store import generations
 from memtui.features.recall.block import build as recalled

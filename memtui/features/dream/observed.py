@@ -20,8 +20,7 @@ from memtui.features.dream.find import Tidying
 from memtui.features.dream.suggest import A_KIND
 from memtui.features.observations.answers import day
 from memtui.features.observations.find import looking
-from memtui.features.observations.model import Card
-from memtui.features.observations.sessions.files import SessionReach
+from memtui.features.observations.model import Card, SessionReach
 from memtui.features.recall.find import recall
 from memtui.features.remember.plan import Known, RememberRequest, plan_remember
 from memtui.features.tasks.work import Working

@@ -175,14 +175,6 @@ def apply(engine: Engine) -> bool:
         return not writer.meta("scrub_due")
 
 
-def history(engine: Engine, name: bytes) -> list[dict[str, object]]:
-    """What was decided about a card, the oldest first, as JSON values."""
-    return [
-        {"at": one.at, "actor": one.actor, "before": one.before, "after": one.after, "reason": one.reason}
-        for one in engine.observations.log(name)
-    ]
-
-
 def adrift(engine: Engine) -> list[ObservationMark]:
     """Decisions that withhold something and are about no card any more: a person has to look."""
     table = engine.observations

@@ -1,7 +1,7 @@
-"""Keeping cards up with memories: what is behind is derived file by file, as far as there is time, and goes on later.
+"""Making cards of memories file by file, as far as there is time; what is left is made later.
 
-A read door gives it a tenth of a second, a task as long as it takes; the same loop fills a file beside the one in use
-when all is made anew. What came first is decided by versions, never by when memtui got round to it.
+The same loop fills a file beside the one in use when all is made anew. What came first is decided by versions, never by
+when memtui got round to it.
 """
 
 from __future__ import annotations
@@ -14,107 +14,38 @@ from contextlib import closing, suppress
 from functools import cached_property
 from hashlib import sha256
 from itertools import product
-from typing import NamedTuple
 
 from memtui.engine import Engine
 from memtui.engine.ledger.observations import remove_files
-from memtui.engine.model import BROUGHT, Memory, Root
-from memtui.errors import MemtuiError, RefusedError
+from memtui.engine.model import BROUGHT, Memory
+from memtui.errors import MemtuiError
 from memtui.features.entries.guarded import format_of
 from memtui.features.observations import names, rules
 from memtui.features.observations.answers import adapted
-from memtui.features.observations.model import SESSION, Card, CardSource, Derived
+from memtui.features.observations.behind import KINDS, ObservedMemory, ObserveProgress, Place, listed, out_of_date
+from memtui.features.observations.model import SESSION, Card, CardSource, Derived, SessionReach
 from memtui.features.observations.names import Decided
-from memtui.features.observations.sessions.files import SessionFiles, SessionReach, prune
+from memtui.features.observations.sessions.files import SessionFiles, prune
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.cards import CardWriter
 from memtui.given import renamed
 from memtui.safe_text import visible
 
-SOON = 0.15
-"""Seconds that a question waits for what is behind."""
 ROWS, BYTES = 500, 1_048_576
 """Cards, and bytes of memories, that one transaction writes; or one file."""
 _VERSIONS = 50
 _FIRST, _DAY = 978_307_200_000, 86_400_000
 """2001, before which no time is believed; and a day, by which one may lie ahead."""
 
-_KINDS = {"memories": "memory", "notes": "note"}
-"""Kinds of roots, and of the cards made of them."""
 
-Place = tuple[int, str]
-
-
-class ObserveProgress(NamedTuple):
-    """How far deriving is."""
-
-    total: int
-    """Memories and sessions there are cards of, or should be."""
-    pending: int
-    failed: int
-    error: str = ""
-    """The sentence of one that failed."""
-
-    @property
-    def processed(self) -> int:
-        """How many are done."""
-        return self.total - self.pending - self.failed
-
-
-class _Todo(NamedTuple):
-    uid: int
-    root: Root
-    row: Memory
-
-
-def catch_up(
-    engine: Engine,
-    *,
-    seconds: float | None = SOON,
-    cancelled: Callable[[], bool] = bool,
-    progress: Callable[[str], object] = str,
-    sessions: SessionReach | None = None,
-) -> ObserveProgress:
-    """Derive what is new in the memories of an engine, unless another process is at it; None: however long it takes.
-
-    With `sessions` also what is new in those, where they may be read. Decisions newer than the file are applied in any
-    case, before anything is read from it.
-
-    Raises:
-        MemtuiError: the ledger or the disk cannot be used; `E_READ_ONLY`: decisions wait and may not be applied.
-    """
-    table = engine.observations
-    if engine.roots.read_only:
-        return _glance(engine)
-    if sessions is None or not sessions.allowed:
-        with suppress(MemtuiError):  # whatever is wrong, who has the lock finds out, too
-            if (seen := _looked(engine)).is_settled:
-                return seen.progress
-    with generations.alone(table) as held:
-        if not held:
-            with generations.in_use(table) as writer:
-                if writer is not None:
-                    apply_decisions(engine, writer)
-            return _glance(engine)
-        end = None if seconds is None else time.monotonic() + seconds
-        with generations.translated():
-            try:
-                done = _caught_up(engine, end, cancelled, progress, sessions)
-            except generations.DAMAGE:
-                _leave(engine)
-                done = _caught_up(engine, end, cancelled, progress, sessions)
-            if not done.pending:
-                remove_files(table.directory, lambda number: number < table.generation())
-            return done
-
-
-def _caught_up(
+def caught_up(
     engine: Engine,
     end: float | None,
     cancelled: Callable[[], bool],
     progress: Callable[[str], object],
     sessions: SessionReach | None,
 ) -> ObserveProgress:
+    """Apply what was decided and derive what is behind, until a time of the monotonic clock; call it `alone`."""
     with closing(generations.writer(engine.observations)) as writer:
         apply_decisions(engine, writer)
         done = _Run(engine, writer).work(end, cancelled, progress)
@@ -124,7 +55,7 @@ def _caught_up(
         return done
 
 
-def _leave(engine: Engine) -> None:
+def leave(engine: Engine) -> None:
     """Put a new file in the place of one that is damaged, with the cards that cannot be made anew from here."""
     table = engine.observations
     remove_files(table.directory, lambda number: number > table.generation())
@@ -258,11 +189,11 @@ class _Run:
         self._seq = self._table.newest()
         if writer.meta("marks_seq") is None:
             writer.note("marks_seq", self._seq)
-        self.uids, self._rows, self._whole = _listed(engine)
+        self.uids, self._rows, self._whole = listed(engine)
         self._there = {place: one for place, one in self._rows.items() if not one.row.missing}
         known = writer.sources()
         self._gone = [place for place in known if place[0] in self._whole and place not in self._rows]
-        self._todo = sorted(_behind(self._rows, known), key=lambda one: (-one.row.modified_at, one.row.address))
+        self._todo = sorted(out_of_date(self._rows, known), key=lambda one: (-one.row.modified_at, one.row.address))
         self._failed = {place: one.failed for place, one in known.items() if one.failed and place in self._rows}
 
     @cached_property
@@ -300,7 +231,7 @@ class _Run:
         marks = [mark for found in self.decided.here.values() for mark in found]
         names_of = {uid: root.id for uid, root in self.uids.items() if uid in self._whole}
         lost = renamed.gone(self._engine, marks, names_of, lambda place, _: place in self._there)
-        ask, found = renamed.may_be(self._engine, lost, marks), defaultdict[Place, list[_Todo]](list)
+        ask, found = renamed.may_be(self._engine, lost, marks), defaultdict[Place, list[ObservedMemory]](list)
         for place, one in self._there.items() if lost else ():
             for was in ask(place, one.row.address, one.row.sha256):
                 found[was.place].append(one)
@@ -308,7 +239,7 @@ class _Run:
             self._follow(was, found[was.place])
         self.__dict__.pop("decided", None)
 
-    def _follow(self, was: renamed.LostMemory, found: Sequence[_Todo]) -> None:
+    def _follow(self, was: renamed.LostMemory, found: Sequence[ObservedMemory]) -> None:
         (uid, path), sole = was.place, len(found) == 1
         if sole:
             self._engine.changes.observed.follow(uid, path, found[0].uid, found[0].row.address.path)
@@ -321,7 +252,7 @@ class _Run:
                 self._table.put(lost, actor="memtui", reason=f"it may be {visible(path)} under another name")
         self._todo += [one for one in found if one not in self._todo]
 
-    def _batch(self, todo: Iterator[_Todo], end: float | None) -> int:
+    def _batch(self, todo: Iterator[ObservedMemory], end: float | None) -> int:
         """Write as many files as one transaction takes; returns how many."""
         done = rows = size = 0
         prepared = []
@@ -346,7 +277,7 @@ class _Run:
                 self._writer.replace(source, kind, project, zip(cards, (at for _, at in made), strict=True))
         return done
 
-    def _prepared(self, one: _Todo) -> tuple[CardSource, str, str, list[tuple[Card, int]]] | None:
+    def _prepared(self, one: ObservedMemory) -> tuple[CardSource, str, str, list[tuple[Card, int]]] | None:
         row, place = one.row, (one.uid, one.row.address.path)
         shown = visible(str(row.address))
         assert row.sha256 is not None
@@ -365,9 +296,11 @@ class _Run:
             source = source._replace(failed=f"{shown}: {error.message}")
         if source.failed:
             self._failed[place] = source.failed
-        return source, _KINDS[one.root.kind], one.root.project or "", cards
+        return source, KINDS[one.root.kind], one.root.project or "", cards
 
-    def _cards(self, one: _Todo, source: CardSource, derived: Sequence[Derived], data: bytes) -> list[tuple[Card, int]]:
+    def _cards(
+        self, one: ObservedMemory, source: CardSource, derived: Sequence[Derived], data: bytes
+    ) -> list[tuple[Card, int]]:
         keys = names.keys_of(self.decided.secret, [(each.first, each.text) for each in derived])
         places = names.place(self.decided, source.root, source.path, keys)
         address, agent = visible(rules.clean(str(one.row.address))), one.root.agent
@@ -382,7 +315,7 @@ class _Run:
                     0,
                     at.name,
                     0,
-                    _KINDS[one.root.kind],
+                    KINDS[one.root.kind],
                     source.root,
                     source.path,
                     address,
@@ -398,74 +331,6 @@ class _Run:
             dated = adapted(card._replace(id=when // 1_000 << 12), at)
             made.append((dated, when))
         return made
-
-
-def _listed(engine: Engine) -> tuple[dict[int, Root], dict[Place, _Todo], set[int]]:
-    """The roots of an engine, the memories in them that have cards, and the roots of which all are known."""
-    roots = {root.id: root for root in engine.roots.all() if root.kind in _KINDS}
-    listing = engine.rows.list(list(roots))
-    uids = {uid: roots[root_id] for uid, root_id in engine.roots.names().items() if uid > 0 and root_id in roots}
-    of_root = {root.id: uid for uid, root in uids.items()}
-    whole = {
-        of_root[one.root.id]
-        for one in listing.roots
-        if one.root.id in of_root and not one.truncated and not one.unreadable
-    }
-    rows: dict[Place, _Todo] = {}
-    for row in listing.items:
-        uid = of_root.get(row.address.root)
-        if uid is not None and row.sha256 is not None and not roots[row.address.root].policy.is_index(row.address.path):
-            rows[uid, row.address.path] = _Todo(uid, roots[row.address.root], row)
-    return uids, rows, whole
-
-
-def _behind(rows: dict[Place, _Todo], known: dict[Place, CardSource]) -> list[_Todo]:
-    found = []
-    for place, one in rows.items():
-        had = known.get(place)
-        now = (one.row.sha256, one.row.trust == BROUGHT)
-        if had is None or (had.sha.hex(), had.brought) != now:
-            found.append(one)
-    return found
-
-
-class _Seen(NamedTuple):
-    progress: ObserveProgress
-    waiting: bool
-    """Whether decisions are to be applied."""
-    is_settled: bool
-    """Whether nothing at all is left to do. Many who ask find it so, and need no lock, which takes long to load."""
-
-
-def _looked(engine: Engine) -> _Seen:
-    """How far the file in use is, without changing anything."""
-    table = engine.observations
-    _, rows, whole = _listed(engine)
-    reader = generations.reader(table, agent=False)
-    if reader is None:
-        return _Seen(ObserveProgress(len(rows), len(rows), 0), waiting=False, is_settled=False)
-    with generations.translated(), closing(reader):
-        known = reader.sources()
-        since, scrub = reader.meta("marks_seq"), reader.meta("scrub_due")
-    failed = [one.failed for place, one in known.items() if place in rows and one.failed]
-    behind = len(_behind(rows, known))
-    waiting = bool(table.decided_after(since if isinstance(since, int) else 0)[1])
-    gone = any(place[0] in whole and place not in rows for place in known)
-    left = behind or waiting or gone or scrub or since is None or generations.others(table)
-    progress = ObserveProgress(len(rows), behind, len(failed), failed[0] if failed else "")
-    return _Seen(progress, waiting, not left)
-
-
-def _glance(engine: Engine) -> ObserveProgress:
-    """How far another process is with it."""
-    seen = _looked(engine)
-    if seen.waiting and engine.roots.read_only:
-        raise RefusedError(
-            "Decisions about observations wait to be applied, and memtui runs read-only.",
-            code="E_READ_ONLY",
-            hint="Run it once without --read-only.",
-        )
-    return seen.progress
 
 
 def _since(engine: Engine, row: Memory, texts: Sequence[bytes]) -> list[int]:

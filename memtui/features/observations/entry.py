@@ -184,7 +184,7 @@ FEATURE = Feature(
             "them unasked; they are found by `memtui obs` and by the tools of observations. Secrets are masked, and "
             "what stands in `<private>...</private>` is left out.",
             "one object: result (observed), address",
-            does="memtui.features.observations.observe:observe",
+            does="memtui.features.observations.verbs:observe",
             rank=17,
         ),
     ),

@@ -1,4 +1,4 @@
-"""Finding cards: by words, the best first; those around one in time; and those of some names.
+"""Finding cards, kept up with their memories: by words, the best first; those around one in time; those of some names.
 
 The score knows no statistics of all cards, which would cost more the more there are: where a word stands counts first,
 then what a card is, then which is newer. It is apart so that people, agents and programs ask alike.
@@ -6,26 +6,28 @@ then what a card is, then which is newer. It is apart so that people, agents and
 
 from __future__ import annotations
 
+import time
 from base64 import b32decode
-from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.agents.projects import main_checkout
 from memtui.agents.table import KNOWN, canonical
 from memtui.engine import Engine
 from memtui.engine.find import index
 from memtui.engine.find.rank import level, rank
-from memtui.errors import NotFoundError, StorageError, UsageError
-from memtui.features.observations.derive import SOON, ObserveProgress, catch_up
-from memtui.features.observations.model import TYPES, Card
-from memtui.features.observations.sessions.files import SessionReach
+from memtui.engine.ledger.observations import remove_files
+from memtui.errors import MemtuiError, NotFoundError, StorageError, UsageError
+from memtui.features.observations.behind import ObserveProgress, glance, looked
+from memtui.features.observations.model import TYPES, Card, SessionReach
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.find import NEWEST, CardFilter, CardHit, CardReader, merged
 from memtui.features.observations.store.index_text import expressions
 from memtui.matching import Query, Term, fold, parse
 
+SOON = 0.15
+"""Seconds that a question waits for what is behind."""
 LIMIT, MOST = 10, 50
 NAMES = 10
 """Cards that are shown at once."""
@@ -60,6 +62,49 @@ class CardPage(NamedTuple):
     """How many are on the pages before."""
     next: str = ""
     """Where the next page begins; empty: this is the last one."""
+
+
+def catch_up(
+    engine: Engine,
+    *,
+    seconds: float | None = SOON,
+    cancelled: Callable[[], bool] = bool,
+    progress: Callable[[str], object] = str,
+    sessions: SessionReach | None = None,
+) -> ObserveProgress:
+    """Derive what is new in the memories of an engine, unless another process is at it; None: however long it takes.
+
+    With `sessions` also what is new in those, where they may be read. Decisions newer than the file are applied in any
+    case, before anything is read from it.
+
+    Raises:
+        MemtuiError: the ledger or the disk cannot be used; `E_READ_ONLY`: decisions wait and may not be applied.
+    """
+    table = engine.observations
+    if engine.roots.read_only:
+        return glance(engine)
+    if sessions is None or not sessions.allowed:
+        with suppress(MemtuiError):  # whatever is wrong, who has the lock finds out, too
+            if (seen := looked(engine)).is_settled:
+                return seen.progress
+    from memtui.features.observations import derive
+
+    with generations.alone(table) as held:
+        if not held:
+            with generations.in_use(table) as writer:
+                if writer is not None:
+                    derive.apply_decisions(engine, writer)
+            return glance(engine)
+        end = None if seconds is None else time.monotonic() + seconds
+        with generations.translated():
+            try:
+                done = derive.caught_up(engine, end, cancelled, progress, sessions)
+            except generations.DAMAGE:
+                derive.leave(engine)
+                done = derive.caught_up(engine, end, cancelled, progress, sessions)
+            if not done.pending:
+                remove_files(table.directory, lambda number: number < table.generation())
+            return done
 
 
 @contextmanager
@@ -101,6 +146,8 @@ def looking(
     uids = tuple(sorted(uid for uid, root_id in engine.roots.names().items() if root_id in roots))
     projects: tuple[str, ...] = ()
     if sessions is not None and sessions.allowed:
+        from memtui.agents.projects import main_checkout
+
         named = [root.project for root in engine.roots.all() if root.project]
         projects = tuple(dict.fromkeys([*named, *map(main_checkout, named)]))
     whose = None if own is None else tuple(sorted(own))

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.ledger.cursors import SessionCursor
 from memtui.engine.observation import NORMAL
+
+if TYPE_CHECKING:
+    from memtui.config.settings import Settings
+    from memtui.config.surroundings import Surroundings
 
 SESSION = "session"
 """The kind of cards made of agents' sessions; they belong to no root, for which their root is 0."""
@@ -179,3 +183,27 @@ class SessionRead(NamedTuple):
             digests = {name: bytes.fromhex(cursor[name]) for name in ("head", "tail")}
             values["cursor"] = SessionCursor(**cursor | digests)
         return cls(**values | {"covers": tuple(values["covers"])})
+
+
+class SessionReach(NamedTuple):
+    """Which sessions somebody may read, and have cards of."""
+
+    settings: Settings
+    """As they are now."""
+    place: Surroundings
+    """Where they stand."""
+
+    def now(self) -> SessionReach:
+        """The same, by what the settings file says now."""
+        from memtui.config.read import reread
+
+        return self._replace(settings=reread(self.settings))
+
+    @property
+    def allowed(self) -> bool:
+        """Whether there may be any cards of sessions."""
+        if self.settings.transcripts_keep != "cards":
+            return False  # asked at every search, and most who ask keep none: the readers of sessions stay unopened
+        from memtui.transcripts.sessions import keeps_cards
+
+        return keeps_cards(self.settings, self.place)

@@ -18,9 +18,8 @@ from memtui.features.feature import Offer
 from memtui.features.observations import find
 from memtui.features.observations.answers import HEADING, LEAST, MOST, USUAL, detail, letters_of, line, within
 from memtui.features.observations.find import CardLook, looking
-from memtui.features.observations.model import TYPES, Card
+from memtui.features.observations.model import TYPES, Card, SessionReach
 from memtui.features.observations.sessions import context
-from memtui.features.observations.sessions.files import SessionReach
 from memtui.memory_tool.call import Result, whole_number
 from memtui.wire.times import parse_time
 

@@ -5,25 +5,21 @@ Without a person at a terminal of their own it is a door as an agent's is: what 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from time import gmtime, strftime
 
-from memtui.engine import now_ms
+from memtui.engine import Engine, now_ms
+from memtui.engine.model import Address, Conflict
 from memtui.engine.observation import REDACTED, STATES
-from memtui.errors import RefusedError, UsageError
-from memtui.features.observations import decide, find
+from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
+from memtui.features.observations import find
 from memtui.features.observations.answers import day, detail, letters_of, snippet
-from memtui.features.observations.derive import catch_up
-from memtui.features.observations.find import CardLook, looking
-from memtui.features.observations.model import Card, word_of
-from memtui.features.observations.sessions.files import SessionReach
+from memtui.features.observations.find import CardLook, catch_up, looking
+from memtui.features.observations.model import Card, SessionReach, word_of
 from memtui.features.observations.store import generations
 from memtui.features.observations.store.find import CardFilter
-from memtui.features.observations.work import KIND
-from memtui.features.tasks.lanes import refuse_off
-from memtui.features.tasks.verbs import waited
-from memtui.features.tasks.workspace import workspace_of
 from memtui.matching import Query
-from memtui.transcripts.sessions import READERS
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.doors import switched_off
@@ -33,6 +29,8 @@ from memtui.wire.session import Session, approver
 from memtui.wire.times import parse_time, rfc3339
 
 _ELSEWHERE = "in the workbench"
+NOTE = 16_384
+"""Bytes of one note."""
 _DECIDE = {
     "mark": "say who may be given an observation",
     "edit": "edit an observation",
@@ -124,7 +122,7 @@ def _show(call: Call, words: list[str]) -> int:
     with looking(call.engine, private=private, sessions=_reach(call)) as found:
         look = found._replace(wanted=found.wanted._replace(hidden=private))
         cards = list(dict.fromkeys(find.named(look, word) for word in words))
-        logs = [decide.history(call.engine, card.name) if private else [] for card in cards]
+        logs = [_log(call.engine, card.name) if private else [] for card in cards]
         if call.out.json:
             rows = [{**row_json(card), **_whole(card), "log": log} for card, log in zip(cards, logs, strict=True)]
             call.out.document(values.listing(rows))
@@ -139,6 +137,7 @@ def _show(call: Call, words: list[str]) -> int:
 def _grep(call: Call, words: list[str]) -> int:
     """Look into the newest session of the project, or the turns around a place in it."""
     from memtui.features.observations.sessions import context
+    from memtui.transcripts.sessions import READERS
 
     reach, agent = _reach(call), call.args.text("agent")
     if not reach.allowed:
@@ -242,6 +241,14 @@ def row_json(card: Card, query: Query | None = None) -> Json:
     return found | ({"snippet": snippet(card, query)} if query is not None else {})
 
 
+def _log(engine: Engine, name: bytes) -> list[dict[str, object]]:
+    """What was decided about a card, the oldest first, as JSON values."""
+    return [
+        {"at": one.at, "actor": one.actor, "before": one.before, "after": one.after, "reason": one.reason}
+        for one in engine.observations.log(name)
+    ]
+
+
 def _whole(card: Card) -> Json:
     start, _, end = card.span.partition("-")
     return {"narrative": card.narrative, "facts": list(card.facts), "note": card.note, "span": [int(start), int(end)]}
@@ -251,6 +258,8 @@ def _whole(card: Card) -> Json:
 
 
 def _decide(call: Call, action: str, words: list[str]) -> int:
+    from memtui.features.observations import decide  # most only look, and need nothing of how cards are made
+
     reason = call.args.text("reason") or ""
     if action == "redact" and not reason.strip():
         raise UsageError("A redaction needs a reason.", hint="Say why with --reason.")
@@ -338,7 +347,10 @@ def _promote(call: Call, words: list[str]) -> int:
 
 def _status(call: Call, _: list[str]) -> int:
     block = status(call.session)
-    if "total" in block and not approver(call.session.options).agent:  # an agent would learn that something is withheld
+    if "total" in block and not approver(call.session.options).agent:
+        from memtui.features.observations import decide
+
+        # An agent would learn that something is withheld
         block["adrift"] = [word_of(mark.name) for mark in decide.adrift(call.engine)]
     if call.out.json:
         call.out.document(block)
@@ -391,6 +403,11 @@ def status(session: Session) -> Json:
 
 
 def _rebuild(call: Call, _: list[str]) -> int:
+    from memtui.features.observations.work import KIND
+    from memtui.features.tasks.lanes import refuse_off
+    from memtui.features.tasks.verbs import waited
+    from memtui.features.tasks.workspace import workspace_of
+
     refuse_off(call.settings, KIND)
     lane = workspace_of(call.session.surroundings)
     task = call.engine.tasks.enqueue(KIND, lane.id, call.actor.name, {"rebuild": True}, trigger="manual")
@@ -416,6 +433,8 @@ def _check(call: Call, _: list[str]) -> int:
 
 def _clear(call: Call, _: list[str]) -> int:
     """Take all cards of sessions out, down to their bytes; those of what happened until now never come again."""
+    from memtui.features.observations import decide
+
     call.engine.history.check_settable()
     question = "Remove all cards of sessions, and what was decided about them, for good?"
     call.approve("remove cards of sessions", question, "run it there")
@@ -425,6 +444,88 @@ def _clear(call: Call, _: list[str]) -> int:
     if not whole:
         call.out.say("Another process reads the cards; the next one overwrites the last bytes.")
     return outcomes.DONE
+
+
+# --- keeping a note
+
+
+def observe(call: Call) -> int:
+    """Keep a note: one more entry of the project's notes of this month, files of the user's with history and undo."""
+    from memtui.agents.known.memtui_native import notes_root
+    from memtui.features.entries.parse import parse
+
+    refuse_unobserved(call)
+    text = _note(call)
+    now = now_ms()
+    tags = _tags(call)
+    head = " ".join((f"## {rfc3339(now)}", call.args.text("type") or "note", *(f"#{tag}" for tag in tags if tag)))
+    entry = f"{head}\n\n{text}\n".encode()
+    if len(parse(entry, "notes").entries) != 1:
+        raise RefusedError(
+            "A line that begins with `## ` would begin another note.", code="E_ENTRY", hint="Use `###` or a list."
+        )
+    root = notes_root(call.session.surroundings)
+    call.engine.roots.add([root])
+    address = Address(root.id, f"{strftime('%Y-%m', gmtime(now / 1_000))}.md")
+    _append(call, address, entry)
+    catch_up(call.engine)
+    if call.out.json:
+        call.out.document({"result": "observed", "address": str(address)})
+    else:
+        call.out.line_of("observed", str(address))
+    return outcomes.DONE
+
+
+def _note(call: Call) -> str:
+    """The text of the note, masked.
+
+    Raises:
+        UsageError: there is none. RefusedError: `E_TOO_BIG`, or its writer marked it as not to be kept.
+    """
+    from memtui import markers, mask
+
+    words = call.args.texts("text")
+    if words == ["-"]:
+        call.args.values["source"] = "-"
+        text = call.given_text().decode("utf-8", "replace")
+    else:
+        text = " ".join(words)
+    if not text.strip():
+        raise UsageError("There is no note.", hint="Write what to keep: memtui observe the pool dies at night")
+    if len(text.encode("utf-8", "surrogatepass")) > NOTE:
+        raise RefusedError(f"A note has {NOTE:,} bytes at most.", code="E_TOO_BIG", hint="Keep it as a memory instead.")
+    cut = markers.cut(text)
+    if cut.no_memory:
+        raise RefusedError("The text is marked as not to be kept.", code="E_ACCESS", hint="Take <no-memory> out of it.")
+    masked = mask.mask(cut.text)
+    for count, what in ((len(masked.secrets), "secret"), (len(cut.spans), "private part")):
+        if count:
+            call.out.say(f"Left out: {count} {what}{'s' * (count > 1)}.")
+    return masked.text.strip()
+
+
+def _tags(call: Call) -> list[str]:
+    """The tags, without those that are a secret or marked as private: in a tag nothing stands for what is left out."""
+    from memtui.features.observations.rules import clean
+
+    given = [tag.lstrip("#") for tag in call.args.texts("tag")]
+    kept = [re.sub(r"[^\w-]", "-", tag) for tag in given if clean(tag) == tag]
+    kept = [tag for tag in kept if clean(tag) == tag]
+    if len(kept) < len(given):
+        call.out.say(f"Left out: {len(given) - len(kept)} tag{'s' * (len(given) - len(kept) > 1)} that nobody may see.")
+    return kept
+
+
+def _append(call: Call, address: Address, entry: bytes) -> None:
+    from memtui.features.entries import guarded
+
+    try:
+        result = guarded.add(call.engine, address, entry.strip(), actor=call.actor)
+    except NotFoundError:
+        call.engine.memories.create(address, entry, actor=call.actor)
+        return
+    if isinstance(result, Conflict):
+        raise ConflictError(f"{address} was written by others again and again.", hint="Try it again.")
 
 
 _DOES = {

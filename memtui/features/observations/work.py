@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.task import OPEN
 from memtui.features.observations import derive
-from memtui.features.observations.sessions.files import SessionReach
+from memtui.features.observations.find import catch_up
+from memtui.features.observations.model import SessionReach
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.tasks.workspace import workspace_of
 
@@ -24,16 +25,14 @@ def observe(working: Working) -> Planned:
     """Derive the cards of all memories in reach; nothing of any memory is written.
 
     Raises:
-        MemtuiError: as `derive.catch_up`.
+        MemtuiError: as `find.catch_up`.
     """
     working.engine.rows.lift_limits()
     copied, engine, reach = 0, working.engine, SessionReach(working.settings, working.surroundings)
     if working.task.request.get("rebuild"):
         done, copied = derive.rebuild(engine, cancelled=working.cancelled, progress=working.progress, sessions=reach)
     else:
-        done = derive.catch_up(
-            engine, seconds=TASK_S, cancelled=working.cancelled, progress=working.progress, sessions=reach
-        )
+        done = catch_up(engine, seconds=TASK_S, cancelled=working.cancelled, progress=working.progress, sessions=reach)
     said = f"{done.processed:,} of {done.total:,} memories and sessions observed."
     if done.failed:
         said += f" {done.failed:,} failed: {done.error}"
@@ -49,7 +48,7 @@ def begin(session: Session, settings: Settings) -> None:
     reach = SessionReach(settings, session.surroundings)
     if not reach.allowed:
         return
-    left = derive.catch_up(engine, seconds=BEGIN_S, sessions=reach)
+    left = catch_up(engine, seconds=BEGIN_S, sessions=reach)
     lane = workspace_of(session.surroundings).id
     if left.pending and all(task.kind != KIND for task in engine.tasks.all(lane, OPEN)):
         engine.tasks.enqueue(KIND, lane, "observe", {}, trigger="auto")

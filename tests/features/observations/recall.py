@@ -19,10 +19,10 @@ from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
 from memtui.engine import Engine
 from memtui.engine.model import Root
-from memtui.features.observations import derive, find
+from memtui.features.observations import find
 from memtui.features.observations.find import looking
+from memtui.features.observations.model import SessionReach
 from memtui.features.observations.sessions import files
-from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.store import generations
 from tests.features.observations.made_sessions import NOW, SHAPES, Step, agent, edit, run, user, write
 
@@ -100,7 +100,7 @@ def _world(base: Path, said: list[tuple[str, list[str]]], rng: random.Random) ->
         turns += sum(step.text == "Why is that?" for step in steps)
         lines += path.read_bytes().count(b"\n")
     with _engine(base) as engine:
-        derive.catch_up(engine, seconds=None, sessions=_reach(base))
+        find.catch_up(engine, seconds=None, sessions=_reach(base))
         writer = generations.writer(engine.observations)
         cards = sum(card.kind == "session" for card in writer.export())
         writer.close()

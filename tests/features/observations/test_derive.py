@@ -12,8 +12,8 @@ from memtui.engine.ledger.observations import ObservationTable
 from memtui.engine.model import Address
 from memtui.errors import StorageError
 from memtui.features.observations import decide, derive, find
-from memtui.features.observations.derive import catch_up, rebuild
-from memtui.features.observations.find import looking
+from memtui.features.observations.derive import rebuild
+from memtui.features.observations.find import catch_up, looking
 from memtui.features.observations.store import generations, schema
 from memtui.features.observations.store.cards import CardWriter
 from memtui.given.reach import withheld

@@ -14,8 +14,8 @@ from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Policy, Root
 from memtui.errors import ConflictError, MemtuiError, RefusedError, UsageError
 from memtui.features.observations import decide, derive, find, rules, tool
-from memtui.features.observations.derive import catch_up, rebuild
-from memtui.features.observations.find import looking
+from memtui.features.observations.derive import rebuild
+from memtui.features.observations.find import catch_up, looking
 from memtui.features.observations.inspector import promote
 from memtui.features.observations.store import generations, schema
 from memtui.features.observations.store.cards import CardWriter

@@ -17,9 +17,8 @@ from memtui.engine.observation import STATES
 from memtui.errors import NotFoundError
 from memtui.features.observations import decide, derive, find, tool
 from memtui.features.observations.find import looking
-from memtui.features.observations.model import Card
+from memtui.features.observations.model import Card, SessionReach
 from memtui.features.observations.sessions import files
-from memtui.features.observations.sessions.files import SessionReach
 from memtui.features.observations.store import generations
 from memtui.given.tokens import estimate
 from tests.conftest import Clock
@@ -48,7 +47,7 @@ class Read:
 
     def cards(self) -> list[Card]:
         """All cards, after everything was derived."""
-        derive.catch_up(self.engine, seconds=None, sessions=self.reach)
+        find.catch_up(self.engine, seconds=None, sessions=self.reach)
         with closing(generations.writer(self.engine.observations)) as writer:
             assert writer.check() == ""
             return writer.export()
@@ -229,7 +228,7 @@ def test_what_cannot_be_read_is_said_and_the_old_goes(read: Read, monkeypatch: p
     if os.access(bad, os.R_OK):
         bad.unlink()
         os.mkfifo(bad)
-    done = derive.catch_up(read.engine, seconds=None, sessions=read.reach)
+    done = find.catch_up(read.engine, seconds=None, sessions=read.reach)
     assert (done.total, done.pending) == (1 if bad.is_fifo() else 2, 0)
     cards = read.cards()
     good.unlink()
@@ -333,7 +332,7 @@ def test_large_results_and_pictures_are_in_no_card_and_no_memory(read: Read) -> 
             out.write("zebra " * 174_762)
         out.write('", "type": "tool_result"}]}}\n')
     os.utime(path, (NOW // 1_000 - 900,) * 2)
-    assert derive.catch_up(read.engine, seconds=None, cancelled=lambda: True, sessions=read.reach).pending == 1
+    assert find.catch_up(read.engine, seconds=None, cancelled=lambda: True, sessions=read.reach).pending == 1
     tracemalloc.start()
     made = read.cards()
     _, peak = tracemalloc.get_traced_memory()

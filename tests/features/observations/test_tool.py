@@ -7,7 +7,7 @@ import pytest
 from memtui.engine import Engine
 from memtui.engine.model import Actor
 from memtui.errors import MemtuiError
-from memtui.features.observations import derive, tool
+from memtui.features.observations import find, tool
 from memtui.given.tokens import estimate
 from tests.features.observations.world import Watched
 from tests.mcp_server.talk import Store, talk
@@ -18,7 +18,7 @@ AGENT = Actor("mcp:claude-code")
 def test_what_is_promised_is_charged(engine: Engine, world: Watched) -> None:
     for number in range(30):
         world.write(f"own/w{number}.md", f"# Walrus {number}\n\n" + "The walrus sleeps. " * number)
-    derive.catch_up(engine, seconds=None)
+    find.catch_up(engine, seconds=None)
     cards: list[tuple[str, str]] = []
     cursor = ""
     while not cards or cursor:

@@ -9,8 +9,7 @@ from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Policy, Root
 from memtui.features.observations import decide, find
-from memtui.features.observations.derive import catch_up
-from memtui.features.observations.find import looking
+from memtui.features.observations.find import catch_up, looking
 from memtui.features.observations.model import Card
 from memtui.features.observations.store import generations
 

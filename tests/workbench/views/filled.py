@@ -9,7 +9,7 @@ from memtui.engine import Engine
 from memtui.engine.ledger.cursors import SessionCursor
 from memtui.engine.ledger.touches import SessionFile, Touch
 from memtui.engine.model import Address, Root
-from memtui.features.observations.derive import catch_up
+from memtui.features.observations.find import catch_up
 from memtui.ui.list_view import ListView
 from memtui.workbench.actions import VIEW
 from tests.agents.machine import Machine

@@ -17,11 +17,10 @@ from memtui.errors import MemtuiError
 from memtui.features.actors import by, who_words
 from memtui.features.observations import decide, find
 from memtui.features.observations.answers import day, detail
-from memtui.features.observations.derive import ObserveProgress
+from memtui.features.observations.behind import ObserveProgress
 from memtui.features.observations.find import CardLook, looking
 from memtui.features.observations.inspector.line import LineRead, read_line
-from memtui.features.observations.model import Card
-from memtui.features.observations.sessions.files import SessionReach
+from memtui.features.observations.model import Card, SessionReach
 from memtui.features.observations.work import KIND
 from memtui.features.tasks.lanes import refuse_off
 from memtui.given.reach import is_person

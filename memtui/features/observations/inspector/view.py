@@ -32,8 +32,7 @@ from memtui.features.observations.inspector.look import (
     toggle_rebuild,
     why_not,
 )
-from memtui.features.observations.model import TYPES, Card
-from memtui.features.observations.sessions.files import SessionReach
+from memtui.features.observations.model import TYPES, Card, SessionReach
 from memtui.features.tasks.workspace import workspace_of
 from memtui.matching import Query
 from memtui.safe_text import visible

@@ -16,7 +16,8 @@ from memtui import markers
 from memtui.agents.projects import main_checkout
 from memtui.errors import NotFoundError
 from memtui.features.observations.answers import HEADING, day, within
-from memtui.features.observations.sessions.files import PART, REST_MS, SessionReach, project_of
+from memtui.features.observations.model import SessionReach
+from memtui.features.observations.sessions.files import PART, REST_MS, project_of
 from memtui.features.observations.sessions.turns import CleanText, is_ours, is_typed
 from memtui.given import neutral
 from memtui.matching import Query, fold, parse

@@ -12,20 +12,18 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.projects import main_checkout
-from memtui.config.read import reread
 from memtui.config.surroundings import find_checkout
 from memtui.engine.observation import NORMAL
 from memtui.features.observations import names, rules
 from memtui.features.observations.answers import adapted
-from memtui.features.observations.model import SESSION, Card, SessionRead
+from memtui.features.observations.model import SESSION, Card, SessionReach, SessionRead
 from memtui.features.observations.names import Decided
 from memtui.safe_text import visible
 from memtui.transcripts.follow import GONE, Slice, back, follow
-from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, home_of, keeps_cards
+from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent, home_of
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
-    from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
     from memtui.features.observations.sessions.turns import SessionTurn, TurnCard, TurnRules
     from memtui.features.observations.store.cards import CardWriter
@@ -39,24 +37,6 @@ TEMPORARY: tuple[str, ...] = ("/tmp", "/var/tmp", "/private/tmp", "/private/var"
 DAY_MS = 86_400_000
 _FIRST = 978_307_200_000
 _NOWHERE = 1 << 62
-
-
-class SessionReach(NamedTuple):
-    """Which sessions somebody may read, and have cards of."""
-
-    settings: Settings
-    """As they are now."""
-    place: Surroundings
-    """Where they stand."""
-
-    def now(self) -> SessionReach:
-        """The same, by what the settings file says now."""
-        return self._replace(settings=reread(self.settings))
-
-    @property
-    def allowed(self) -> bool:
-        """Whether there may be any cards of sessions."""
-        return keeps_cards(self.settings, self.place)
 
 
 class _File(NamedTuple):
