@@ -158,7 +158,7 @@ class Feed:
         try:
             if self._at is None:
                 self._at = await anyio.to_thread.run_sync(self._newest)
-            events, at = await anyio.to_thread.run_sync(self._after, self._at, AT_ONCE)
+            events, at = await anyio.to_thread.run_sync(self._since, self._at)
         except MemtuiError:
             return  # nothing is lost: the ledger is read from the same place once it can be
         if at.task != self._at.task:
@@ -174,14 +174,18 @@ class Feed:
             self._news = asyncio.Event()
 
     async def until(self, done: Callable[[], bool], seconds: float) -> None:
-        """Wait until something is done, for so long at most; `done` is asked, in a thread, when something happened."""
+        """Wait until something is done, for so long at most; `done` is asked, in a thread, when something happened.
+
+        It is asked each second besides: a ledger made anew counts from 1, so that its news may not look like any.
+        """
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
                 while True:
                     news = self._news
                     if await anyio.to_thread.run_sync(done):
                         return
-                    await news.wait()
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(news.wait(), 1)
 
     async def follow(self, client: str, shows: Callable[[str], bool], last: Position | None) -> _Stream:
         """Begin to tell a client, and first what it missed since `last`; `shows` says which roots it may see then.
@@ -223,6 +227,12 @@ class Feed:
 
     def _newest(self) -> Position:
         return Position(self._engine.tasks.last_event(), self._engine.history.last())
+
+    def _since(self, start: Position) -> tuple[list[ToldEvent], Position]:
+        newest = self._newest()
+        if newest.task < start.task or newest.audit < start.audit:  # the ledger was made anew, and counts from 1
+            return [ToldEvent(newest, "resync", {})], newest
+        return self._after(start, AT_ONCE)
 
     def _after(self, start: Position, limit: int, end: Position | None = None) -> tuple[list[ToldEvent], Position]:
         """What happened after a place in the ledger, up to another one, and how far that is."""

@@ -95,6 +95,11 @@ class Undo(EnginePart):
         what = self._newest(kind, self._roots.names())
         return what.label if what is not None and what.operation == OBSERVED else ""
 
+    def of_person(self, kind: str) -> str:
+        """Say what `undo` or `redo` would take back now, if a person did it; empty for an agent's step."""
+        what = self._newest(kind, self._roots.names())
+        return _plain(what.label) if what is not None and is_person(what.actor) else ""
+
     def beyond(self, kind: str) -> Iterator[tuple[str, ...]]:
         """Name the folders of steps that undo or redo would take next if all of these were open here.
 

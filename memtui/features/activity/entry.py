@@ -47,7 +47,8 @@ _VERBS = (
         "Take back the last changes made through memtui",
         (Param("steps", "how many; default 1", "number", "N"),),
         (("memtui undo", "the last one, also after a restart"), ("memtui undo 3", "the last three")),
-        "A memory that changed again since then is left alone, and the answer says so.",
+        "A memory that changed again since then is left alone, and the answer says so. An agent that runs this "
+        "takes back only what agents did.",
         "a list of operations, as mv",
         does="memtui.features.activity.verbs:undo",
         rank=110,

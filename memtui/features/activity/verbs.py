@@ -7,7 +7,7 @@ from memtui.engine import now_ms
 from memtui.engine.model import APPROVALS, Done
 from memtui.engine.observation import OBSERVED
 from memtui.engine.proposal import Proposal
-from memtui.errors import MemtuiError, UsageError
+from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.actors import origin_words, origins, who_cell
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
@@ -120,6 +120,12 @@ def _steps(call: Call, *, back: bool) -> int:
         for _ in range(call.args.number("steps", 1)):
             kind = "undo" if back else "redo"
             _reach(call, kind)
+            if call.agent and (theirs := call.engine.undo.of_person(kind)):
+                raise RefusedError(
+                    f"A person did this: {theirs}. An agent may {kind} only what agents did.",
+                    code="E_PERSON",
+                    hint="Ask them to press u in the workbench.",
+                )
             if decision := call.engine.undo.decides(kind):
                 call.approve("decide about observations", f"{kind.capitalize()}: {decision}?", "in the workbench")
             step = call.engine.undo.undo if back else call.engine.undo.redo

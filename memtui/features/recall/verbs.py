@@ -67,20 +67,21 @@ def _rows(call: Call, engine: Engine, request: str, scorer: str, client: str | N
     began = now_ms()
     found = find(engine, request, limit=call.args.number("limit", LIMIT), scorer=scorer, agent=client)
     tell(call.settings.telemetry, "recall", (began, now_ms()), found.counts)
+    items = found.items if client is None else tuple(one for one in found.items if block.kept(engine, one) is not None)
     if call.args.flag("prompt"):
-        call.out.raw(block.build(engine, found.items, now_ms()).text.encode())
+        call.out.raw(block.build(engine, items, now_ms()).text.encode())
     elif call.out.json:
         rows = [
             values.memory(one.row) | {"recall": {"score": round(one.score, 3), "words": list(one.words)}}
-            for one in found.items
+            for one in items
         ]
         call.out.document(values.listing(rows))
     else:
-        if not found.items and call.out.terminal:
+        if not items and call.out.terminal:
             call.out.say("No memory helps with that.")
         call.out.table(
             (Column("SCORE"), Column("ADDRESS", flexible=True, names=True), Column("WORDS", flexible=True)),
-            [(f"{one.score:.1f}", str(one.row.address), ", ".join(one.words)) for one in found.items],
+            [(f"{one.score:.1f}", str(one.row.address), ", ".join(one.words)) for one in items],
         )
     call.out.flush()
     engine.search.settle()  # a hook has no time to make the index

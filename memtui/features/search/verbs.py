@@ -20,6 +20,7 @@ def search(call: Call) -> int:
         agent=args.text("agent"),
         limit=limit,
         versions=args.flag("versions"),
+        given=bool(call.agent),
     )
     hits = [hit for hit in found if not (hidden(hit.memory.address, (hit.version or hit.memory).sha256) and call.agent)]
     if call.out.json:

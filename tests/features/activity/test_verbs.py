@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Cli
 
 
@@ -41,6 +43,17 @@ def test_undo_and_redo_several_steps(here: Cli, notes: Path) -> None:
     assert not (notes / "b.md").exists()
     assert here("redo", "2").status == 0
     assert (notes / "b.md").read_text() == "1"
+
+
+def test_an_agent_takes_back_no_step_of_a_person(here: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here("create", "notes/a.md", "-", stdin=b"1")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert here("undo", "--json").error["code"] == "E_PERSON"
+    assert (notes / "a.md").exists()
+    here("create", "notes/b.md", "-", stdin=b"1")
+    assert here("undo").status == 0
+    assert not (notes / "b.md").exists()
+    assert here("redo").status == 0
 
 
 def test_undo_past_the_beginning_says_so(here: Cli) -> None:

@@ -1,5 +1,7 @@
 """`memtui search`."""
 
+import pytest
+
 from tests.cli.conftest import Cli
 
 
@@ -43,3 +45,13 @@ def test_search_finds_old_versions_on_request(here: Cli) -> None:
 def test_search_respects_its_limit(here: Cli) -> None:
     result = here("search", "md", "--limit", "1", "--json")
     assert (len(result.items), result.json["truncated"]) == (1, True)
+
+
+def test_an_agent_is_not_told_of_what_is_marked_as_private(here: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    here("create", "notes/p.md", "-", stdin=b"open banana\n\n<private>a giraffe</private>\n\nmore banana\n")
+    assert "giraffe" in here("search", "giraffe").out
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert here("search", "giraffe").out == ""
+    shown = here("search", "banana").out
+    assert "notes/p.md" in shown
+    assert "giraffe" not in shown
