@@ -89,6 +89,13 @@ def unified(a: str, b: str, from_label: str, to_label: str, *, context: int = 3,
     return [f"--- {from_label}", f"+++ {to_label}", *lines] if lines else []
 
 
+def unified_file(name: str, before: bytes | None, after: bytes | None, *, secrets: bool = False) -> list[str]:
+    """Compare a file with what it was, as `unified` does; None where there is none."""
+    old, new = ((data or b"").decode("utf-8", "replace") for data in (before, after))
+    labels = ("/dev/null" if data is None else name for data in (before, after))
+    return unified(old, new, *labels, secrets=secrets)
+
+
 def word_spans(old: str, new: str) -> tuple[list[Span], list[Span]]:
     """Tell which words differ between two texts: two lines, or the removed and the added lines of one change.
 

@@ -506,7 +506,7 @@ class Bridge:
         from memtui.features.activity.view_rows import strip_records
         from memtui.given.reach import decided, is_person
 
-        loaded = view_texts.load(engine, view_texts.Wish(), None, limit=ACTIVITY)
+        loaded = view_texts.load(engine, view_texts.PageWish(), None, limit=ACTIVITY)
         lines = view_texts.count(engine, strip_records(loaded.records))
         more = (loaded.operations, lines, loaded.next_undo, decided(engine) if is_person(engine) else frozenset())
         news = ActivityChanged(loaded.records, deleted, engine.rows.vanished(), *more)

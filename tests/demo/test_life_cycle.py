@@ -14,7 +14,7 @@ from memtui.engine import now_ms
 from memtui.engine.model import Actor
 from memtui.engine.observation import NORMAL, PRIVATE, REDACTED
 from memtui.engine.task import COMPLETED, FAILED
-from memtui.features.activity.view_rows import Item, Step
+from memtui.features.activity.view_rows import ActivityItem, UndoStep
 from memtui.features.activity.view_texts import show as show_row
 from memtui.features.actors import origins, session_words
 from memtui.features.changes.view_rows import InboxRows, load, row_runs
@@ -143,7 +143,7 @@ def test_history_and_activity_say_from_which_turn_of_a_session_a_memory_came(lan
     past = load_past(engine, record.address)
     pages = [
         show_past(engine, past, past.entries[0], None, now_ms(), Lines(width=200))[0],
-        show_row(engine, Item(Step((record,))), None, "", now_ms(), Lines(width=200)).page,
+        show_row(engine, ActivityItem(UndoStep((record,))), None, "", now_ms(), Lines(width=200)).page,
     ]
     for page in pages:
         assert said in " ".join("".join(text for text, _ in line.runs) for line in page)

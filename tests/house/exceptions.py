@@ -38,21 +38,14 @@ GERUNDS: Collection[str] = ("memtui.workbench.views.switching",)
 
 NAMES: Mapping[str, int] = {
     "Found": 2,
-    "Item": 5,
-    "Line": 2,
-    "Loaded": 3,
-    "Look": 3,
+    "Loaded": 2,
+    "Look": 2,
     "Place": 2,
-    "Plan": 3,
-    "Preview": 2,
     "Question": 2,
-    "Row": 3,
     "Shown": 2,
-    "State": 2,
-    "Step": 3,
+    "Step": 2,
     "Target": 2,
     "Usage": 2,
-    "Wish": 2,
 }
 """How often a public class has this name."""
 

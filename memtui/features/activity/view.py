@@ -12,8 +12,8 @@ from textual.timer import Timer
 
 from memtui.engine.model import MARKS, AuditRecord, Done
 from memtui.features.activity import view_texts
-from memtui.features.activity.view_rows import Item, Steps, closed_folders, item_runs, where, writer
-from memtui.features.activity.view_texts import BATCH, PAGE, Drawn, Loaded, Wish
+from memtui.features.activity.view_rows import ActivityItem, Steps, closed_folders, item_runs, where, writer
+from memtui.features.activity.view_texts import BATCH, PAGE, Drawn, LoadedPage, PageWish
 from memtui.features.actors import by
 from memtui.features.host import WRITE
 from memtui.safe_text import visible
@@ -40,7 +40,7 @@ COUNTED_RECORDS = 20
 """The lines of larger steps are not counted."""
 
 
-def _is_between(item: Item) -> bool:
+def _is_between(item: ActivityItem) -> bool:
     """Whether the whole step went from one folder to another: the other one is opened for it."""
     ends = (one.root for record in item.step.records for one in (record.address, record.new_address) if one is not None)
     return bool(item.step.txn) and len(set(ends)) > 1
@@ -53,7 +53,7 @@ class Stepping:
         self._screen = screen
         self._told: tuple[Hashable, Sequence[str]] | None = None
 
-    def told(self, item: Item) -> Sequence[str]:
+    def told(self, item: ActivityItem) -> Sequence[str]:
         """What is said beside a row that could not be taken back as a whole; nothing about any other row."""
         return self._told[1] if self._told is not None and self._told[0] == item.key else ()
 
@@ -61,7 +61,7 @@ class Stepping:
         """Say it no longer."""
         self._told = None
 
-    def why_not(self, item: Item) -> str:
+    def why_not(self, item: ActivityItem) -> str:
         """Why a row cannot be taken back by itself; nothing when it can be tried."""
         if all(record.state != "done" for record in item.records):
             return "It did not happen, so there is nothing to take back."
@@ -71,7 +71,7 @@ class Stepping:
             return "It only marks something and changes no memory: there is nothing to take back."
         return "" if _is_between(item) else self.away(item)
 
-    def away(self, item: Item) -> str:
+    def away(self, item: ActivityItem) -> str:
         """Why the texts of a row cannot be read here; nothing when they can be."""
         folders = closed_folders(item.records)
         if not folders:
@@ -80,7 +80,7 @@ class Stepping:
             return "It belongs to another project, which was not read: A in the memories (1) reads it."
         return f"It is of {visible(folders[0])}, which is not open here: --root NAME=DIR opens it."
 
-    def how(self, item: Item) -> str:
+    def how(self, item: ActivityItem) -> str:
         """How a row is taken back."""
         operation = self._screen.steps.operation(item.step)
         if self.why_not(item) or (operation is not None and operation.undone):
@@ -128,7 +128,7 @@ class Stepping:
         )
 
 
-class ActivityView(ListView[Item]):
+class ActivityView(ListView[ActivityItem]):
     """Everything that was done."""
 
     ID: ClassVar[str] = "activity"
@@ -142,7 +142,7 @@ as it left them. / looks for words, a shows one writer only."""
         super().__init__(host.shell)
         self.host, self.jobs = host, host.jobs
         self.steps = Steps()
-        self.wish = Wish()
+        self.wish = PageWish()
         self.counts: dict[int, tuple[int, int]] = {}
         self.next_undo: str | None = None
         self._loading = False
@@ -173,7 +173,7 @@ as it left them. / looks for words, a shows one writer only."""
     # What is known
 
     @property
-    def item(self) -> Item | None:
+    def item(self) -> ActivityItem | None:
         """The row under the cursor."""
         items = self.steps.items
         return items[self.list.cursor] if self.list.cursor < len(items) else None
@@ -201,7 +201,7 @@ as it left them. / looks for words, a shows one writer only."""
             awaited=awaited,
         )
 
-    def _take(self, loaded: Loaded) -> None:
+    def _take(self, loaded: LoadedPage) -> None:
         """Take in a page."""
         self._loading = False
         if loaded.wish != self.wish:
@@ -260,7 +260,7 @@ as it left them. / looks for words, a shows one writer only."""
         """What is shown when there are no rows."""
         if not self.loaded or self._loading:
             return [[("  reading...", "dim")]]
-        if self.wish != Wish():
+        if self.wish != PageWish():
             return [[("  Nothing that was done matches; ", "name"), ("esc", "key"), (" shows all", "name")]]
         return [[("  Nothing was done yet.", "strong")], [("  Every change, by anybody, appears here.", "name")]]
 
@@ -368,9 +368,9 @@ as it left them. / looks for words, a shows one writer only."""
         """From the text to the list, then without filter, then away."""
         if super().step_back():
             return True
-        if self.wish == Wish():
+        if self.wish == PageWish():
             return False
-        self._set_wish(Wish())
+        self._set_wish(PageWish())
         return True
 
     def _single(self) -> AuditRecord:
@@ -413,7 +413,7 @@ as it left them. / looks for words, a shows one writer only."""
 
     # Which are shown
 
-    def _set_wish(self, wish: Wish) -> None:
+    def _set_wish(self, wish: PageWish) -> None:
         self.wish = wish
         self._to_end = False
         self.steps.clear()

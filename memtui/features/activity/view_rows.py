@@ -34,7 +34,7 @@ _SHA = re.compile(r"\b[0-9a-f]{64}\b")
 """A version in full, as the audit has it; on the screen twelve digits say which it is."""
 
 
-class Step(NamedTuple):
+class UndoStep(NamedTuple):
     """One operation, or what somebody outside did at once."""
 
     records: tuple[AuditRecord, ...]
@@ -57,10 +57,10 @@ class Step(NamedTuple):
         return self.records[0].at
 
 
-class Item(NamedTuple):
+class ActivityItem(NamedTuple):
     """One row: a step, or one record of an open one."""
 
-    step: Step
+    step: UndoStep
     record: AuditRecord | None = None
 
     @property
@@ -83,8 +83,8 @@ class Steps:
     """What was loaded of the audit, as rows."""
 
     def __init__(self) -> None:
-        self.steps: list[Step] = []
-        self.items: list[Item] = []
+        self.steps: list[UndoStep] = []
+        self.items: list[ActivityItem] = []
         self.operations: dict[str, Operation] = {}
         self.reached: int | None = None
         """Everything newer than this record, and it, was looked at."""
@@ -134,9 +134,9 @@ class Steps:
         """Put a record into its step, or begin one; returns the place of the step."""
         place = self._places.get(record.txn, -1) if record.txn else self._outside_place(record)
         if place >= 0:
-            self.steps[place] = Step((*self.steps[place].records, record))
+            self.steps[place] = UndoStep((*self.steps[place].records, record))
             return place
-        self.steps.append(Step((record,)))
+        self.steps.append(UndoStep((record,)))
         if record.txn:
             self._places[record.txn] = len(self.steps) - 1
         return len(self.steps) - 1
@@ -154,20 +154,20 @@ class Steps:
             del self._starts[first:]
         for step in self.steps[len(self._starts) :]:
             self._starts.append(len(self.items))
-            self.items.append(Item(step))
+            self.items.append(ActivityItem(step))
             if step.key in self._open and len(step.records) > 1:
-                self.items += [Item(step, record) for record in step.records]
+                self.items += [ActivityItem(step, record) for record in step.records]
 
-    def is_open(self, step: Step) -> bool:
+    def is_open(self, step: UndoStep) -> bool:
         """Whether its records are shown."""
         return step.key in self._open
 
-    def set_open(self, step: Step, *, wide: bool) -> None:
+    def set_open(self, step: UndoStep, *, wide: bool) -> None:
         """Open or close a step."""
         (self._open.add if wide else self._open.discard)(step.key)
         self._rebuild(next((place for place, one in enumerate(self.steps) if one.key == step.key), 0))
 
-    def operation(self, step: Step) -> Operation | None:
+    def operation(self, step: UndoStep) -> Operation | None:
         """What is known of a step as a whole."""
         return self.operations.get(step.txn)
 
@@ -222,7 +222,7 @@ def place_words(record: AuditRecord) -> str:
     return f"{record.address} -> {new.path if new.root == record.address.root else new}"
 
 
-def step_words(step: Step, operation: Operation | None) -> str:
+def step_words(step: UndoStep, operation: Operation | None) -> str:
     """Say what a step with several records did."""
     if operation is not None:
         return operation.label if operation.kind == "do" else f"{operation.kind}: {operation.label}"
@@ -234,7 +234,7 @@ def step_words(step: Step, operation: Operation | None) -> str:
     return f"{said}  in {visible(place)}"
 
 
-def step_state(item: Item, operation: Operation | None) -> str:
+def step_state(item: ActivityItem, operation: Operation | None) -> str:
     """Say in a word how a row ended, when it did not simply happen."""
     if operation is not None and operation.undone:
         return "undone"
@@ -253,7 +253,7 @@ def verb_words(record: AuditRecord, operation: Operation | None) -> str:
     return VERBS.get(record.operation, record.operation)
 
 
-def step_counts(item: Item, counts: Counts) -> tuple[int, int]:
+def step_counts(item: ActivityItem, counts: Counts) -> tuple[int, int]:
     """Lines that came and went in all of a row; nothing while one record of it is not counted."""
     found = [counts.get(record.seq) for record in item.records if record.state != "intent"]
     known = [count for count in found if count is not None]
@@ -267,7 +267,9 @@ def writer(record: AuditRecord) -> str:
     return record.who or who_words(record.actor, record.address.root)
 
 
-def item_runs(item: Item, steps: Steps, counts: Counts, width: int, look: Look, *, next_undo: str | None) -> list[Run]:
+def item_runs(
+    item: ActivityItem, steps: Steps, counts: Counts, width: int, look: Look, *, next_undo: str | None
+) -> list[Run]:
     """Draw a row, without the sign of the cursor.
 
     Args:
@@ -298,7 +300,7 @@ def item_runs(item: Item, steps: Steps, counts: Counts, width: int, look: Look, 
     return [*lead, (shown + " " * (room - cell_width(shown)), "name" if record is None else "description"), *tail]
 
 
-def _lead(item: Item, steps: Steps, look: Look, *, wide: bool) -> list[Run]:
+def _lead(item: ActivityItem, steps: Steps, look: Look, *, wide: bool) -> list[Run]:
     arrow = "  "
     if item.single is None:
         opened = steps.is_open(item.step)
@@ -318,7 +320,7 @@ def _style(actor: str) -> str:
     return "name" if is_person(actor) else "agent"
 
 
-def tail_runs(item: Item, operation: Operation | None, counts: Counts, *, undoes: bool, room: int) -> list[Run]:
+def tail_runs(item: ActivityItem, operation: Operation | None, counts: Counts, *, undoes: bool, room: int) -> list[Run]:
     """What stands at the right end of a row: lines, how it ended, whether `u` takes it back."""
     came, went = step_counts(item, counts)
     lines: list[Run] = [(f"  +{came}", "add"), (f" -{went}", "del")] if came or went else []
@@ -355,7 +357,7 @@ def strip(
     steps.extend(records)
     lines = []
     for step in steps.steps[:most]:
-        item, operation = Item(step), steps.operation(step)
+        item, operation = ActivityItem(step), steps.operation(step)
         record = item.single
         actor = step.records[0].actor
         verb = verb_words(record, operation) if record is not None else ""
@@ -376,7 +378,7 @@ def strip(
     return lines
 
 
-def heading(item: Item, operation: Operation | None, now: int) -> list[str]:
+def heading(item: ActivityItem, operation: Operation | None, now: int) -> list[str]:
     """Say beside a row what it is, how it ended, and how it is taken back."""
     first = item.records[0]
     what = step_words(item.step, operation) if item.single is None else place_words(first)

@@ -12,7 +12,7 @@ from memtui.diff.hunks import hunks, why_not_text
 from memtui.engine.model import APPROVALS, SETTING, Actor, AuditRecord, Done, Operation, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.activity.view_rows import (
-    Item,
+    ActivityItem,
     change_of,
     has_texts,
     heading,
@@ -41,7 +41,7 @@ LISTED = 300
 """Records of a step that are listed beside it."""
 
 
-class Wish(NamedTuple):
+class PageWish(NamedTuple):
     """Which records are wanted."""
 
     words: tuple[str, ...] = ()
@@ -49,10 +49,10 @@ class Wish(NamedTuple):
     """Only what somebody of this name did; empty: everybody."""
 
 
-class Loaded(NamedTuple):
+class LoadedPage(NamedTuple):
     """A page of the audit."""
 
-    wish: Wish
+    wish: PageWish
     before: int | None
     """Older than this record; None for the newest page."""
     reached: int | None
@@ -65,8 +65,8 @@ class Loaded(NamedTuple):
 
 
 def load(
-    engine: Engine, wish: Wish, before: int | None, *, limit: int = PAGE, stop: Callable[[], bool] = lambda: False
-) -> Loaded:
+    engine: Engine, wish: PageWish, before: int | None, *, limit: int = PAGE, stop: Callable[[], bool] = lambda: False
+) -> LoadedPage:
     """Read the next page of what is wanted.
 
     Args:
@@ -78,7 +78,7 @@ def load(
     """
     found: list[AuditRecord] = []
     operations: dict[str, Operation] = {}
-    batch = BATCH if wish != Wish() else limit
+    batch = BATCH if wish != PageWish() else limit
     at, complete = before, False
     while len(found) < limit and not stop():
         records = engine.history.audit(limit=batch, before=at)
@@ -94,7 +94,7 @@ def load(
             break
     wanted = {record.txn for record in found}
     known = tuple(operation for txn, operation in operations.items() if txn in wanted)
-    return Loaded(wish, before, at, tuple(found), known, complete, engine.undo.next())
+    return LoadedPage(wish, before, at, tuple(found), known, complete, engine.undo.next())
 
 
 def _operations(engine: Engine, records: Sequence[AuditRecord]) -> dict[str, Operation]:
@@ -122,13 +122,13 @@ def text(engine: Engine, record: AuditRecord, sha256: str | None) -> bytes | Mem
 class Drawn(NamedTuple):
     """A row as it is shown."""
 
-    item: Item
+    item: ActivityItem
     page: Page
     starts: tuple[int, ...] = ()
 
 
 def show(
-    engine: Engine, item: Item, operation: Operation | None, how: str, now: int, look: Look, away: str = ""
+    engine: Engine, item: ActivityItem, operation: Operation | None, how: str, now: int, look: Look, away: str = ""
 ) -> Drawn:
     """Draw what a row did.
 
@@ -174,7 +174,7 @@ def show(
     return Drawn(item, (*top, *page), tuple(start + len(top) for start in starts))
 
 
-def _members(item: Item, look: Look) -> Page:
+def _members(item: ActivityItem, look: Look) -> Page:
     lines: list[PageLine] = []
     for record in item.records[:LISTED]:
         state = f"  ({record.state})" if record.state != "done" else ""
@@ -201,7 +201,7 @@ def count(engine: Engine, records: Iterable[AuditRecord]) -> dict[int, tuple[int
     return found
 
 
-def take_back(engine: Engine, item: Item, actor: Actor, roots: Callable[[], Iterable[Root]] = tuple) -> Done:
+def take_back(engine: Engine, item: ActivityItem, actor: Actor, roots: Callable[[], Iterable[Root]] = tuple) -> Done:
     """Take one row back, and nothing that was done since; see `engine.undo`.
 
     Args:
@@ -238,7 +238,7 @@ def outcome_lines(done: Done) -> Sequence[str]:
     return lines
 
 
-def step_name(item: Item, operation: Operation | None) -> str:
+def step_name(item: ActivityItem, operation: Operation | None) -> str:
     """Name what would be taken back."""
     if item.step.txn or item.single is None:
         return operation.label if operation is not None else step_words(item.step, None)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Done, Draft, OpenConflict, Remove, Usage, Write
 from memtui.errors import ConflictError
-from memtui.features.bundles.import_plan import CONFLICT, DELETED, STAYS, Arrival, Plan
+from memtui.features.bundles.import_plan import CONFLICT, DELETED, STAYS, Arrival, ImportPlan
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -30,7 +30,7 @@ class Imported(NamedTuple):
     """Those that have a draft of their own already, which stays: the bundle's text is not kept."""
 
 
-def apply(engine: Engine, wanted: Plan, *, actor: Actor, now: int) -> Imported:
+def apply(engine: Engine, wanted: ImportPlan, *, actor: Actor, now: int) -> Imported:
     """Do what a plan says: everything that is written as one undo step, conflicts as drafts for the workbench.
 
     Args:
@@ -64,7 +64,7 @@ def _keep_history(engine: Engine, arrival: Arrival, actor: Actor) -> None:
         engine.history.keep(arrival.address, past, actor=actor)
 
 
-def _write(engine: Engine, wanted: Plan, actor: Actor) -> Done | None:
+def _write(engine: Engine, wanted: ImportPlan, actor: Actor) -> Done | None:
     places = {one.address: Write(one.address, one.data, one.expected_sha256) for one in wanted.written if one.address}
     lines = {one.address: Write(one.address, one.after, one.expected_sha256) for one in wanted.indexes if one.what}
     gone = [Remove(one.address, one.expected_sha256) for one in wanted.of(DELETED) if one.address is not None]

@@ -6,25 +6,26 @@ agent here wants. Nothing is written: `importing` does what is planned here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Address, Root
+from memtui.agents.table import agent_of
+from memtui.engine.frontmatter import read
+from memtui.engine.model import Address, Policy, Root, Version
 from memtui.errors import MemtuiError, NotFoundError, UsageError
 from memtui.features.bundles.bundle import Bundle, Origin, Packed
-from memtui.features.bundles.other_agents import AgentSide, Crossing, Straight
 from memtui.features.transfer import index_lines
+from memtui.features.transfer.fields import DESCRIPTION, NAME, Hints, translate
 from memtui.features.transfer.index_lines import Mention
-from memtui.features.transfer.model import IndexChange, Item, Note, mapped_words
-from memtui.features.transfer.names import TakenNames, refusal
+from memtui.features.transfer.model import IndexChange, Note, Transfer, mapped_words
+from memtui.features.transfer.names import TakenNames, fitted, refusal
+from memtui.features.transfer.plan import INDEX
+from memtui.features.transfer.remarks import dead_links, habit, nested, remarks
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
     from memtui.engine.model import Memory
-
-
-from memtui.engine.model import Version
 
 Merge = Callable[[bytes, bytes, bytes], "bytes | None"]
 """From the text both had in common, the bundle's and the one here, to all of it; None when a person must decide."""
@@ -74,7 +75,7 @@ class Arrival(NamedTuple):
         return None if self.here is None else sha256(self.here).hexdigest()
 
 
-class Plan(NamedTuple):
+class ImportPlan(NamedTuple):
     """A whole import, before it is done."""
 
     arrivals: tuple[Arrival, ...]
@@ -111,7 +112,7 @@ class Plan(NamedTuple):
         return ", ".join([*said, *(f"{one.what} in {one.address}" for one in self.indexes if one.what)])
 
 
-def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, *, as_is: bool = False) -> Plan:
+def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, *, as_is: bool = False) -> ImportPlan:
     """Work out an import; nothing is written.
 
     Args:
@@ -170,7 +171,7 @@ def plan(reader: Engine, bundle: Bundle, into: Mapping[str, str], merge: Merge, 
         root = targets[packed.origin]
         if root is not None and packed.origin.agent == root.agent and packed.path in rows[root.id]:
             found.append(_deletion(reader, packed, root))
-    return Plan(tuple(found), _indexes(reader, found, ways, rows))
+    return ImportPlan(tuple(found), _indexes(reader, found, ways, rows))
 
 
 def _clash(address: Address, root: Root, taken: TakenNames) -> str:
@@ -187,12 +188,12 @@ def _indexes(
 ) -> tuple[IndexChange, ...]:
     """Work out the lines that indexes get for new memories that come from other agents."""
     places = {one.address: one for one in arrivals if one.address is not None and one.what != STAYS}
-    items: dict[str, list[Item]] = {}
+    items: dict[str, list[Transfer]] = {}
     said: dict[Address, Mention] = {}
     for address, one in places.items():
         way = ways[one.packed.origin]
         if one.what == NEW and isinstance(way, Crossing):
-            item = Item(Address(one.packed.origin.id, one.packed.path), address, one.packed.data, one.data)
+            item = Transfer(Address(one.packed.origin.id, one.packed.path), address, one.packed.data, one.data)
             items.setdefault(address.root, []).append(item)
             said[item.old] = way.said.get(one.packed.path, Mention())
     pending = {
@@ -304,7 +305,7 @@ def _merged(arrival: Arrival, side: AgentSide, base: bytes | None, here: bytes, 
     return arrival._replace(what=CONFLICT, why=why, data=side.data, base=base)
 
 
-def _states_there(arrival: Arrival) -> tuple[State, ...]:
+def _states_there(arrival: Arrival) -> tuple[Current, ...]:
     packed = arrival.packed
     return states([past.version for past in packed.history], packed.sha256)
 
@@ -351,7 +352,7 @@ EQUAL, AHEAD, BEHIND, APART, UNKNOWN = "equal", "ahead", "behind", "apart", "unk
 there is no version that both have."""
 
 
-class State(NamedTuple):
+class Current(NamedTuple):
     """What a memory was for a while."""
 
     sha256: str
@@ -360,10 +361,10 @@ class State(NamedTuple):
     """The versions that had this text, one after the other: an import makes one more of the version it brings."""
 
 
-DELETED_STATE = State("", frozenset())
+DELETED_STATE = Current("", frozenset())
 
 
-def states(history: Sequence[Version], present: str | None) -> tuple[State, ...]:
+def states(history: Sequence[Version], present: str | None) -> tuple[Current, ...]:
     """The states of a memory, oldest first.
 
     Args:
@@ -374,17 +375,17 @@ def states(history: Sequence[Version], present: str | None) -> tuple[State, ...]
         None of them when the history does not know the present text.
     """
     first = 0 if present is None else next((n for n, one in enumerate(history) if one.sha256 == present), len(history))
-    found: list[State] = []
+    found: list[Current] = []
     for one in reversed(history[first:]):
         name = frozenset({(one.sha256, one.at)})
         if found and found[-1].sha256 == one.sha256 and one.operation != "restored":
-            found[-1] = State(one.sha256, found[-1].ids | name)
+            found[-1] = Current(one.sha256, found[-1].ids | name)
         else:
-            found.append(State(one.sha256, name))
+            found.append(Current(one.sha256, name))
     return (*found, DELETED_STATE) if found and present is None else tuple(found)
 
 
-def compare(here: Sequence[State], there: Sequence[State]) -> tuple[str, str | None]:
+def compare(here: Sequence[Current], there: Sequence[Current]) -> tuple[str, str | None]:
     """Say what the other side is to what is here.
 
     Returns:
@@ -406,5 +407,132 @@ def compare(here: Sequence[State], there: Sequence[State]) -> tuple[str, str | N
     return {(True, True): EQUAL, (True, False): AHEAD, (False, True): BEHIND, (False, False): APART}[at_end], base
 
 
-def _ids(states: Sequence[State]) -> frozenset[tuple[str, int]]:
+def _ids(states: Sequence[Current]) -> frozenset[tuple[str, int]]:
     return frozenset[tuple[str, int]]().union(*(one.ids for one in states))
+
+
+# Memories of another agent: each of their versions as the agent of a root here wants it. Texts can be compared with
+# those here only in one shape, so the text that is here says which: what a translation makes up, and where it puts the
+# type, stay as they are. Otherwise a second import would find differences nobody made.
+
+NAMED = "the index there has this name"
+
+
+class AgentSide(NamedTuple):
+    """What a bundle has of one memory, in one shape."""
+
+    data: bytes
+    past: tuple[bytes, ...]
+    """Every version it had, newest first."""
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """The sha-256 of each version."""
+        return tuple(sha256(data).hexdigest() for data in self.past)
+
+
+class Straight:
+    """The memories of one root of a bundle, byte for byte as they are in it."""
+
+    def path(self, packed: Packed) -> str:
+        """Say what a memory is called here."""
+        return packed.path
+
+    def refusal(self, packed: Packed) -> str:  # noqa: ARG002
+        """Say why a memory stays out; empty when it need not."""
+        return ""
+
+    def sides(self, packed: Packed, here: bytes | None) -> Iterator[AgentSide]:  # noqa: ARG002
+        """Give a memory in the shape it would have here, then in each other shape that it may have come in before.
+
+        Args:
+            packed: the memory.
+            here: the text that is here; None when there is none.
+        """
+        yield AgentSide(packed.data, tuple(past.data for past in packed.history))
+
+
+class Crossing(Straight):
+    """The memories of one root of a bundle, as another agent wants them."""
+
+    def __init__(
+        self, reader: Engine, origin: Origin, target: Root, memories: Sequence[Packed], rows: Mapping[str, Memory]
+    ) -> None:
+        """Look at how memories are written at both ends.
+
+        Args:
+            reader: an engine.
+            origin: the root in the bundle.
+            target: the root here.
+            memories: all that the bundle has of that root.
+            rows: the memories of the root here, by path.
+        """
+        self.target = target
+        texts = {packed.path: packed.data for packed in memories}
+
+        def text(path: str) -> bytes:
+            if path not in texts:
+                raise NotFoundError(f"{path} is not in the bundle.")
+            return texts[path]
+
+        self.present = texts
+        self.there = rows.keys() | {fitted(path, target) for path in texts}
+        """The memories there will be here."""
+        self.policy = _policy(origin)
+        self.said = index_lines.mentions(text, self.policy, list(texts), texts)
+        self.nested = habit(reader, rows.values())
+
+    def path(self, packed: Packed) -> str:
+        """Give it the ending that is read here."""
+        return fitted(packed.path, self.target)
+
+    def refusal(self, packed: Packed) -> str:
+        """Keep indexes out: their lines go with the memories they name."""
+        if self.policy.is_index(packed.path):
+            return INDEX
+        policy = self.target.policy
+        return NAMED if policy.index_format == index_lines.LINKS and policy.is_index(self.path(packed)) else ""
+
+    def sides(self, packed: Packed, here: bytes | None) -> Iterator[AgentSide]:
+        """Give it translated."""
+        said = self.said.get(packed.path, Mention())
+        plain = Hints(said.title, said.hook, self.nested)
+        remarked = self._remarks(packed)
+        for hints in dict.fromkeys((_as_here(plain, here), plain, *(plain._replace(nested=one) for one in _SHAPES))):
+            found, *past = (
+                translate(data, self.target, self.path(packed), hints)
+                for data in (packed.data, *(one.data for one in packed.history))
+            )
+            yield AgentSide(found.data, tuple(one.data for one in past), (*found.notes, *remarked))
+
+    def _remarks(self, packed: Packed) -> list[Note]:
+        path = self.path(packed)
+        return [
+            *remarks(packed.data, packed.path.rpartition("/")[2], Address(self.target.id, path), self.target),
+            *dead_links(packed.data, packed.path, path, self.present, self.there),
+        ]
+
+
+_SHAPES = (True, False, None)
+
+
+def _as_here(plain: Hints, here: bytes | None) -> Hints:
+    """Take what a translation would make up from the text that is here."""
+    if here is None:
+        return plain
+    fields, inner = read.split(here).fields, nested(here)
+    name, description = fields.get(NAME), fields.get(DESCRIPTION)
+    return Hints(
+        name if isinstance(name, str) and name.strip() else plain.title,
+        description if isinstance(description, str) and description.strip() else plain.hook,
+        plain.nested if inner is None else inner,
+    )
+
+
+def _policy(origin: Origin) -> Policy:
+    """What is known of the index at the source: from the list of the bundle, or an older one's by its agent."""
+    if origin.index_file is not None:
+        return Policy(index_file=origin.index_file or None, index_format=index_lines.LINKS if origin.index_file else "")
+    found = agent_of(origin.agent).policy or Policy()
+    return found if found.index_format == index_lines.LINKS else Policy()

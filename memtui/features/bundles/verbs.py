@@ -152,7 +152,7 @@ def _into(call: Call) -> dict[str, str]:
     return found
 
 
-def _table(call: Call, wanted: import_plan.Plan) -> None:
+def _table(call: Call, wanted: import_plan.ImportPlan) -> None:
     call.out.table(
         (Column("WHAT"), Column("MEMORY", flexible=True), Column("WHY", flexible=True, optional=True, wraps=True)),
         [
@@ -162,7 +162,7 @@ def _table(call: Call, wanted: import_plan.Plan) -> None:
     )
 
 
-def _show(call: Call, wanted: import_plan.Plan) -> None:
+def _show(call: Call, wanted: import_plan.ImportPlan) -> None:
     """Print what becomes of memories that come from another agent, and of indexes here, as diffs."""
     for one in _shown(wanted):
         if one.shaped is not None:
@@ -173,19 +173,19 @@ def _show(call: Call, wanted: import_plan.Plan) -> None:
     _tell_notes(call, wanted)
 
 
-def _shown(wanted: import_plan.Plan) -> tuple[import_plan.Arrival, ...]:
+def _shown(wanted: import_plan.ImportPlan) -> tuple[import_plan.Arrival, ...]:
     return wanted.of(*import_plan.WRITTEN, import_plan.CONFLICT)
 
 
-def _tell_notes(call: Call, wanted: import_plan.Plan) -> None:
+def _tell_notes(call: Call, wanted: import_plan.ImportPlan) -> None:
     tell_notes(call, [(one.packed.path, one.notes) for one in _shown(wanted)], wanted.indexes)
 
 
-def _words(wanted: import_plan.Plan) -> str:
+def _words(wanted: import_plan.ImportPlan) -> str:
     return f"{wanted.words}; {wanted.also}" if wanted.also else wanted.words
 
 
-def _tell(call: Call, wanted: import_plan.Plan, done: carry_out.Imported) -> None:
+def _tell(call: Call, wanted: import_plan.ImportPlan, done: carry_out.Imported) -> None:
     say = call.out.say
     step = " `memtui undo` takes it back." if done.done else ""
     say(f"Imported: {_words(wanted)}.{step}")
@@ -200,7 +200,7 @@ def _tell(call: Call, wanted: import_plan.Plan, done: carry_out.Imported) -> Non
         say(f"{address} has an unsaved draft already, which stays: finish it, then import again.")
 
 
-def _imports_json(value: import_plan.Plan, done: carry_out.Imported | None) -> Json:
+def _imports_json(value: import_plan.ImportPlan, done: carry_out.Imported | None) -> Json:
     """Turn an import into JSON; without `done` it was only shown."""
     step = done.done if done is not None else None
     return {

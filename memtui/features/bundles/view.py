@@ -15,7 +15,7 @@ from memtui.diff.merge import merged_alone
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError
 from memtui.features.bundles import bundle, bundle_file, import_plan
-from memtui.features.bundles.import_plan import CONFLICT, DELETED, NEW, NEWER, OLDER, SAME, STAYS, Arrival, Plan
+from memtui.features.bundles.import_plan import CONFLICT, DELETED, NEW, NEWER, OLDER, SAME, STAYS, Arrival, ImportPlan
 from memtui.features.transfer.model import KEPT, LOST
 from memtui.features.transfer.view import index_details
 from memtui.safe_text import cell_width, visible
@@ -57,7 +57,7 @@ def name_of(arrival: Arrival) -> str:
     return str(arrival.address or Address(arrival.packed.origin.id, arrival.packed.path))
 
 
-class ImportScreen(PlanScreen["Plan | None"]):
+class ImportScreen(PlanScreen["ImportPlan | None"]):
     """The file, and what is in it; gives the plan that is to be done, or nothing."""
 
     HELP = """Type the file of a bundle; enter shows what becomes of each of its memories here, and enter again does it.
@@ -73,7 +73,7 @@ cursor. Shift with up and down scrolls it."""
         super().__init__(table, self.arrivals, question, plain=plain)
         self._jobs = jobs
         self._home = home
-        self.plan: Plan | None = None
+        self.plan: ImportPlan | None = None
         """What becomes of what is in the file, as the line stands; None while that is not known."""
 
     def _draw_row(self, row: Arrival, room: int) -> Sequence[Run]:
@@ -107,7 +107,7 @@ cursor. Shift with up and down scrolls it."""
             return
         named = {"": into.strip()} if into.strip() else {}
 
-        def arrived(found: Plan) -> None:
+        def arrived(found: ImportPlan) -> None:
             if self._awaits(text):
                 self._show(found)
                 if found.idle:
@@ -132,7 +132,7 @@ cursor. Shift with up and down scrolls it."""
     def _awaits(self, text: str) -> bool:
         return self.is_attached and self.prompt.text == text
 
-    def _show(self, found: Plan | None) -> None:
+    def _show(self, found: ImportPlan | None) -> None:
         self.plan = found
         self.prompt.note = []
         rows = found.arrivals if found is not None else ()
@@ -190,10 +190,10 @@ def _text(here: bytes | None, after: bytes, look: Look) -> Page:
 _NOTES: Mapping[str, str] = {KEPT: "description", LOST: "warning"}
 
 
-def words(wanted: Plan) -> str:
+def words(wanted: ImportPlan) -> str:
     """What comes of an import, for people: how many of which, and what is done for another agent."""
     return f"{wanted.words}; {wanted.also}" if wanted.also else wanted.words
 
 
-def _nothing(wanted: Plan) -> str:
+def _nothing(wanted: ImportPlan) -> str:
     return f"Nothing would be written: {wanted.words}."

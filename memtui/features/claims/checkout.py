@@ -6,16 +6,17 @@ newest commit does, together with the default branch and the commit that removed
 
 from __future__ import annotations
 
+import re
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import fsio
 from memtui.engine.disk.git_history import CheckoutHistory, CommittedChange, blob, history, state_of
 from memtui.features.claims import manifests
 from memtui.features.claims.manifests import Manifest
-from memtui.features.claims.symbols import is_source, lost_symbols
 from memtui.features.claims.text import COMMAND, MENTION, PATH, SYMBOL, Claim
 
 if TYPE_CHECKING:
@@ -258,3 +259,56 @@ def _matching(known: Mapping[str, list[str]], path: str) -> list[str]:
 def _plain_version(version: str) -> str:
     """A version without what says which others may do."""
     return version.lstrip("^~=v> ").partition(",")[0].strip()
+
+
+# Names in source: whole files are read, so nothing of it is done before a memory names a symbol
+
+_SOURCE = re.compile(
+    r"\.(?:py|pyi|ts|tsx|js|jsx|mjs|cjs|go|rs|rb|java|kt|swift|c|h|cc|cpp|hpp|cs|php|exs?|scala|sql|sh|vue|svelte|proto)\Z"
+)
+_WORD = re.compile(rb"[A-Za-z_]\w{3,99}")
+_FILES = 20_000
+_BYTES = 64 * 1_048_576
+_SECONDS = 2.0
+
+Read = Callable[[bytes | None], bytes | None]
+"""Takes the name of a blob, returns its bytes; None where it cannot be read, or there is none."""
+
+
+def lost_symbols(read: Read, now: Iterable[bytes], changes: Iterable[CommittedChange]) -> dict[str, CommittedChange]:
+    """Find the names that stood in source once, and stand in none now.
+
+    Args:
+        read: gives the bytes of blobs.
+        now: the blobs of all source files that count, in any order.
+        changes: of source files, the newest first.
+
+    Returns:
+        For each the newest change that took it out of a file. None of them where there is more source than is read.
+    """
+    shas = set(now)
+    here: set[bytes] = set()
+    end, left = monotonic() + _SECONDS, _BYTES
+    if len(shas) > _FILES:
+        return {}
+    for sha in shas:
+        data = read(sha)
+        left -= len(data or b"")
+        if data is None or left < 0 or monotonic() > end:
+            return {}
+        here.update(_WORD.findall(data))
+    lost: dict[str, CommittedChange] = {}
+    end, left = monotonic() + _SECONDS, _BYTES
+    for change in changes:
+        old, new = read(change.old) or b"", read(change.new) or b""
+        left -= len(old) + len(new)
+        if left < 0 or monotonic() > end:
+            break
+        for word in {*_WORD.findall(old)} - here - {*_WORD.findall(new)}:
+            lost.setdefault(word.decode(), change)
+    return lost
+
+
+def is_source(path: str) -> bool:
+    """Whether a file is one that programs are written in."""
+    return _SOURCE.search(path) is not None

@@ -39,7 +39,7 @@ _UNNAMED = "Not loaded: no line of the index that is loaded names it, so nothing
 _WORDS = b"What is not read is counted as if it were a text in English. " * 10
 
 
-class Item(NamedTuple):
+class CountedFile(NamedTuple):
     """One file, or one text the agent makes, and what it costs."""
 
     loaded: LoadedFile
@@ -62,7 +62,7 @@ class Cost(NamedTuple):
     agent: str
     title: str
     project: str
-    items: tuple[Item, ...]
+    items: tuple[CountedFile, ...]
     """In the order of loading."""
     method: str
     """How tokens were counted."""
@@ -157,7 +157,7 @@ def of_all(
             found = work_out(engine, surroundings, agent, count=count, stop=stop)
         except Exception as error:  # noqa: BLE001 - said in the agent's place, whatever it is
             words = problem_words(agent, error)
-            item = Item(LoadedFile("problem", words, SKIPPED, words, made=True), 0, 0)
+            item = CountedFile(LoadedFile("problem", words, SKIPPED, words, made=True), 0, 0)
             found = Cost(agent.id, agent.title, surroundings.project, (item,), count.method, count.words)
             found = found._replace(note=_note(agent), problem=words)
         yield found
@@ -237,14 +237,14 @@ def short(path: str, surroundings: Surroundings) -> str:
     return path
 
 
-def _item(engine: Engine, loaded: LoadedFile, count: Counter, known: set[str]) -> Item:
+def _item(engine: Engine, loaded: LoadedFile, count: Counter, known: set[str]) -> CountedFile:
     text = loaded.text
     tokens = count.of(text.decode("utf-8", "replace")) if text else 0
     if loaded.unread:
         sample = text or _WORDS
         tokens -= -count.of(sample.decode("utf-8", "replace")) * loaded.unread // len(sample)  # rounded up
     address = None if loaded.made else _address(engine, loaded.path, known)
-    return Item(loaded, len(text) + loaded.unread, tokens, address)
+    return CountedFile(loaded, len(text) + loaded.unread, tokens, address)
 
 
 def _address(engine: Engine, path: str, known: set[str]) -> Address | None:

@@ -3,7 +3,7 @@
 from memtui.agents.agent import SKIPPED
 from memtui.agents.loaded_text import line_of
 from memtui.features.cost import start_cost
-from memtui.features.cost.start_cost import Cost, Item
+from memtui.features.cost.start_cost import Cost, CountedFile
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -102,9 +102,9 @@ def _one(call: Call, found: Cost) -> None:
     out.say(f"{found.method_words} {found.note}".strip())
 
 
-def _gathered(items: tuple[Item, ...]) -> list[Item]:
+def _gathered(items: tuple[CountedFile, ...]) -> list[CountedFile]:
     """For people, one row for many files of one kind that are skipped for one reason; its number stands for them."""
-    kinds: dict[tuple[str, str], list[Item]] = {}
+    kinds: dict[tuple[str, str], list[CountedFile]] = {}
     for item in items:
         if item.loaded.mark == SKIPPED:
             kinds.setdefault((item.loaded.label, item.loaded.why), []).append(item)
@@ -119,7 +119,7 @@ def _gathered(items: tuple[Item, ...]) -> list[Item]:
     return found
 
 
-def _path(call: Call, item: Item) -> str:
+def _path(call: Call, item: CountedFile) -> str:
     """The path; for people, within the project from there, and below the home folder with `~`.
 
     What is left out says how much, also to a script: a sum without it would be taken for the whole.
@@ -129,9 +129,9 @@ def _path(call: Call, item: Item) -> str:
     return start_cost.short(item.loaded.path, call.session.surroundings)
 
 
-def _by_reason(items: list[Item]) -> dict[str, list[Item]]:
+def _by_reason(items: list[CountedFile]) -> dict[str, list[CountedFile]]:
     """Put together what is said of several files: a switch that is off is the reason for hundreds."""
-    found: dict[str, list[Item]] = {}
+    found: dict[str, list[CountedFile]] = {}
     for item in items:
         below = f" {item.below:,} bytes fall below." if item.below else ""
         found.setdefault(f"{item.loaded.why}{below}", []).append(item)
@@ -159,7 +159,7 @@ def summary_json(found: Cost) -> Json:
     }
 
 
-def _item_json(item: Item) -> Json:
+def _item_json(item: CountedFile) -> Json:
     loaded, gap = item.loaded, item.loaded.cut
     return {
         "what": loaded.label,

@@ -18,7 +18,7 @@ from memtui.features.cost.start_cost import Cost, short
 from memtui.features.cost.view_rows import (
     AGENT,
     CUT,
-    Row,
+    CostRow,
     Worked,
     agent_rows,
     agents_words,
@@ -51,7 +51,7 @@ WHAT = "work out what agents load"
 NOWHERE = "memtui cannot tell here where sessions start."
 
 
-class CostView(ListView[Row]):
+class CostView(ListView[CostRow]):
     """What agents start with."""
 
     ID = "cost"
@@ -250,7 +250,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
         """The agent that is open, and the row."""
         return f"{self.opened}\n{super().row_name(index)}"
 
-    def draw(self, item: Row, width: int) -> Sequence[Run]:
+    def draw(self, item: CostRow, width: int) -> Sequence[Run]:
         """How a row looks."""
         around = self.host.surroundings
         assert around is not None
@@ -291,7 +291,7 @@ drops on purpose. Looking here does not count as a use. Imports that lead out of
             return [[], []]
         return summary_lines(self.found, self.cost, width, self._agents_key, plain=self.ascii)
 
-    def read_text(self, item: Row) -> None:
+    def read_text(self, item: CostRow) -> None:
         """Draw the text of a row."""
         around, width, plain, key = self.host.surroundings, self.page.text_width, self.ascii, item.key
         assert around is not None

@@ -14,7 +14,7 @@ from memtui.agents.loaded_text import DROPPED, line_of
 from memtui.config.surroundings import Surroundings
 from memtui.errors import MemtuiError
 from memtui.features.cost import start_cost
-from memtui.features.cost.start_cost import MEMTUI, Cost, Item, short
+from memtui.features.cost.start_cost import MEMTUI, Cost, CountedFile, short
 from memtui.given.tokens import counter
 from memtui.pointers.cutline import lines_with_text
 from memtui.safe_text import cell_width
@@ -22,7 +22,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.highlight import fitted
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends, count_words, fit, size_words
+from memtui.ui.draw.words import both_ends, count_words, fit, meter, size_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -38,12 +38,12 @@ REASONS = 3
 """So many reasons why files are skipped are said there."""
 
 
-class Row(NamedTuple):
+class CostRow(NamedTuple):
     """One row."""
 
     kind: str
     cost: Cost
-    item: Item | None = None
+    item: CountedFile | None = None
     number: int = 0
     """Of a file that is loaded: its place in the order."""
     again: int = 0
@@ -56,30 +56,23 @@ class Row(NamedTuple):
         return (self.kind, self.cost.agent, path)
 
 
-def agent_rows(found: Sequence[Cost]) -> tuple[Row, ...]:
+def agent_rows(found: Sequence[Cost]) -> tuple[CostRow, ...]:
     """A row for each agent."""
-    return tuple(Row(AGENT, cost) for cost in found)
+    return tuple(CostRow(AGENT, cost) for cost in found)
 
 
-def item_rows(found: Cost) -> tuple[Row, ...]:
+def item_rows(found: Cost) -> tuple[CostRow, ...]:
     """One agent's rows: everything, then its files, each cut one with a line below it."""
-    rows = [Row(ALL, found)]
+    rows = [CostRow(ALL, found)]
     number = 0
     times: dict[str, int] = {}
     for item in found.items:
         number += item.loaded.at_start
         again = times[item.loaded.path] = times.get(item.loaded.path, -1) + 1
-        rows.append(Row(ITEM, found, item, number if item.loaded.at_start else 0, again))
+        rows.append(CostRow(ITEM, found, item, number if item.loaded.at_start else 0, again))
         if item.below:
-            rows.append(Row(CUT, found, item, again=again))
+            rows.append(CostRow(CUT, found, item, again=again))
     return tuple(rows)
-
-
-def share(part: int, whole: int, cells: int) -> str:
-    """How much of the whole something is, in signs that every terminal has: `[##......]`."""
-    filled = round(part / whole * cells) if whole else 0
-    filled = max(min(filled, cells), 1 if part else 0)
-    return f"[{'#' * filled}{'.' * (cells - filled)}]"
 
 
 def percent(part: int, whole: int) -> str:
@@ -90,7 +83,7 @@ def percent(part: int, whole: int) -> str:
     return "<1 %" if exact < 1 else f"{exact:.0f} %"
 
 
-def row_runs(row: Row, most: int, width: int, around: Surroundings, *, plain: bool) -> Sequence[Run]:
+def row_runs(row: CostRow, most: int, width: int, around: Surroundings, *, plain: bool) -> Sequence[Run]:
     """Draw a row.
 
     Args:
@@ -116,7 +109,7 @@ def row_runs(row: Row, most: int, width: int, around: Surroundings, *, plain: bo
 
 def _agent_runs(cost: Cost, most: int, width: int, *, plain: bool) -> list[Run]:
     cells = 6 if width < 60 else 12
-    tail: Line = [(f"{cost.tokens:>8,} tok ", "name"), (share(cost.tokens, most, cells), "good")]
+    tail: Line = [(f"{cost.tokens:>8,} tok ", "name"), (meter(cost.tokens, most, cells), "good")]
     if width >= 60:
         tail = [(f" {size_words(cost.bytes):>7}", "description"), *tail]
     if width >= 74:
@@ -138,7 +131,7 @@ def _all_runs(cost: Cost, width: int) -> Sequence[Run]:
     return bars.spread([(" Everything", "scope")], [(words, "name")], width)
 
 
-def _item_runs(row: Row, item: Item, width: int, around: Surroundings, *, plain: bool) -> list[Run]:
+def _item_runs(row: CostRow, item: CountedFile, width: int, around: Surroundings, *, plain: bool) -> list[Run]:
     loaded = item.loaded
     lead: Line = [(f"{row.number:>3} " if row.number else " -- ", "number" if row.number else "dim")]
     indent = "  " * min(loaded.depth, 5)
@@ -152,7 +145,7 @@ def _item_runs(row: Row, item: Item, width: int, around: Surroundings, *, plain:
     return [*lead, *label, (indent + path + " " * (room - cell_width(path)) + " ", style), *tail]
 
 
-def _tail(cost: Cost, item: Item, width: int) -> Line:
+def _tail(cost: Cost, item: CountedFile, width: int) -> Line:
     loaded = item.loaded
     if not loaded.at_start:
         word = mark_word(loaded.mark, narrow=width < 90)
@@ -164,7 +157,7 @@ def _tail(cost: Cost, item: Item, width: int) -> Line:
         notes = [("! ", "warning")]
     part = percent(item.tokens, cost.tokens)
     cells = 0 if width < 52 else 5 if width < 90 else 10
-    bar: Line = [(f" {share(item.tokens, cost.tokens, cells)}", "good")] if cells else []
+    bar: Line = [(f" {meter(item.tokens, cost.tokens, cells)}", "good")] if cells else []
     return [*notes, (f"{item.tokens:>6,} tok", "name"), *bar, (f" {part:>5}", "description")]
 
 
@@ -233,7 +226,9 @@ def _without_texts(cost: Cost) -> Cost:
     return cost._replace(items=tuple(item._replace(loaded=item.loaded._replace(raw=b"")) for item in cost.items))
 
 
-def page(engine: Engine, row: Row, around: Surroundings, width: int, *, plain: bool) -> tuple[Page, tuple[int, ...]]:
+def page(
+    engine: Engine, row: CostRow, around: Surroundings, width: int, *, plain: bool
+) -> tuple[Page, tuple[int, ...]]:
     """Draw what belongs to a row.
 
     Returns:
@@ -277,15 +272,15 @@ def _skipped(cost: Cost) -> list[str]:
     return [*lines, f"{count_words(others, 'file')} skipped for other reasons."] if others else lines
 
 
-def _costly(item: Item, cost: Cost, around: Surroundings, width: int, *, plain: bool) -> str:
+def _costly(item: CountedFile, cost: Cost, around: Surroundings, width: int, *, plain: bool) -> str:
     """Its share, and the end of its path: names end in what tells them apart."""
     part = percent(item.tokens, cost.tokens)
-    words = f" {item.tokens:>7,} {share(item.tokens, cost.tokens, 10)} {part:>5}  "
+    words = f" {item.tokens:>7,} {meter(item.tokens, cost.tokens, 10)} {part:>5}  "
     path = short(item.loaded.path, around)
     return words + both_ends(path, max(width - len(words) - 1, 12), plain=plain)
 
 
-def _text(engine: Engine, item: Item, width: int, *, plain: bool) -> tuple[Page, tuple[int, ...]]:
+def _text(engine: Engine, item: CountedFile, width: int, *, plain: bool) -> tuple[Page, tuple[int, ...]]:
     """A file's text: what is cut off below a line and marked `x`, what is dropped marked `-`."""
     loaded = item.loaded
     head = _head(item, width)
@@ -301,7 +296,7 @@ def _text(engine: Engine, item: Item, width: int, *, plain: bool) -> tuple[Page,
     return (*head, *note, *text_page(data, width, plain=plain)), ()
 
 
-def _head(item: Item, width: int) -> Page:
+def _head(item: CountedFile, width: int) -> Page:
     loaded = item.loaded
     words = f"{loaded.label}: {loaded.mark or 'loaded whole'}"
     sums = f"{item.bytes:,} of {loaded.size:,} bytes, {item.tokens:,} tokens." if loaded.at_start else ""
@@ -311,7 +306,7 @@ def _head(item: Item, width: int) -> Page:
     return (*found, *why, PageLine(()))
 
 
-def _marked(item: Item, head: Page, width: int, *, plain: bool) -> tuple[Page, tuple[int, ...]]:
+def _marked(item: CountedFile, head: Page, width: int, *, plain: bool) -> tuple[Page, tuple[int, ...]]:
     loaded = item.loaded
     signs: dict[int, str] = {}
     rules: dict[int, str] = {}
@@ -364,7 +359,7 @@ def _rule(words: str, width: int, *, plain: bool) -> PageLine:
     return PageLine(((text + sign * max(width - len(text) - 1, 0), "warning"),))
 
 
-def copied(rows: Sequence[Row], row: Row) -> str:
+def copied(rows: Sequence[CostRow], row: CostRow) -> str:
     """What is loaded for a row, for the clipboard; nothing where nothing is."""
     if row.item is not None:
         return row.item.loaded.text.decode("utf-8", "replace")

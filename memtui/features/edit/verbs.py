@@ -153,20 +153,7 @@ class EditorRun:
             self._open_editor()
             if self._text == self._base:
                 return self._unchanged()
-            conflict = None
-            if not self._marked():
-                result = self._call.engine.save(
-                    self._address,
-                    self._text,
-                    expected_sha256=self._expected,
-                    actor=self._call.actor,
-                    merge=self._merged,
-                )
-                if not isinstance(result, Conflict):
-                    self._settle()
-                    return results.saved(self._out, result)
-                conflict = result
-            status = self._decide(conflict)
+            status = self._decide(None) if self._marked() else self._save()
             if status is not None:
                 return status
 
@@ -224,7 +211,7 @@ class EditorRun:
         answer = self._ask(_WRITE if gone else _MERGE, _EDIT, _KEEP, _STOP)
         if answer == "w":
             self._base, self._expected = b"", None
-            return self._save_again()
+            return self._save()
         if answer == "m":
             return self._put_together(conflict)
         if answer == "e":
@@ -260,9 +247,10 @@ class EditorRun:
         if answer == "s":
             self._forget()
             raise ConflictError("The merge was not written.", unharmed="Both texts are in history.")
-        return self._save_again() if answer == "w" else None
+        return self._save() if answer == "w" else None
 
-    def _save_again(self) -> int | None:
+    def _save(self) -> int | None:
+        """Save the text, or ask what to do about a conflict; None: go round again."""
         result = self._call.engine.save(
             self._address,
             self._text,

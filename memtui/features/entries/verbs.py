@@ -158,7 +158,7 @@ class EntryEditorRun(EditorRun):
         self._rebase(self._snapshot)
         self._whole = True
         self._out.say("Somebody else changed this entry meanwhile, so this goes on with the whole file.")
-        status = self._save_again()
+        status = self._save()
         return super().run() if status is None else status
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from memtui.diff.differences import unified
+from memtui.diff.differences import unified_file
 from memtui.engine import now_ms
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address
@@ -166,9 +166,7 @@ def _redact(call: Call, versions: Sequence[tuple[Address, str]], reason: str) ->
 
 
 def _diff(change: Forgotten, *, secrets: bool = False) -> list[str]:
-    name, after = str(change.address), change.after or b""
-    old, new = change.before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
-    return unified(old, new, name, "/dev/null" if change.after is None else name, secrets=secrets)
+    return unified_file(str(change.address), change.before, change.after, secrets=secrets)
 
 
 def plan_json(wanted: ForgetPlan, txn: str | None) -> Json:

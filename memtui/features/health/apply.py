@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Conflict, Write
 from memtui.errors import ConflictError, NotFoundError, RefusedError
-from memtui.features.health.model import CUT, QUIET, IndexFinding, IndexReport, Preview
+from memtui.features.health.model import CUT, QUIET, FixPreview, IndexFinding, IndexReport
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -36,7 +36,7 @@ def pieces_of(findings: Sequence[IndexFinding]) -> tuple[Piece, ...]:
 
 def rests(
     address: Address, data: bytes, findings: Sequence[IndexFinding], held: Mapping[str, bytes]
-) -> tuple[Preview, ...]:
+) -> tuple[FixPreview, ...]:
     """Say what the files would hold that take in parts of an index.
 
     Args:
@@ -46,7 +46,7 @@ def rests(
         held: what is in those of the files that are there.
     """
     return tuple(
-        Preview(
+        FixPreview(
             Address(address.root, piece.path),
             held.get(piece.path, b""),
             filled(data, piece, held.get(piece.path, b"")),
@@ -59,7 +59,7 @@ def rests(
 
 def preview(
     address: Address, data: bytes | None, findings: Sequence[IndexFinding], policy: Policy, *, rebuilt: bool
-) -> Preview:
+) -> FixPreview:
     """Say what fixing findings of one index would make of it.
 
     Args:
@@ -79,7 +79,9 @@ def preview(
     notes += _cut_notes(address.path, before, old, after, new)
     if old.cut is not None and new.cut is None and _is_full(after, new, policy):
         notes.append(NOW_FULL)
-    return Preview(address, before, after, None if data is None else sha256(data).hexdigest(), len(fixed), tuple(notes))
+    return FixPreview(
+        address, before, after, None if data is None else sha256(data).hexdigest(), len(fixed), tuple(notes)
+    )
 
 
 def _moved_notes(before: bytes, old: Measure, pieces: Sequence[Piece]) -> list[str]:
@@ -221,7 +223,7 @@ def refuse_unread(reports: Sequence[IndexReport]) -> None:
             )
 
 
-def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[Preview, ...]:
+def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[FixPreview, ...]:
     """Say what fixes would write.
 
     Raises:
@@ -241,7 +243,7 @@ def prepare(engine: Engine, chosen: Sequence[Chosen]) -> tuple[Preview, ...]:
     return tuple(found)
 
 
-def apply(engine: Engine, previews: Sequence[Preview], *, actor: Actor, label: str = "") -> Applied:
+def apply(engine: Engine, previews: Sequence[FixPreview], *, actor: Actor, label: str = "") -> Applied:
     """Write what was shown, as one step of undo.
 
     Args:
@@ -270,7 +272,7 @@ def apply(engine: Engine, previews: Sequence[Preview], *, actor: Actor, label: s
 
 
 def left_over(
-    reports: Sequence[IndexReport], chosen: Sequence[Chosen], previews: Sequence[Preview]
+    reports: Sequence[IndexReport], chosen: Sequence[Chosen], previews: Sequence[FixPreview]
 ) -> tuple[IndexFinding, ...]:
     """Give the findings that stay once those that were chosen are fixed, without those that are counted apart.
 
@@ -295,7 +297,7 @@ def left_over(
     )
 
 
-def _label(previews: Sequence[Preview], fixes: int) -> str:
+def _label(previews: Sequence[FixPreview], fixes: int) -> str:
     indexes = [one.address for one in previews if one.fixes]
     where = str(indexes[0]) if len(indexes) == 1 else f"{len(indexes):,} indexes"
     return f"fix {fixes:,} findings in {where}" if fixes != 1 else f"fix {where}"

@@ -136,7 +136,7 @@ class IndexReport(NamedTuple):
         return tuple(finding for finding in self.findings if finding.kind == kind)
 
 
-class Preview(NamedTuple):
+class FixPreview(NamedTuple):
     """What fixes would make of one index."""
 
     address: Address

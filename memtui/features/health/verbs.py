@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
-from memtui.diff.differences import unified
+from memtui.diff.differences import unified_file
 from memtui.engine.model import Root
 from memtui.errors import UsageError
 from memtui.features.health.apply import Applied, Chosen, apply, choose, prepare, refuse_unread
-from memtui.features.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, IndexFinding, IndexReport, Preview
+from memtui.features.health.model import BY_NAME, CUT, LONG, ONE_BY_ONE, TOGETHER, FixPreview, IndexFinding, IndexReport
 from memtui.features.health.survey import Looker, has_index
 from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
@@ -47,15 +47,7 @@ def _rebuild(call: Call, roots: Sequence[Root]) -> int:
     suggested, changed = rebuild(call.engine, roots[0], call.actor.name)
     stored = None if suggested is None else call.engine.proposals.add((suggested,))[0]
     left = [path for one in changed for path in one.left]
-    diffs = [
-        (
-            str(one.address),
-            _diff(
-                Preview(one.address, one.before or b"", one.after, None if one.before is None else str(one.address), 0)
-            ),
-        )
-        for one in changed
-    ]
+    diffs = [(str(one.address), unified_file(str(one.address), one.before, one.after)) for one in changed]
     if call.out.json:
         found = {"id": None, "state": None, "note": None} if stored is None else stored._asdict()
         changes = [{"index": name, "diff": "\n".join(diff)} for name, diff in diffs]
@@ -162,7 +154,7 @@ def _fix(call: Call, reports: Sequence[IndexReport], kind: str, *, rebuilt: bool
     return outcomes.DONE
 
 
-def _agreed(call: Call, previews: Sequence[Preview]) -> bool:
+def _agreed(call: Call, previews: Sequence[FixPreview]) -> bool:
     if call.args.flag("yes"):
         return True
     if call.out.json or not call.out.interactive:
@@ -171,26 +163,25 @@ def _agreed(call: Call, previews: Sequence[Preview]) -> bool:
     return answer is not None and answer.strip().casefold() in _YES
 
 
-def _fixes(previews: Sequence[Preview]) -> str:
+def _fixes(previews: Sequence[FixPreview]) -> str:
     count = sum(shown.fixes for shown in previews)
     words = "1 fix" if count == 1 else f"{count:,} fixes"
     fixed = [shown.address for shown in previews if shown.fixes]
     return f"{words} in {fixed[0]}" if len(fixed) == 1 else f"{words} in {len(fixed):,} indexes"
 
 
-def _diff(shown: Preview, *, secrets: bool = False) -> list[str]:
-    before, after = (data.decode("utf-8", "replace") for data in (shown.before, shown.after))
-    name = str(shown.address)
-    return unified(before, after, name if shown.expected_sha256 else "/dev/null", name, secrets=secrets)
+def _diff(shown: FixPreview, *, secrets: bool = False) -> list[str]:
+    before = shown.before if shown.expected_sha256 else None
+    return unified_file(str(shown.address), before, shown.after, secrets=secrets)
 
 
-def _show(call: Call, shown: Preview) -> None:
+def _show(call: Call, shown: FixPreview) -> None:
     call.out.diff(_diff(shown, secrets=call.out.secrets))
     for note in shown.notes:
         call.out.say(note)
 
 
-def _document(previews: Sequence[Preview], done: Applied | None) -> outcomes.Json:
+def _document(previews: Sequence[FixPreview], done: Applied | None) -> outcomes.Json:
     return {
         "written": done is not None,
         "fixes": sum(shown.fixes for shown in previews),
@@ -210,7 +201,7 @@ def _document(previews: Sequence[Preview], done: Applied | None) -> outcomes.Jso
 def _tell(
     call: Call,
     reports: Sequence[IndexReport],
-    previews: Sequence[Preview],
+    previews: Sequence[FixPreview],
     done: Applied | None,
     kind: str,
     *,

@@ -13,9 +13,9 @@ from textual import on
 
 from memtui.errors import MemtuiError
 from memtui.features.health.apply import Chosen, apply, choose, left_over, prepare
-from memtui.features.health.model import BY_NAME, CUT, ORPHAN, TOGETHER, Preview, Stray
+from memtui.features.health.model import BY_NAME, CUT, ORPHAN, TOGETHER, FixPreview, Stray
 from memtui.features.health.texts import many_at_once
-from memtui.features.health.view_rows import HealthRows, Reports, Row, fixed_words, page, row_runs
+from memtui.features.health.view_rows import HealthRow, HealthRows, Reports, fixed_words, page, row_runs
 from memtui.features.host import WRITE, Host
 from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.difference import Look
@@ -62,7 +62,7 @@ class IndexHealth(Protocol):
         """Look for projects that moved or share memories, unless that was done for the same folders."""
 
 
-class HealthView(ListView[Row]):
+class HealthView(ListView[HealthRow]):
     """What is wrong with indexes."""
 
     ID = "health"
@@ -83,7 +83,7 @@ back."""
         self.known: IndexHealth = host.index_health
         self._hold: Hold | None = None
         """The first look, while keys wait for it."""
-        self._asked: Row | None = None
+        self._asked: HealthRow | None = None
         """The root that is asked about."""
         self._mine = False
         """The next change of rows is the user's own."""
@@ -104,12 +104,12 @@ back."""
     # What is known
 
     @property
-    def row(self) -> Row | None:
+    def row(self) -> HealthRow | None:
         """The row under the cursor."""
         return super().item
 
     @property
-    def item(self) -> Row | None:
+    def item(self) -> HealthRow | None:
         """The row whose text is shown: while it is asked about a whole root, that root."""
         return self._asked or super().item
 
@@ -175,7 +175,7 @@ back."""
 
     # The list
 
-    def draw(self, item: Row, width: int) -> Sequence[Run]:
+    def draw(self, item: HealthRow, width: int) -> Sequence[Run]:
         """How a row looks."""
         return row_runs(item, self.rows, width, plain=self.ascii)
 
@@ -202,7 +202,7 @@ back."""
 
     # The text
 
-    def read_text(self, item: Row) -> None:
+    def read_text(self, item: HealthRow) -> None:
         """Draw the fix of a finding."""
         look, reports = Look(self.page.text_width, plain=self.ascii), self.rows.reports.get(item.root, ())
         name = self.rows.name_of(item.finding.address) if item.finding is not None else ""
@@ -253,7 +253,7 @@ back."""
             return "There is no index to edit." if row.report is not None else "Put the cursor on a finding first."
         return ""
 
-    def _below(self, row: Row) -> Sequence[Row]:
+    def _below(self, row: HealthRow) -> Sequence[HealthRow]:
         return [one for one in self.rows.all if one.root == row.root]
 
     def _kinds(self) -> tuple[str, ...]:
@@ -296,7 +296,7 @@ back."""
         asked = None
         if row is not None and "fix_root" in after:
             finding = row.finding if self._kinds() and not row.over else None
-            asked = Row(("root", row.root, *self._kinds()), row.root, finding=finding)
+            asked = HealthRow(("root", row.root, *self._kinds()), row.root, finding=finding)
         if asked != self._asked:
             self._asked = asked
             self.read_row()
@@ -415,13 +415,13 @@ back."""
             chosen = choose(reports, kinds)
             keys = {one.id: shown_keys(one) for one in self.table}
 
-            def words(previews: Sequence[Preview]) -> str:
+            def words(previews: Sequence[FixPreview]) -> str:
                 left = left_over(reports, chosen, previews) if kinds == TOGETHER else ()
                 return fixed_words(sum(len(one.findings) for one in chosen), left, name, keys)
 
             self._run(chosen, words, name)
 
-    def _run(self, chosen: Sequence[Chosen], words: Callable[[Sequence[Preview]], str], name: str) -> None:
+    def _run(self, chosen: Sequence[Chosen], words: Callable[[Sequence[FixPreview]], str], name: str) -> None:
         jobs = self.jobs
 
         def job(engine: Engine) -> str:

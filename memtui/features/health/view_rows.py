@@ -20,9 +20,9 @@ from memtui.features.health.model import (
     LONG,
     QUIET,
     TOGETHER,
+    FixPreview,
     IndexFinding,
     IndexReport,
-    Preview,
     Stray,
 )
 from memtui.features.health.texts import GROUPS
@@ -80,7 +80,7 @@ STRAYS = "projects"
 """The row above those about projects."""
 
 
-class Row(NamedTuple):
+class HealthRow(NamedTuple):
     """One row."""
 
     key: tuple[object, ...]
@@ -104,7 +104,7 @@ class Row(NamedTuple):
         return self.root if self.stray is None else STRAYS
 
 
-class HealthRows(ListRows[Row]):
+class HealthRows(ListRows[HealthRow]):
     """All rows, those of the filter, and the one that is over."""
 
     def __init__(self) -> None:
@@ -119,7 +119,7 @@ class HealthRows(ListRows[Row]):
         self.widest = LEAST_PATH
         """Cells of the longest path."""
 
-    def update(self, reports: Reports, roots: Mapping[str, Root], stay: Row | None = None) -> None:
+    def update(self, reports: Reports, roots: Mapping[str, Root], stay: HealthRow | None = None) -> None:
         """Take in what was found.
 
         Args:
@@ -150,7 +150,7 @@ class HealthRows(ListRows[Row]):
         shown, rows = (sum(not row.heads for row in some) for some in (self.shown, self.all))
         return f"{shown:,} of {rows:,}"
 
-    def _text(self, row: Row) -> str:
+    def _text(self, row: HealthRow) -> str:
         if row.heads:
             return ""
         label = self._roots[row.root].label if row.root in self._roots else ""
@@ -163,7 +163,7 @@ class HealthRows(ListRows[Row]):
             texts = row.report.address.path, row.report.problem
         return "\n".join((row.root, label, *texts))
 
-    def _keep(self, stay: Row, before: Sequence[Row]) -> None:
+    def _keep(self, stay: HealthRow, before: Sequence[HealthRow]) -> None:
         there = {row.key: place for place, row in enumerate(self.shown)}
         if stay.key in there:
             return
@@ -180,24 +180,24 @@ class HealthRows(ListRows[Row]):
         """Whether there is a row that is over."""
         return any(row.over for row in self.shown)
 
-    def _listed(self) -> Iterator[Row]:
+    def _listed(self) -> Iterator[HealthRow]:
         for root, reports in self.reports.items():
             seen: Counter[tuple[object, ...]] = Counter()
             found = []
             for report in reports:
                 if report.problem:
-                    found.append(Row(("problem", *report.address), root, report))
+                    found.append(HealthRow(("problem", *report.address), root, report))
                 for finding in report.findings:
                     what = (finding.kind, *finding.address, finding.path)
                     seen[what] += 1
-                    found.append(Row((*what, seen[what]), root, report, finding))
+                    found.append(HealthRow((*what, seen[what]), root, report, finding))
             if found:
-                yield Row(("root", root), root)
+                yield HealthRow(("root", root), root)
                 yield from found
         if self.strays:
-            yield Row(("root", STRAYS), STRAYS)
+            yield HealthRow(("root", STRAYS), STRAYS)
         for stray in self.strays:
-            yield Row((stray.kind, stray.root, stray.path), stray.root, stray=stray)
+            yield HealthRow((stray.kind, stray.root, stray.path), stray.root, stray=stray)
 
     def path_of(self, finding: IndexFinding) -> str:
         """How the memory of a finding is named: below its root, or in a group of many roots for the eye."""
@@ -272,7 +272,7 @@ def fixed_words(fixed: int, left: Sequence[IndexFinding], name: str, keys: Mappi
     return "; ".join(said)
 
 
-def row_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
+def row_runs(row: HealthRow, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
     """Draw a row, exactly so many cells wide."""
     if row.stray is not None:
         return _stray_runs(row.stray, rows, width, plain=plain)
@@ -315,7 +315,7 @@ def _stray_runs(stray: Stray, rows: HealthRows, width: int, *, plain: bool) -> S
     ]
 
 
-def _root_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
+def _root_runs(row: HealthRow, rows: HealthRows, width: int, *, plain: bool) -> Sequence[Run]:
     if row.root == STRAYS:
         tail = count_words(len(rows.strays), "finding")
         return bars.spread([("Projects that moved, or share memories", "scope")], [(tail, "dim")], width)
@@ -335,7 +335,7 @@ def _root_runs(row: Row, rows: HealthRows, width: int, *, plain: bool) -> Sequen
 # The text beside a row
 
 
-def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look, name: str = "") -> Page:
+def page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: Look, name: str = "") -> Page:
     """Draw what belongs to a row.
 
     Args:
@@ -371,13 +371,13 @@ def page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look, n
         return (*top, *words_page(error.message, error.hint, style="problem", width=look.width))
 
 
-def _group_page(engine: Engine, row: Row, reports: Sequence[IndexReport], look: Look) -> Page:
+def _group_page(engine: Engine, row: HealthRow, reports: Sequence[IndexReport], look: Look) -> Page:
     """What a group is about; while it is asked about all of one rule, what would be done to them."""
     kind = row.finding.kind if row.finding is not None else ""
     return (*_kind_page(engine, reports, look, kind), *words_page(*GROUPS[row.root][1:], width=look.width))
 
 
-def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
+def _heading(finding: IndexFinding, row: HealthRow, name: str, width: int) -> Page:
     where = f"line {finding.line:,} of {name}" if finding.line is not None else name
     text = f"{finding.text[:1].upper()}{finding.text[1:]}"
     lines = [f"{finding.path}: {finding.text}." if finding.hazard is None and finding.kind != CUT else text]
@@ -395,7 +395,7 @@ def _heading(finding: IndexFinding, row: Row, name: str, width: int) -> Page:
     return (*said, *words_page(f"{how}{finding.fix.label}.", style="good", width=width))
 
 
-def _difference(previews: Sequence[Preview], look: Look, said: Collection[str] = ()) -> Page:
+def _difference(previews: Sequence[FixPreview], look: Look, said: Collection[str] = ()) -> Page:
     """What would be written, index by index; what is said above already is not said again."""
     lines: list[PageLine] = []
     for shown in previews:

@@ -66,7 +66,7 @@ class Unlisted(NamedTuple):
     memories: int
 
 
-class Item(NamedTuple):
+class GivenMemory(NamedTuple):
     """One memory of the hot set."""
 
     address: Address
@@ -114,7 +114,7 @@ class Context(NamedTuple):
 
     index_block: Block
     hot_block: Block
-    items: tuple[Item, ...]
+    items: tuple[GivenMemory, ...]
     """The hot set, in order."""
     left_out: tuple[LeftOut, ...]
     """Pinned and used memories that are not in it, in the order of their rank."""

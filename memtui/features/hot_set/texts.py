@@ -12,7 +12,7 @@ from memtui import markers
 from memtui.engine import Engine
 from memtui.engine.model import Memory
 from memtui.errors import MemtuiError
-from memtui.features.hot_set.model import NOTHING, AbandonedError, Block, Budgets, Item, LeftOut
+from memtui.features.hot_set.model import NOTHING, AbandonedError, Block, Budgets, GivenMemory, LeftOut
 from memtui.given import neutral
 from memtui.given.reach import ScopeListing, readable, reviewed
 from memtui.given.tokens import estimate
@@ -48,7 +48,7 @@ class HotSet(NamedTuple):
     """The block, what is in it, and what is not."""
 
     block: Block
-    items: tuple[Item, ...]
+    items: tuple[GivenMemory, ...]
     left_out: tuple[LeftOut, ...]
 
 
@@ -75,7 +75,7 @@ def choose(
     Raises:
         AbandonedError: `stop` said so.
     """
-    items: list[Item] = []
+    items: list[GivenMemory] = []
     left_out: list[LeftOut] = []
     parts = [HEAD]
     space = _Space(budgets)
@@ -96,7 +96,7 @@ def choose(
         space.take(found)
         parts.append(found.text)
         items.append(
-            Item(
+            GivenMemory(
                 row.address, path, len(items) + 1, row.pinned, row.heat, row.uses, row.bytes,
                 found.bytes, found.tokens, found.truncated, found.masked, at, at + len(found.text),
             )

@@ -2,7 +2,7 @@
 
 from memtui.errors import UsageError
 from memtui.features.hot_set.assemble import PARTS, build
-from memtui.features.hot_set.model import Block, Context, Item, LeftOut
+from memtui.features.hot_set.model import Block, Context, GivenMemory, LeftOut
 from memtui.wire import outcomes
 from memtui.wire.call import LOCK_WAIT, Call
 from memtui.wire.doors import open_door
@@ -101,7 +101,7 @@ def _block_json(block: Block) -> Json:
     return {"bytes": block.bytes, "tokens": block.tokens, "masked": block.masked}
 
 
-def _item_json(item: Item) -> Json:
+def _item_json(item: GivenMemory) -> Json:
     return {
         "address": str(item.address),
         "path": item.path,

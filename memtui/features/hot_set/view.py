@@ -26,8 +26,8 @@ from memtui.features.hot_set.view_rows import (
     LEFT,
     REST,
     ROOT,
-    Look,
-    Row,
+    HotSetLook,
+    HotSetRow,
     budget_lines,
     row_runs,
     rows_of,
@@ -51,7 +51,7 @@ GROUP, BESIDE = "hot", "hot-page"
 """Groups of jobs: the set, and the text of the row under the cursor."""
 
 
-class HotSetView(ListView[Row]):
+class HotSetView(ListView[HotSetRow]):
     """What an agent would be given."""
 
     ID = "hot"
@@ -74,7 +74,7 @@ what it was given at its start."""
         """The door that it is shown through; empty: the one it has."""
         keys = {one.id: shown_keys(one) for one in self.table}
         home = host.surroundings.home if host.surroundings is not None else None
-        self.look = Look(self.ascii, keys["accept_root"], keys["pin"], keys["install_hook"], home or "")
+        self.look = HotSetLook(self.ascii, keys["accept_root"], keys["pin"], keys["install_hook"], home or "")
         self._does |= {
             "hot_jump": self._jump,
             "install_hook": lambda: host.operations.install_hook(self.door.agent, self.load),
@@ -192,7 +192,7 @@ what it was given at its start."""
 
     # Rows
 
-    def draw(self, item: Row, width: int) -> Sequence[Run]:
+    def draw(self, item: HotSetRow, width: int) -> Sequence[Run]:
         """How a row looks."""
         assert self.given is not None
         return row_runs(item, self.given, width, self.look)
@@ -262,7 +262,7 @@ what it was given at its start."""
         self.jobs.drop(BESIDE)
         self.give(words_page(self.given.off, style="problem", width=self.page.text_width))
 
-    def read_text(self, item: Row) -> None:
+    def read_text(self, item: HotSetRow) -> None:
         """Read the text of a row."""
         width, look, given = self.page.text_width, self.look, self.given
         if given is not None:

@@ -14,7 +14,7 @@ from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import BROUGHT, Address
 from memtui.errors import MemtuiError
 from memtui.features.hot_set.assemble import would_be
-from memtui.features.hot_set.model import REASONS, Context, Item, LeftOut
+from memtui.features.hot_set.model import REASONS, Context, GivenMemory, LeftOut
 from memtui.features.hot_set.shares import NOT_INSTALLED, Given
 from memtui.mask import BEGIN
 from memtui.safe_text import cell_width, one_line, visible
@@ -22,7 +22,7 @@ from memtui.ui.draw import bars
 from memtui.ui.draw.highlight import by_line, fitted
 from memtui.ui.draw.pages import Page, PageLine, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.draw.words import both_ends, count_words, end_of_line, size_words
+from memtui.ui.draw.words import both_ends, count_words, end_of_line, meter, size_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -33,7 +33,7 @@ REST, AGENT = "rest", "agent"
 below them; a memory that is not; a root that waits for its review; the index; the line above the other agents; one."""
 
 
-class Look(NamedTuple):
+class HotSetLook(NamedTuple):
     """How things are drawn here."""
 
     plain: bool = False
@@ -50,11 +50,11 @@ class Look(NamedTuple):
     """What memories are called here that have no path for every agent."""
 
 
-class Row(NamedTuple):
+class HotSetRow(NamedTuple):
     """One row."""
 
     kind: str
-    item: Item | None = None
+    item: GivenMemory | None = None
     left: LeftOut | None = None
     root: str = ""
     waiting: int = 0
@@ -63,7 +63,7 @@ class Row(NamedTuple):
     """Of another agent: its share."""
 
     @property
-    def memory(self) -> Item | LeftOut | None:
+    def memory(self) -> GivenMemory | LeftOut | None:
         """The memory it is about."""
         return self.item or self.left
 
@@ -75,34 +75,26 @@ class Row(NamedTuple):
         return (self.kind, self.root if self.other is None else (self.other.door.agent, self.other.door.client))
 
 
-def rows_of(given: Given, others: Sequence[Given] = ()) -> tuple[Row, ...]:
+def rows_of(given: Given, others: Sequence[Given] = ()) -> tuple[HotSetRow, ...]:
     """Arrange one share: what is given, what is not, and what waits; below it the others, each in a row."""
     found = given.context
-    rows = [] if found is None else [Row(ALL)]
-    rows += [Row(ITSELF)] if given.door.agent else []
-    rows += [Row(ITEM, item=item) for item in found.items] if found is not None else []
+    rows = [] if found is None else [HotSetRow(ALL)]
+    rows += [HotSetRow(ITSELF)] if given.door.agent else []
+    rows += [HotSetRow(ITEM, item=item) for item in found.items] if found is not None else []
     if given.left_out:
-        rows += [Row(CUT), *(Row(LEFT, left=one) for one in given.left_out)]
+        rows += [HotSetRow(CUT), *(HotSetRow(LEFT, left=one) for one in given.left_out)]
     if found is not None:
         for root in found.unreviewed:
             waiting = sum(one.address.root == root for one in found.left_out)
-            rows.append(Row(ROOT, root=root, waiting=waiting))
-        rows.append(Row(INDEX))
-    return (*rows, *([Row(REST)] if others else []), *(Row(AGENT, other=one) for one in others))
+            rows.append(HotSetRow(ROOT, root=root, waiting=waiting))
+        rows.append(HotSetRow(INDEX))
+    return (*rows, *([HotSetRow(REST)] if others else []), *(HotSetRow(AGENT, other=one) for one in others))
 
 
 def kib(size: int) -> str:
     """Bytes in KiB: `48`, `23.1`."""
     whole = size / 1024
     return f"{whole:.0f}" if whole == int(whole) else f"{whole:.1f}"
-
-
-def bar(part: float, cells: int) -> str:
-    """How much of something is used, in signs that every terminal has: `[####......]`."""
-    filled = max(0, min(cells, round(part * cells)))
-    if part > 0 and not filled:
-        filled = 1
-    return f"[{'#' * filled}{'.' * (cells - filled)}]"
 
 
 def budget_lines(found: Context, width: int, *, plain: bool = False) -> list[Line]:
@@ -144,10 +136,10 @@ def _listed(found: Context, width: int) -> str:
 def _meter(name: str, used: int, limit: int, words: str, cells: int) -> list[Run]:
     part = used / limit if limit else 0.0
     style = "warning" if part > 0.9 else "good"
-    return [(f" {name} ", "dim"), (bar(part, cells), style), (f" {words}", "name")]
+    return [(f" {name} ", "dim"), (meter(used, limit, cells), style), (f" {words}", "name")]
 
 
-def row_runs(row: Row, given: Given, width: int, look: Look) -> Sequence[Run]:
+def row_runs(row: HotSetRow, given: Given, width: int, look: HotSetLook) -> Sequence[Run]:
     """Draw a row.
 
     Args:
@@ -159,7 +151,7 @@ def row_runs(row: Row, given: Given, width: int, look: Look) -> Sequence[Run]:
     return fitted(_runs(row, given, width, look), width, plain=look.plain)
 
 
-def _runs(row: Row, given: Given, width: int, look: Look) -> Sequence[Run]:
+def _runs(row: HotSetRow, given: Given, width: int, look: HotSetLook) -> Sequence[Run]:
     plain = look.plain
     if row.item is not None:
         return _item_runs(row.item, width, look)
@@ -195,7 +187,7 @@ def _named(name: str, style: str, notes: str, width: int, *, plain: bool) -> Seq
     return bars.spread([(f" {name}", style)], [(one_line(notes, max(width - 14, 1), ascii_tokens=plain), "dim")], width)
 
 
-def _item_runs(item: Item, width: int, look: Look) -> Sequence[Run]:
+def _item_runs(item: GivenMemory, width: int, look: HotSetLook) -> Sequence[Run]:
     notes = [word for word, on in (("cut", item.truncated), ("masked", bool(item.masked))) if on]
     tail: Line = [(f" {' '.join(notes)}", "warning")] if notes else []
     tail += [(f" {size_words(item.bytes):>7} {f'{item.tokens:,}':>6} tok", "description")]
@@ -203,12 +195,14 @@ def _item_runs(item: Item, width: int, look: Look) -> Sequence[Run]:
     return _memory_runs(item, lead, tail, "name", width, look)
 
 
-def _left_runs(left: LeftOut, width: int, look: Look) -> Sequence[Run]:
+def _left_runs(left: LeftOut, width: int, look: HotSetLook) -> Sequence[Run]:
     why = short_reason(left, look.accept)
     return _memory_runs(left, [("-- ", "dim")], [(f" {why}", "problem")], "description", width, look)
 
 
-def _memory_runs(memory: Item | LeftOut, lead: Line, tail: Line, style: str, width: int, look: Look) -> Sequence[Run]:
+def _memory_runs(
+    memory: GivenMemory | LeftOut, lead: Line, tail: Line, style: str, width: int, look: HotSetLook
+) -> Sequence[Run]:
     """Rank, sign, path, uses and heat, and what is at the end; the path gives way, but not below its name."""
     claim = f" x{memory.uses:<4}" if memory.uses else "      "
     heat = f"{memory.heat:>5.1f}" if memory.heat else "     "
@@ -253,14 +247,14 @@ def short_reason(left: LeftOut, accept: str) -> str:
             return "not tried"
 
 
-def _root_runs(row: Row, width: int, look: Look) -> Sequence[Run]:
+def _root_runs(row: HotSetRow, width: int, look: HotSetLook) -> Sequence[Run]:
     notes: Line = [(look.accept, "key"), (" shows it", "dim")]
     room = max(width - cell_width(look.accept) - 13, 4)
     words = end_of_line(f"{row.root} waits for your review", room, plain=look.plain)
     return bars.spread([(" ? ", "warning"), (words, "warning")], notes, width)
 
 
-def shown_path(memory: Item | LeftOut, look: Look) -> str:
+def shown_path(memory: GivenMemory | LeftOut, look: HotSetLook) -> str:
     """Name a memory: as every agent does, or as it is called in the tree where it is one agent's own."""
     shared = memory.path.startswith("/memories/")
     return memory.path if shared else look.names.get(memory.address, str(memory.address))
@@ -293,7 +287,7 @@ def _some(count: int) -> str:
     return f"{count:,}" if count else "none"
 
 
-def page(engine: Engine, given: Given, row: Row, width: int, look: Look) -> Page:
+def page(engine: Engine, given: Given, row: HotSetRow, width: int, look: HotSetLook) -> Page:
     """Draw what belongs to a row: the very text an agent is given for it, or would be.
 
     Args:
@@ -324,7 +318,7 @@ def page(engine: Engine, given: Given, row: Row, width: int, look: Look) -> Page
     return (*_first_words(found, width, look), *_text(found.text, width, plain=plain))
 
 
-def _first_words(found: Context, width: int, look: Look) -> Page:
+def _first_words(found: Context, width: int, look: HotSetLook) -> Page:
     """What to do where nothing is hot yet."""
     if found.items or found.left_out:
         return ()
@@ -348,7 +342,7 @@ def _text(text: str, width: int, *, plain: bool) -> Page:
     return text_page(text.encode(), width, plain=plain, places=by_line(text, spans))
 
 
-def _share_page(given: Given, width: int, look: Look) -> Page:
+def _share_page(given: Given, width: int, look: HotSetLook) -> Page:
     """One agent's share, in words."""
     title = given.door.title
     lines = [f"{title}: {share_words(given)}."]
@@ -359,7 +353,7 @@ def _share_page(given: Given, width: int, look: Look) -> Page:
     return (*words_page(*lines, width=width), PageLine(()), *_itself_page(given.itself, width, look))
 
 
-def _itself_page(files: Sequence[LoadedFile], width: int, look: Look) -> Page:
+def _itself_page(files: Sequence[LoadedFile], width: int, look: HotSetLook) -> Page:
     """What an agent begins with without memtui."""
     if not files:
         return words_page("memtui knows of nothing here that it loads by itself.", style="dim", width=width)
@@ -372,7 +366,7 @@ def _itself_page(files: Sequence[LoadedFile], width: int, look: Look) -> Page:
     return (*head, *words_page(*said, style="name", width=width))
 
 
-def _left_page(engine: Engine, given: Given, left: LeftOut, width: int, look: Look) -> Page:
+def _left_page(engine: Engine, given: Given, left: LeftOut, width: int, look: HotSetLook) -> Page:
     install = f"; {look.install} installs it" if given.door.way == NOT_INSTALLED and left.reason == "no-hook" else ""
     why = words_page(f"Not given: {reason_words(left, look.accept)}{install}.", style="problem", width=width)
     try:
@@ -408,7 +402,7 @@ def _cut_page(given: Given, width: int) -> Page:
     )
 
 
-def _root_page(engine: Engine, root_id: str, width: int, look: Look) -> Page:
+def _root_page(engine: Engine, root_id: str, width: int, look: HotSetLook) -> Page:
     rows = [row for row in engine.rows.list([root_id]).items if row.trust == BROUGHT]
     lines = words_page(
         f"{count_words(len(rows), 'memory')} of {root_id} came with the checkout, and nobody has reviewed them.",
@@ -430,12 +424,12 @@ def _index_notes(found: Context, width: int) -> Page:
     return (*words_page(words, style="problem", width=width), PageLine(()))
 
 
-def copied(given: Given, row: Row) -> str:
+def copied(given: Given, row: HotSetRow) -> str:
     """The text of a row as it is given, for the clipboard; nothing where nothing is given."""
     found = given.context
     if found is None:
         return ""
-    item: Item | None = row.item
+    item: GivenMemory | None = row.item
     if item is not None:
         return found.hot_block.text[item.start : item.end]
     return {ALL: found.text, INDEX: found.index_block.text}.get(row.kind, "")

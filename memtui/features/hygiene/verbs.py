@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from memtui.diff.differences import unified
+from memtui.diff.differences import unified_file
 from memtui.engine import now_ms
 from memtui.engine.model import Address, Conflict, Memory
 from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
@@ -115,8 +115,7 @@ def _fix(call: Call, chosen: Sequence[Told]) -> int:
         )
     start, end, new = change
     after = now.bytes[:start] + new + now.bytes[end:]
-    name = str(one.row.address)
-    diff = unified(now.bytes.decode("utf-8", "replace"), after.decode("utf-8", "replace"), name, name)
+    diff = unified_file(str(one.row.address), now.bytes, after)
     notes = beyond(engine, one.row.address, now.bytes[start:end]) if one.hazard.rule.fix == "mask" else ()
     if not out.json:
         out.diff(diff)
@@ -129,7 +128,9 @@ def _fix(call: Call, chosen: Sequence[Told]) -> int:
     if agreed:
         done = engine.save(one.row.address, after, expected_sha256=now.sha256, actor=call.actor)
         if isinstance(done, Conflict):
-            raise ConflictError(f"{name} changed meanwhile.", unharmed="Nothing was written.", hint="Look at it again.")
+            raise ConflictError(
+                f"{one.row.address} changed meanwhile.", unharmed="Nothing was written.", hint="Look at it again."
+            )
     said = "Written. `memtui undo` takes it back." if agreed else "Nothing was written. --yes makes the change."
     if out.json:
         out.document({"written": agreed, "address": _address(one), "diff": values.text_of(diff), "notes": list(notes)})

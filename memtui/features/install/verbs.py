@@ -16,7 +16,7 @@ from memtui.clients.install import (
 )
 from memtui.clients.start import client_named, wanted
 from memtui.config.surroundings import Surroundings, surroundings_from
-from memtui.diff.differences import unified
+from memtui.diff.differences import unified_file
 from memtui.errors import RefusedError, UsageError, how_to_add
 from memtui.wire import outcomes, values
 from memtui.wire.call import Call
@@ -100,7 +100,7 @@ def _answer(call: Call, client: Client, level: str, steps: list[FileChange], *, 
     changed = any(step.action != "none" for step in steps)
     notes = _notes(call, client, level) if installing and changed else []
     notes += [f"{step.taken.message} {step.taken.unharmed}" for step in steps if step.taken is not None]
-    diffs = [_diff(step) for step in steps]
+    diffs = [unified_file(step.target.path, step.before.data, step.after) for step in steps]
     if not out.json:
         for step, lines in zip(steps, diffs, strict=True):
             _show(out, step, lines)
@@ -175,12 +175,6 @@ def _given(call: Call) -> list[str]:
     ]
     flags = [f"--{name}" for name in (*MORE_HOOKS, "no-hook", "no-context") if call.args.flag(name.replace("-", "_"))]
     return words + flags
-
-
-def _diff(step: FileChange) -> list[str]:
-    before, after = ((data or b"").decode() for data in (step.before.data, step.after))
-    old, new = (os.devnull if data is None else step.target.path for data in (step.before.data, step.after))
-    return unified(before, after, old, new)
 
 
 def _list(call: Call) -> int:

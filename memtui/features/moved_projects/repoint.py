@@ -24,7 +24,7 @@ from memtui.pointers.lines import is_text
 MOVED, SAME, MERGED, STAYS = "moves", "same text is there", "its pointers are added", "stays"
 
 
-class Line(NamedTuple):
+class RepointLine(NamedTuple):
     """What becomes of one memory."""
 
     address: Address
@@ -36,18 +36,18 @@ class Line(NamedTuple):
     """Why it stays. May hold hostile text."""
 
 
-class Plan(NamedTuple):
+class RepointPlan(NamedTuple):
     """What re-pointing would do."""
 
     pairs: tuple[tuple[Root, Root], ...]
     """Each old root and the new one."""
     project: str
     """The project's path now."""
-    lines: tuple[Line, ...]
+    lines: tuple[RepointLine, ...]
     steps: tuple[Step, ...]
 
     @property
-    def staying(self) -> tuple[Line, ...]:
+    def staying(self) -> tuple[RepointLine, ...]:
         """What has to stay."""
         return tuple(line for line in self.lines if line.what == STAYS)
 
@@ -179,7 +179,7 @@ def _gone(places: Mapping[str | None, Root], folder: str) -> Root | None:
     return None
 
 
-def plan(engine: Engine, old: Iterable[Root], project: str) -> Plan:
+def plan(engine: Engine, old: Iterable[Root], project: str) -> RepointPlan:
     """Work out what re-pointing would do; nothing is written.
 
     Args:
@@ -195,7 +195,7 @@ def plan(engine: Engine, old: Iterable[Root], project: str) -> Plan:
     if not os.path.isdir(real):
         raise NotFoundError(f"There is no folder {project!r}.", hint="Give the folder the project is in now.")
     pairs: list[tuple[Root, Root]] = []
-    lines: list[Line] = []
+    lines: list[RepointLine] = []
     steps: list[Step] = []
     for root in old:
         new = target(root, real)
@@ -203,10 +203,10 @@ def plan(engine: Engine, old: Iterable[Root], project: str) -> Plan:
         engine.roots.add([root, *(() if known is not None else (new,))])
         pairs.append((root, known or new))
         _plan_root(engine, root, known or new, lines, steps)
-    return Plan(tuple(pairs), real, tuple(lines), tuple(steps))
+    return RepointPlan(tuple(pairs), real, tuple(lines), tuple(steps))
 
 
-def apply(engine: Engine, wanted: Plan, *, actor: Actor) -> Done:
+def apply(engine: Engine, wanted: RepointPlan, *, actor: Actor) -> Done:
     """Do what a plan says as one undo step, or nothing of it when a memory is another one by now.
 
     Raises:
@@ -218,7 +218,7 @@ def apply(engine: Engine, wanted: Plan, *, actor: Actor) -> Done:
     return engine.together.do(wanted.steps, actor=actor, label=f"re-point {wanted.words}")
 
 
-def _plan_root(engine: Engine, root: Root, new: Root, lines: list[Line], steps: list[Step]) -> None:
+def _plan_root(engine: Engine, root: Root, new: Root, lines: list[RepointLine], steps: list[Step]) -> None:
     listed = engine.rows.list([root.id, new.id]).items
     there = {memory.address.path: memory for memory in listed if memory.address.root == new.id}
     moving = [memory for memory in listed if memory.address.root == root.id and not memory.missing]
@@ -228,34 +228,34 @@ def _plan_root(engine: Engine, root: Root, new: Root, lines: list[Line], steps: 
         other = there.get(path)
         if memory.sha256 is None:
             why = memory.problems[0].text if memory.problems else "It cannot be read."
-            lines.append(Line(memory.address, None, STAYS, why))
+            lines.append(RepointLine(memory.address, None, STAYS, why))
         elif other is None:
-            lines.append(Line(memory.address, Address(new.id, path), MOVED))
+            lines.append(RepointLine(memory.address, Address(new.id, path), MOVED))
             steps.append(Rename(memory.address, Address(new.id, path), memory.sha256))
         elif other.sha256 == memory.sha256:
-            lines.append(Line(memory.address, other.address, SAME))
+            lines.append(RepointLine(memory.address, other.address, SAME))
             steps.append(Remove(memory.address, memory.sha256))
         elif path == root.policy.index_file and root.policy.index_format == "links":
             index = memory
         else:
-            lines.append(Line(memory.address, None, STAYS, "there is another one of this name."))
+            lines.append(RepointLine(memory.address, None, STAYS, "there is another one of this name."))
     if index is not None:
         _merge_index(engine, index, there[index.address.path], lines, steps)
 
 
-def _merge_index(engine: Engine, old: Memory, new: Memory, lines: list[Line], steps: list[Step]) -> None:
+def _merge_index(engine: Engine, old: Memory, new: Memory, lines: list[RepointLine], steps: list[Step]) -> None:
     """Add to the index that is there the lines of the old one that name a memory which comes along."""
     coming = {line.address.path for line in lines if line.address.root == old.address.root and line.new is not None}
     try:
         ours, theirs = engine.read(old.address), engine.read(new.address)
     except MemtuiError as error:
-        lines.append(Line(old.address, None, STAYS, error.message))
+        lines.append(RepointLine(old.address, None, STAYS, error.message))
         return
     if not (is_text(ours.bytes) and is_text(theirs.bytes)):
-        lines.append(Line(old.address, None, STAYS, "One of the two indexes is not UTF-8 text."))
+        lines.append(RepointLine(old.address, None, STAYS, "One of the two indexes is not UTF-8 text."))
         return
     if theirs.sha256 != new.sha256 or ours.sha256 != old.sha256:
-        lines.append(Line(old.address, None, STAYS, "Somebody is writing it; try again."))
+        lines.append(RepointLine(old.address, None, STAYS, "Somebody is writing it; try again."))
         return
     named = {pointer.path for pointer in parse(theirs.bytes, new.address.path, coming)}
     rows = ours.bytes.split(b"\n")
@@ -264,7 +264,7 @@ def _merge_index(engine: Engine, old: Memory, new: Memory, lines: list[Line], st
         for pointer in parse(ours.bytes, old.address.path, coming)
         if pointer.path in coming and pointer.path not in named
     ]
-    lines.append(Line(old.address, new.address, MERGED))
+    lines.append(RepointLine(old.address, new.address, MERGED))
     if wanted:
         end = b"\r\n" if b"\r\n" in theirs.bytes else b"\n"
         lead = b"" if not theirs.bytes or theirs.bytes.endswith(b"\n") else end

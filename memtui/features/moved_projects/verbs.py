@@ -2,11 +2,12 @@
 
 import os
 
+from memtui.agents.layout import short_path
 from memtui.config.directories import expand_user
 from memtui.errors import MemtuiError
 from memtui.features.moved_projects import repoint as repointing
 from memtui.features.moved_projects.orphans import SURE, Collision, Orphan, Survey, Worktrees, survey
-from memtui.features.moved_projects.repoint import Plan
+from memtui.features.moved_projects.repoint import RepointPlan
 from memtui.wire import outcomes, results, values
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -109,7 +110,7 @@ def repoint(call: Call) -> int:
     return outcomes.exit_code(failed[0]) if failed else outcomes.DONE
 
 
-def _show(call: Call, wanted: repointing.Plan) -> None:
+def _show(call: Call, wanted: repointing.RepointPlan) -> None:
     for old, new in wanted.pairs:
         call.out.say(f"{_short(call, old.path)} to {_short(call, new.path)}")
     call.out.table(
@@ -119,8 +120,7 @@ def _show(call: Call, wanted: repointing.Plan) -> None:
 
 
 def _short(call: Call, path: str) -> str:
-    home = call.settings.home
-    return "~" + path[len(home) :] if home and path.startswith(home.rstrip("/") + "/") else path
+    return short_path(path, call.settings.home)
 
 
 def _orphan_json(value: Orphan, files: int, size: int) -> Json:
@@ -154,7 +154,7 @@ def _family_json(value: Worktrees) -> Json:
     }
 
 
-def _plan_json(value: Plan, txn: str | None) -> Json:
+def _plan_json(value: RepointPlan, txn: str | None) -> Json:
     """Turn a plan into JSON; `txn` is the transaction that did it, None when it was only shown."""
     return {
         "written": txn is not None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memtui.diff.differences import unified
+from memtui.diff.differences import unified_file
 from memtui.engine.task import ENDED, FAILED, Task
 from memtui.errors import MemtuiError, RefusedError
 from memtui.features.feature import load
@@ -82,12 +82,9 @@ def _show(call: Call, txn: str) -> None:
     for record in reversed(history.audit(txn=txn)):
         if record.after is None:
             continue
-        before, after = (
-            history.read_audited(record.seq, sha).decode("utf-8", "replace") if sha else ""
-            for sha in (record.before, record.after)
-        )
-        name = str(record.address)
-        call.out.diff(unified(before, after, name if before else "/dev/null", name, secrets=call.out.secrets))
+        before = history.read_audited(record.seq, record.before) if record.before else None
+        after = history.read_audited(record.seq, record.after)
+        call.out.diff(unified_file(str(record.address), before, after, secrets=call.out.secrets))
     call.out.flush()
 
 

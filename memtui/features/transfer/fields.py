@@ -109,7 +109,8 @@ def _without(data: bytes, front: frontmatter.FrontMatter, target: Root, path: st
     said = " ".join(found.split()) if isinstance(found, str) and target.policy.format_of(path) is None else ""
     if said and not body.lstrip(b"\r\n# ").startswith(said.encode()):
         end = b"\r\n" if b"\r\n" in data else b"\n"
-        body = f"# {said}".encode() + end + end + body.lstrip(b"\r\n")
+        blank = b"" if body.startswith((b"\n", b"\r\n")) else end
+        body = f"# {said}".encode() + end + blank + body
     notes = [
         Note(MAPPED, f"description: {_shown(value)} (its heading there)")
         if said and field == DESCRIPTION

@@ -15,7 +15,7 @@ from memtui.engine.disk import paths
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Policy, Root
 from memtui.errors import MemtuiError, NotFoundError
-from memtui.features.transfer.model import IndexChange, Item
+from memtui.features.transfer.model import IndexChange, Transfer
 from memtui.pointers.cutline import measure
 from memtui.pointers.index import parse
 from memtui.pointers.lines import Style, home_of, is_entry, is_text, place_of, spans, style_of, text_of, write_entry
@@ -67,7 +67,7 @@ def mentions(
 def added(
     reader: Engine,
     root: Root,
-    items: Sequence[Item],
+    items: Sequence[Transfer],
     said: Mapping[Address, Mention],
     present: Mapping[str, object],
     pending: Mapping[Address, IndexChange],
@@ -88,7 +88,7 @@ def added(
     policy = root.policy
     if policy.index_format != LINKS or policy.index_file is None:
         return []
-    homes: dict[str, list[Item]] = {}
+    homes: dict[str, list[Transfer]] = {}
     for item in items:
         if not policy.is_index(item.new.path):
             homes.setdefault(home_of(policy.index_file, item.new.path, present), []).append(item)
@@ -100,7 +100,7 @@ def _one(
     reader: Engine,
     root: Root,
     home: str,
-    items: Sequence[Item],
+    items: Sequence[Transfer],
     said: Mapping[Address, Mention],
     pending: Mapping[Address, IndexChange],
 ) -> list[IndexChange]:
@@ -138,7 +138,7 @@ def _one(
 
 
 def with_lines(
-    data: bytes, home: str, root: Root, items: Sequence[Item], said: Mapping[Address, Mention]
+    data: bytes, home: str, root: Root, items: Sequence[Transfer], said: Mapping[Address, Mention]
 ) -> tuple[bytes, list[str]]:
     """Add a line for each memory that an index does not name yet.
 
@@ -178,7 +178,7 @@ def with_lines(
     return data[:at] + b"".join(made) + data[at:], unwritten
 
 
-def _line(item: Item, home: str, root: Root, style: Style, said: Mention, step: int) -> bytes:
+def _line(item: Transfer, home: str, root: Root, style: Style, said: Mention, step: int) -> bytes:
     target = written(item.new.path, home, "")
     if target is None or _BREAKS.search(item.new.path) or not is_writable(item.new.path):
         return b""
@@ -188,7 +188,7 @@ def _line(item: Item, home: str, root: Root, style: Style, said: Mention, step: 
     return line.encode()
 
 
-def _below(after: bytes, home: str, root: Root, items: Sequence[Item]) -> list[str]:
+def _below(after: bytes, home: str, root: Root, items: Sequence[Transfer]) -> list[str]:
     """Say which of the new lines the agent would not load."""
     cut = measure(after, root.policy).cut
     if cut is None:

@@ -29,7 +29,7 @@ class Translation(NamedTuple):
     notes: tuple[Note, ...] = ()
 
 
-class Item(NamedTuple):
+class Transfer(NamedTuple):
     """One memory that is to go elsewhere."""
 
     old: Address
@@ -67,11 +67,11 @@ def steps_of(changes: Iterable[IndexChange]) -> tuple[Step, ...]:
     return tuple(Write(one.address, one.after, one.expected_sha256) for one in changes if one.after != one.before)
 
 
-class Plan(NamedTuple):
+class TransferPlan(NamedTuple):
     """A whole transfer, before it is done."""
 
     moving: bool
-    items: tuple[Item, ...]
+    items: tuple[Transfer, ...]
     indexes: tuple[IndexChange, ...] = ()
     steps: tuple[Step, ...] = ()
     """For `Engine.together`."""
@@ -83,12 +83,12 @@ class Plan(NamedTuple):
     """What does not follow, for people, in one or two sentences."""
 
     @property
-    def going(self) -> tuple[Item, ...]:
+    def going(self) -> tuple[Transfer, ...]:
         """The memories that can go."""
         return tuple(item for item in self.items if not item.problem)
 
     @property
-    def staying(self) -> tuple[Item, ...]:
+    def staying(self) -> tuple[Transfer, ...]:
         """Those that cannot."""
         return tuple(item for item in self.items if item.problem)
 

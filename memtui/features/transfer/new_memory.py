@@ -15,7 +15,7 @@ from memtui.engine.model import TYPES, Address, FieldEdit, Root, Step
 from memtui.errors import ConflictError, RefusedError, UsageError
 from memtui.features.transfer.fields import DESCRIPTION, METADATA, NAME, REQUIRED, TYPE, Hints, translate
 from memtui.features.transfer.index_lines import LINKS, Mention, added
-from memtui.features.transfer.model import IndexChange, Item, steps_of
+from memtui.features.transfer.model import IndexChange, Transfer, steps_of
 from memtui.features.transfer.names import TakenNames, fitted, refusal, slug_of
 from memtui.features.transfer.remarks import habit
 
@@ -149,5 +149,5 @@ def shaped(engine: Engine, root: Root, path: str, sheet: Sheet, rows: Mapping[st
     found = translate(set_fields(f"\n{sheet.body}".encode(), edits), root, path, Hints(nested=nested))
     notes = tuple(f"{note.text}." for note in found.notes)
     made = IndexChange(address, b"", found.data, None, "", notes)
-    item = Item(address, address, b"", found.data)
+    item = Transfer(address, address, b"", found.data)
     return (made, *added(engine, root, [item], {address: Mention(hook=sheet.description)}, rows, {}))

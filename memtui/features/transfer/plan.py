@@ -15,7 +15,7 @@ from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedErro
 from memtui.features.transfer import index_lines
 from memtui.features.transfer.fields import Hints, translate
 from memtui.features.transfer.index_lines import Mention
-from memtui.features.transfer.model import IndexChange, Item, Note, Plan, Translation, steps_of
+from memtui.features.transfer.model import IndexChange, Note, Transfer, TransferPlan, Translation, steps_of
 from memtui.features.transfer.names import fitted, refusal
 from memtui.features.transfer.remarks import dead_links, habit, remarks
 from memtui.pointers import carry
@@ -68,7 +68,7 @@ def differs(source: Root, target: Root) -> bool:
     return source.id != target.id and (source.agent != target.agent or linked)
 
 
-def plan(reader: Engine, pairs: Iterable[tuple[Address, Address]], wish: Wish) -> Plan:
+def plan(reader: Engine, pairs: Iterable[tuple[Address, Address]], wish: Wish) -> TransferPlan:
     """Work out a transfer; nothing is written.
 
     Args:
@@ -82,7 +82,7 @@ def plan(reader: Engine, pairs: Iterable[tuple[Address, Address]], wish: Wish) -
     return _Planning(reader, list(dict(pairs).items()), wish).done()
 
 
-def apply(engine: Engine, wanted: Plan, *, actor: Actor) -> Done:
+def apply(engine: Engine, wanted: TransferPlan, *, actor: Actor) -> Done:
     """Do what a plan says as one undo step, or nothing of it when something is another version by now.
 
     Returns:
@@ -146,7 +146,7 @@ def copy(
     return apply(engine, plan(engine, going, wish._replace(masked=masked)), actor=actor)
 
 
-def _stays(item: Item) -> MemtuiError:
+def _stays(item: Transfer) -> MemtuiError:
     kind = {TAKEN: ConflictError, MISSING: NotFoundError}.get(item.problem, RefusedError)
     return kind(
         f"{item.old} cannot go to {item.new}: {item.problem}.",
@@ -193,9 +193,9 @@ class _Planning:
             found |= {Address(root_id, path): mention for path, mention in said.items()}
         return found
 
-    def done(self) -> Plan:
+    def done(self) -> TransferPlan:
         """Plan it."""
-        items: list[Item] = []
+        items: list[Transfer] = []
         used: set[Address] = set()
         for old, new in self.pairs:
             item = self._item(old, new, used)
@@ -210,9 +210,9 @@ class _Planning:
         changes, left, rest = self._indexes(going, carried)
         steps += steps_of(changes)
         count = sum(one.links for one in carried.carried)
-        return Plan(self.wish.moving, tuple(items), changes, tuple(steps), left, count, rest)
+        return TransferPlan(self.wish.moving, tuple(items), changes, tuple(steps), left, count, rest)
 
-    def _steps(self, item: Item) -> list[Step]:
+    def _steps(self, item: Transfer) -> list[Step]:
         if not self.wish.moving:
             return [Write(item.new, item.after, None)]
         sha = self.rows[item.old.root][item.old.path].sha256
@@ -223,23 +223,25 @@ class _Planning:
 
     # --- one memory
 
-    def _item(self, old: Address, new: Address, used: set[Address]) -> Item:
+    def _item(self, old: Address, new: Address, used: set[Address]) -> Transfer:
         problem = self._problem(old, new, used)
         if problem:
-            return Item(old, new, problem=problem, is_index=problem == INDEX)
+            return Transfer(old, new, problem=problem, is_index=problem == INDEX)
         try:
             snapshot = self.reader.read(old)
         except MemtuiError as error:
-            return Item(old, new, problem=error.message.rstrip("."))
+            return Transfer(old, new, problem=error.message.rstrip("."))
         row = self.rows[old.root][old.path]
         if snapshot.sha256 != row.sha256:
-            return Item(old, new, problem="somebody is writing it")
+            return Transfer(old, new, problem="somebody is writing it")
         data, root = snapshot.bytes, self.roots[new.root]
         masked = self.wish.masked and old.root != new.root
         found = self._translated(mask.shown_bytes(data) if masked else data, old, new)
         if len(found.data) > root.policy.write_bytes:
-            return Item(old, new, problem=f"{len(found.data):,} bytes; the limit there is {root.policy.write_bytes:,}")
-        return Item(old, new, data, found.data, (*found.notes, *self._notes(data, old, new)))
+            return Transfer(
+                old, new, problem=f"{len(found.data):,} bytes; the limit there is {root.policy.write_bytes:,}"
+            )
+        return Transfer(old, new, data, found.data, (*found.notes, *self._notes(data, old, new)))
 
     def _problem(self, old: Address, new: Address, used: set[Address]) -> str:
         source, target = self.roots[old.root], self.roots[new.root]
@@ -280,13 +282,13 @@ class _Planning:
 
     # --- indexes
 
-    def _carried(self, going: Sequence[Item]) -> carry.CarryPlan:
+    def _carried(self, going: Sequence[Transfer]) -> carry.CarryPlan:
         if not self.wish.moving or self.wish.alone:
             return carry.CarryPlan((), (), ())
         return carry.plan(self.reader, [(item.old, item.new) for item in going])
 
     def _indexes(
-        self, going: Sequence[Item], carried: carry.CarryPlan
+        self, going: Sequence[Transfer], carried: carry.CarryPlan
     ) -> tuple[tuple[IndexChange, ...], tuple[carry.Left, ...], str]:
         changes: dict[Address, IndexChange] = {}
         moved = {item.new: item for item in going}

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from memtui.diff.differences import unified
+from memtui.diff.differences import unified_file
 from memtui.engine.model import Address, Done
 from memtui.errors import NotFoundError, UsageError
-from memtui.features.transfer.model import IndexChange, Item, Note, Plan
+from memtui.features.transfer.model import IndexChange, Note, Transfer, TransferPlan
 from memtui.features.transfer.names import below
 from memtui.features.transfer.plan import Wish, apply, differs, plan, refused_for_secrets, secrets_of
 from memtui.pointers import carry
@@ -130,7 +130,7 @@ def _transfer(call: Call, way: Way, *, moving: bool) -> int:
     return results.done(out, done)
 
 
-def show(call: Call, wanted: Plan) -> None:
+def show(call: Call, wanted: TransferPlan) -> None:
     """Print a plan: what goes where, what becomes of it, and the texts that would be written as a diff."""
     out = call.out
     out.table(
@@ -155,7 +155,7 @@ def _what(changed: bool) -> str:
     return "front matter mapped" if changed else "as it is"
 
 
-def _notes(call: Call, wanted: Plan) -> None:
+def _notes(call: Call, wanted: TransferPlan) -> None:
     many = len(wanted.items) > 1
     tell_notes(call, [(item.new.path if many else "", item.notes) for item in wanted.going], wanted.indexes)
 
@@ -177,7 +177,7 @@ def tell_notes(call: Call, memories: Iterable[tuple[str, Iterable[Note]]], index
             call.out.say(f"{change.address}: {sentence.rstrip('.')}.")
 
 
-def plan_json(value: Plan, txn: str | None) -> Json:
+def plan_json(value: TransferPlan, txn: str | None) -> Json:
     """Turn a transfer into JSON; `txn` is the transaction that did it, None when it was only shown."""
     return {
         "written": txn is not None,
@@ -190,7 +190,7 @@ def plan_json(value: Plan, txn: str | None) -> Json:
     }
 
 
-def _item_json(value: Item) -> Json:
+def _item_json(value: Transfer) -> Json:
     """Turn one memory of a transfer into JSON."""
     return {
         "address": str(value.old),
@@ -225,7 +225,4 @@ def whole_diff(name: str, before: bytes, after: bytes) -> str:
 
 def diff(name: str, before: bytes, after: bytes, *, secrets: bool = False) -> list[str]:
     """Compare two texts as `diff -u` does; nothing when they are equal."""
-    if before == after:
-        return []
-    old, new = before.decode("utf-8", "replace"), after.decode("utf-8", "replace")
-    return unified(old, new, name if before else "/dev/null", name, secrets=secrets)
+    return unified_file(name, before or None, after, secrets=secrets)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.table import title_of
 from memtui.engine.model import Address, Root
-from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Item, Plan
+from memtui.features.transfer.model import ADDED, KEPT, LOST, MAPPED, IndexChange, Transfer, TransferPlan
 from memtui.features.transfer.plan import Wish, plan, translates
 from memtui.features.typed_address import Target
 from memtui.safe_text import cell_width
@@ -87,7 +87,7 @@ def completions(text: str, folders: Iterable[str]) -> tuple[str, ...]:
     return tuple(begin or [one for one in every if typed in one.casefold() and one != text])
 
 
-class CopyScreen(PlanScreen["tuple[tuple[Address, Address], ...] | Plan"]):
+class CopyScreen(PlanScreen["tuple[tuple[Address, Address], ...] | TransferPlan"]):
     """The line and the list; gives what is to be done, or nothing."""
 
     HELP = """Type the folder the memories go to; an address that begins with a root goes to that root. Tab goes through
@@ -137,7 +137,7 @@ cursor. Shift with up and down scrolls it."""
         self._jobs = jobs
         self._there = there
         self._folder = folder
-        self.plan: Plan | None = None
+        self.plan: TransferPlan | None = None
         """What becomes of the memories as the line stands; None while that is worked out, or bytes are all."""
         self._mapped = False
         self._entered = False
@@ -205,7 +205,7 @@ cursor. Shift with up and down scrolls it."""
         text = self.prompt.text
         fit = self._target.kind != "one" or pairs[0][0].name == pairs[0][1].name
 
-        def arrived(found: Plan) -> None:
+        def arrived(found: TransferPlan) -> None:
             if not self.is_attached or self.prompt.text != text:
                 return
             self.plan = found
@@ -356,7 +356,7 @@ def note_lines(root: Root | None, look: Look) -> list[Line]:
     return [list(line.runs) for line in words_page(root.note, style=style, width=look.width)]
 
 
-def details(wanted: Plan, item: Item | None, look: Look) -> list[Line]:
+def details(wanted: TransferPlan, item: Transfer | None, look: Look) -> list[Line]:
     """Draw what becomes of one memory, and what is written besides."""
     lines: list[Line] = []
     if item is not None and not item.problem:

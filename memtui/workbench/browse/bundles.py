@@ -15,7 +15,7 @@ from memtui.errors import MemtuiError
 from memtui.features.bundles import bundle, bundle_file, carry_out
 from memtui.features.bundles.carry_out import Imported
 from memtui.features.bundles.export import Exported, collect
-from memtui.features.bundles.import_plan import Plan
+from memtui.features.bundles.import_plan import ImportPlan
 from memtui.features.bundles.view import GROUP, ImportScreen, name_of, path_of
 from memtui.features.bundles.view import words as plan_words
 from memtui.ui.draw.spans import Line
@@ -121,7 +121,7 @@ class Bundles:
     def take(self) -> None:
         """Ask for a bundle, and show what comes of it."""
 
-        def chosen(wanted: Plan | None) -> None:
+        def chosen(wanted: ImportPlan | None) -> None:
             if wanted is not None:
                 self._take(wanted)
 
@@ -130,7 +130,7 @@ class Bundles:
             ImportScreen(screen.table, screen.bridge, screen.facts.settings.home, plain=screen.facts.ascii), chosen
         )
 
-    def _take(self, wanted: Plan) -> None:
+    def _take(self, wanted: ImportPlan) -> None:
         screen, actor, now = self._screen, self._screen.bridge.actor, self._screen.now()
 
         def taken(done: Imported) -> None:

@@ -27,7 +27,7 @@ from memtui.workbench.tree.nodes import MEMORY, Node
 from memtui.workbench.undo import SeenChanges, Step
 
 if TYPE_CHECKING:
-    from memtui.features.transfer.model import Plan
+    from memtui.features.transfer.model import TransferPlan
     from memtui.features.transfer.new_memory import NewPlan
     from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
@@ -245,11 +245,11 @@ class MemoryOperations:
     def _land(
         self, verb: str, targets: tuple[Address, ...], start: Target, *, folder: str | None = None, typed: str = ""
     ) -> None:
-        from memtui.features.transfer.model import Plan
+        from memtui.features.transfer.model import TransferPlan
         from memtui.features.transfer.view import CopyScreen, Inventory
 
-        def chosen(found: tuple[tuple[Address, Address], ...] | Plan | None) -> None:
-            if isinstance(found, Plan):
+        def chosen(found: tuple[tuple[Address, Address], ...] | TransferPlan | None) -> None:
+            if isinstance(found, TransferPlan):
                 self._transfer(found)
             elif found:
                 (self._move if verb == "move" else self._copy)(found)
@@ -264,7 +264,7 @@ class MemoryOperations:
         )
         screen.app.push_screen(landing, chosen)
 
-    def _transfer(self, wanted: Plan, secrets: str = "") -> None:
+    def _transfer(self, wanted: TransferPlan, secrets: str = "") -> None:
         """Do a plan as it was shown; what becomes of secrets is asked when there are some."""
         from memtui.features.transfer.plan import Wish, apply, copy, secrets_of
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.model import Address, Done, Listing, Memory, Root, RootStatus
 from memtui.errors import MemtuiError
 from memtui.features.moved_projects.orphans import SURE, Orphan, where
-from memtui.features.moved_projects.repoint import Plan, apply, plan
+from memtui.features.moved_projects.repoint import RepointPlan, apply, plan
 from memtui.ui import heap
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import below_home, count_words
@@ -283,7 +283,7 @@ class ProjectMoves:
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-        self._plan: tuple[str, Plan] | None = None
+        self._plan: tuple[str, RepointPlan] | None = None
         """What was shown, for the text it was made from."""
 
     def start(self, root_id: str = "") -> None:
@@ -341,7 +341,7 @@ class ProjectMoves:
             screen.refuse_prompt("Type the full path of the folder the project is in now.")
             return
 
-        def made(wanted: Plan) -> None:
+        def made(wanted: RepointPlan) -> None:
             if screen.prompt is None:
                 return
             for line in wanted.staying:
@@ -357,7 +357,7 @@ class ProjectMoves:
             lambda engine: plan(engine, [root], path), made, what="plan it", otherwise=self._refused, latest=REPOINT
         )
 
-    def _do(self, wanted: Plan) -> None:
+    def _do(self, wanted: RepointPlan) -> None:
         screen, actor = self._screen, self._screen.bridge.actor
 
         def moved(done: Done) -> None:
@@ -385,7 +385,7 @@ class ProjectMoves:
             self._screen.show_error("move the memories", error)
 
 
-def _stays(wanted: Plan) -> str:
+def _stays(wanted: RepointPlan) -> str:
     """Say what would stay and why, the reason of the first where there are several."""
     if not wanted.staying:
         return ""

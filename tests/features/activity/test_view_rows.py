@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from memtui.engine.model import Address, AuditRecord, Operation
 from memtui.features.activity.view_rows import (
     TOGETHER_MS,
-    Item,
+    ActivityItem,
     Steps,
     change_of,
     heading,
@@ -39,7 +39,7 @@ def steps_of(*records: AuditRecord) -> Steps:
     return found
 
 
-def words(item: Item, steps: Steps, width: int = 100, **rest: object) -> str:
+def words(item: ActivityItem, steps: Steps, width: int = 100, **rest: object) -> str:
     options = {"next_undo": None, **rest}
     return "".join(text for text, _ in item_runs(item, steps, {}, width, LOOK, **options))  # type: ignore[arg-type]
 

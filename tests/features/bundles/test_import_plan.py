@@ -15,7 +15,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Root, Usage
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, UsageError
 from memtui.features.bundles.bundle import LIST, Bundle, Origin, Packed, write
-from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, Plan
+from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, ImportPlan
 from memtui.features.bundles.tarball import pack
 from tests.examples import examples
 from tests.features.transfer.machines import ME, Machine
@@ -28,7 +28,7 @@ def pair(tmp_path: Path) -> tuple[Machine, Machine]:
     return Machine(tmp_path / "here"), Machine(tmp_path / "there")
 
 
-def what(plan: Plan) -> dict[str, str]:
+def what(plan: ImportPlan) -> dict[str, str]:
     """What becomes of each memory."""
     return {one.packed.path: one.what for one in plan.arrivals}
 

@@ -16,7 +16,7 @@ from memtui.engine.model import Actor, Address
 from memtui.errors import NotFoundError
 from memtui.features.cost import start_cost, view_rows
 from memtui.features.cost.start_cost import MEMTUI, Cost, agent_named, agents, look, short, work_out
-from memtui.features.cost.view_rows import ITEM, Row
+from memtui.features.cost.view_rows import ITEM, CostRow
 from memtui.given.tokens import Counter
 from memtui.pointers.cutline import measure
 from memtui.ui.draw.words import count_words
@@ -86,7 +86,7 @@ def test_what_is_lost_of_an_index_has_the_numbers_of_its_health(machine: Machine
         gaps = item.loaded.gaps
         assert all(one.end <= other.start for one, other in pairwise(gaps))
         assert item.loaded.text == b"".join(lines)
-        row = Row(ITEM, found, item)
+        row = CostRow(ITEM, found, item)
         page, starts = view_rows.page(cast("Any", None), row, machine.surroundings(), 100, plain=True)
         said = "".join("".join(text for text, _ in page[at].runs) for at in starts)
         words = count_words(health.lost_lines, "line")

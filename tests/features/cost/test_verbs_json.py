@@ -6,18 +6,18 @@ from memtui.agents.agent import CUT_OFF, ON_DEMAND
 from memtui.agents.loaded_text import CUT, Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Address
-from memtui.features.cost.start_cost import Cost, Item
+from memtui.features.cost.start_cost import Cost, CountedFile
 from memtui.features.cost.verbs import cost_json, summary_json
 
 ITEMS = (
-    Item(
+    CountedFile(
         LoadedFile("index", "/a/MEMORY.md", CUT_OFF, "Why.", 20, b"one\ntwo\nthree\n", (Gap(8, 20, CUT),)),
         8,
         2,
         Address("r", "m"),
     ),
-    Item(LoadedFile("memories", "/a/b.md", ON_DEMAND, "", 5), 0, 0),
-    Item(LoadedFile("hot set", "hot set", raw=b"x", made=True), 1, 1),
+    CountedFile(LoadedFile("memories", "/a/b.md", ON_DEMAND, "", 5), 0, 0),
+    CountedFile(LoadedFile("hot set", "hot set", raw=b"x", made=True), 1, 1),
 )
 COST = Cost("x", "X", "/p", ITEMS, "estimate", "Estimated.", "Note.")
 

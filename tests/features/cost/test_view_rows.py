@@ -7,7 +7,7 @@ from memtui.agents.loaded_text import CUT as CUT_GAP
 from memtui.agents.loaded_text import Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.config.surroundings import Surroundings
-from memtui.features.cost.start_cost import Cost, Item
+from memtui.features.cost.start_cost import Cost, CountedFile
 from memtui.features.cost.view_rows import (
     ALL,
     CUT,
@@ -16,18 +16,17 @@ from memtui.features.cost.view_rows import (
     item_rows,
     percent,
     row_runs,
-    share,
     summary_lines,
 )
 from memtui.safe_text import cell_width
 
 AROUND = Surroundings("/home/ann", "/p", "/p", "/p", "w", "/d")
 ITEMS = (
-    Item(LoadedFile("instructions", "/p/" + "deep/" * 20 + "\x1b[2J[red]CLAUDE.md", size=9), 9, 3),
-    Item(LoadedFile("import", "/etc/x.md", APPROVAL, "Out.", depth=3), 0, 0),
-    Item(LoadedFile("rule", "/home/ann/r.md", MATCHING, "paths: x"), 0, 0),
-    Item(LoadedFile("index", "/p/MEMORY.md", CUT_OFF, "Limits.", 99, b"x" * 9, (Gap(9, 99, CUT_GAP),)), 9, 97),
-    Item(LoadedFile("memory", "/p/over.md", why="Over.", size=9), 9, 0),
+    CountedFile(LoadedFile("instructions", "/p/" + "deep/" * 20 + "\x1b[2J[red]CLAUDE.md", size=9), 9, 3),
+    CountedFile(LoadedFile("import", "/etc/x.md", APPROVAL, "Out.", depth=3), 0, 0),
+    CountedFile(LoadedFile("rule", "/home/ann/r.md", MATCHING, "paths: x"), 0, 0),
+    CountedFile(LoadedFile("index", "/p/MEMORY.md", CUT_OFF, "Limits.", 99, b"x" * 9, (Gap(9, 99, CUT_GAP),)), 9, 97),
+    CountedFile(LoadedFile("memory", "/p/over.md", why="Over.", size=9), 9, 0),
 )
 COST = Cost("x", "An agent\x1b", "/p", ITEMS, "estimate", "Estimated.")
 
@@ -66,8 +65,4 @@ def test_marks_are_words() -> None:
 
 
 def test_shares() -> None:
-    assert share(0, 10, 4) == "[....]"
-    assert share(1, 1_000, 4) == "[#...]"
-    assert share(10, 10, 4) == "[####]"
-    assert share(1, 0, 4) == "[#...]"
     assert [percent(*pair) for pair in ((0, 9), (1, 1_000), (1, 2), (1, 0))] == ["", "<1 %", "50 %", ""]

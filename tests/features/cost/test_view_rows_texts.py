@@ -7,8 +7,8 @@ from memtui.agents.loaded_text import CUT, DROPPED, Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Address
 from memtui.features.cost import view_rows
-from memtui.features.cost.start_cost import Cost, Item
-from memtui.features.cost.view_rows import ITEM, Row, item_rows
+from memtui.features.cost.start_cost import Cost, CountedFile
+from memtui.features.cost.view_rows import ITEM, CostRow, item_rows
 from memtui.ui.draw.pages import Page
 from tests.features.cost.test_view_rows import AROUND, COST
 from tests.workbench.shown import engine_with
@@ -19,8 +19,8 @@ def texts(page: Page) -> list[str]:
 
 
 def drawn(loaded: LoadedFile, width: int = 60, address: Address | None = None) -> tuple[list[str], tuple[int, ...]]:
-    item = Item(loaded, len(loaded.text), 1, address)
-    row = Row(ITEM, COST, item)
+    item = CountedFile(loaded, len(loaded.text), 1, address)
+    row = CostRow(ITEM, COST, item)
     page, starts = view_rows.page(engine_with().engine, row, AROUND, width, plain=True)
     return texts(page), starts
 
@@ -92,23 +92,23 @@ def test_the_sums_say_everything() -> None:
 
 
 def test_files_that_are_not_listed_are_counted() -> None:
-    more = Item(LoadedFile("memories", "and 8 more", ON_DEMAND, made=True, stands_for=8), 0, 0)
-    listed = Item(LoadedFile("memories", "/a", ON_DEMAND), 0, 0)
+    more = CountedFile(LoadedFile("memories", "and 8 more", ON_DEMAND, made=True, stands_for=8), 0, 0)
+    listed = CountedFile(LoadedFile("memories", "/a", ON_DEMAND), 0, 0)
     cost = Cost("x", "X", "/p", (listed, more), "", "")
     page, _ = view_rows.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
     assert "9 files to be read on demand, not at the start." in "\n".join(texts(page))
 
 
 def test_a_reason_that_all_skipped_files_share_is_said_at_once() -> None:
-    off = [Item(LoadedFile("memories", f"/{name}", SKIPPED, "Switched off."), 0, 0) for name in "ab"]
+    off = [CountedFile(LoadedFile("memories", f"/{name}", SKIPPED, "Switched off."), 0, 0) for name in "ab"]
     cost = Cost("x", "X", "/p", tuple(off), "", "")
     page, _ = view_rows.page(cast("Any", None), item_rows(cost)[0], AROUND, 100, plain=True)
     assert "2 files skipped. Switched off." in "\n".join(texts(page))
 
 
 def test_of_several_reasons_those_of_most_files_are_said() -> None:
-    def skipped(why: str, count: int) -> Item:
-        return Item(LoadedFile("memories", why, SKIPPED, why, made=True, stands_for=count), 0, 0)
+    def skipped(why: str, count: int) -> CountedFile:
+        return CountedFile(LoadedFile("memories", why, SKIPPED, why, made=True, stands_for=count), 0, 0)
 
     some = (skipped("Too large.", 1), skipped("Off.", 240), skipped("Off.", 2))
     cost = Cost("x", "X", "/p", some, "", "")
@@ -123,7 +123,7 @@ def test_of_several_reasons_those_of_most_files_are_said() -> None:
 
 def test_a_long_path_keeps_its_end_and_takes_one_line() -> None:
     loaded = LoadedFile("index", "/p/" + "long/" * 20 + "MEMORY.md", raw=b"one")
-    cost = Cost("x", "X", "/q", (Item(loaded, 3, 1),), "", "")
+    cost = Cost("x", "X", "/q", (CountedFile(loaded, 3, 1),), "", "")
     page, _ = view_rows.page(cast("Any", None), item_rows(cost)[0], AROUND, 60, plain=True)
     assert texts(page)[-1].endswith("/MEMORY.md")
     assert len(texts(page)[-1]) <= 60
@@ -134,7 +134,7 @@ def test_what_is_copied_is_what_is_loaded() -> None:
         "x",
         "X",
         "/p",
-        (Item(LoadedFile("a", "/a", raw=b"one"), 3, 1), Item(LoadedFile("b", "/b", raw=b"two"), 3, 1)),
+        (CountedFile(LoadedFile("a", "/a", raw=b"one"), 3, 1), CountedFile(LoadedFile("b", "/b", raw=b"two"), 3, 1)),
         "",
         "",
     )

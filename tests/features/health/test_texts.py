@@ -11,7 +11,7 @@ from memtui.errors import ConflictError
 from memtui.features.health.apply import Chosen, apply, choose, prepare
 from memtui.features.health.model import IndexReport
 from memtui.features.health.texts import GROUPS, text_reports, text_signs
-from memtui.features.health.view_rows import Row, page
+from memtui.features.health.view_rows import HealthRow, page
 from memtui.features.hygiene.look import TextLooker, told
 from memtui.ui.draw.difference import Look
 from tests.features.transfer.agents import ME, Agents
@@ -74,7 +74,7 @@ def test_each_fix_is_what_was_shown_and_one_undo_brings_all_back(agents: Agents,
     before = agents.everything()
     every = [(report, one) for some in reports(engine).values() for report in some for one in report.findings]
     for report, one in every:
-        drawn = page(engine, Row(("x",), "secrets", report, one), (), Look(80, plain=True))
+        drawn = page(engine, HealthRow(("x",), "secrets", report, one), (), Look(80, plain=True))
         words = " ".join("".join(text for text, _ in line.runs).strip() for line in drawn)
         assert KEY not in words
         assert one.why in words

@@ -21,7 +21,15 @@ from memtui.features.health.model import (
     IndexReport,
     Stray,
 )
-from memtui.features.health.view_rows import HealthRows, Reports, Row, fixed_words, found_words, kind_words, row_runs
+from memtui.features.health.view_rows import (
+    HealthRow,
+    HealthRows,
+    Reports,
+    fixed_words,
+    found_words,
+    kind_words,
+    row_runs,
+)
 from memtui.pointers.cutline import Measure
 from memtui.safe_text import cell_width
 
@@ -182,7 +190,7 @@ def test_ten_thousand_findings_are_listed_quickly() -> None:
         made, best = HealthRows(), 9.0
         for _ in range(3):
             start = time.thread_time()
-            made.update(found, ROOTS, Row(("gone",), "notes"))
+            made.update(found, ROOTS, HealthRow(("gone",), "notes"))
             for row in made.shown[:60]:
                 row_runs(row, made, 100, plain=False)
             best = min(best, time.thread_time() - start)

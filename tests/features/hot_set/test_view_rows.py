@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address
-from memtui.features.hot_set.model import NOTHING, Block, Budgets, Context, Item, LeftOut, Unlisted
+from memtui.features.hot_set.model import NOTHING, Block, Budgets, Context, GivenMemory, LeftOut, Unlisted
 from memtui.features.hot_set.shares import Door, Given
 from memtui.features.hot_set.view_rows import (
     CUT,
     INDEX,
     ITSELF,
     ROOT,
-    Look,
-    Row,
-    bar,
+    HotSetLook,
+    HotSetRow,
     budget_lines,
     kib,
     row_runs,
@@ -29,8 +27,8 @@ from memtui.ui.draw.spans import Run
 ADDRESS = Address("memtui:global", "a.md")
 
 
-def item(path: str = "/memories/global/a.md", **changes: object) -> Item:
-    made = Item(ADDRESS, path, 1, True, 2.5, 3, 500, 400, 120, False, 0)  # noqa: FBT003
+def item(path: str = "/memories/global/a.md", **changes: object) -> GivenMemory:
+    made = GivenMemory(ADDRESS, path, 1, True, 2.5, 3, 500, 400, 120, False, 0)  # noqa: FBT003
     return made._replace(**changes)  # type: ignore[arg-type]
 
 
@@ -38,7 +36,7 @@ def left(reason: str, needs: int = 0, room: int = 0) -> LeftOut:
     return LeftOut(Address("memtui:global", "b.md"), "/memories/global/b.md", reason, False, 1.0, 1, 9, needs, room)  # noqa: FBT003
 
 
-def context(*items: Item, left_out: tuple[LeftOut, ...] = (), **changes: object) -> Context:
+def context(*items: GivenMemory, left_out: tuple[LeftOut, ...] = (), **changes: object) -> Context:
     index = Block("i", 24_000, 2_000, 0)
     made = Context(index, NOTHING, items, left_out, 20, 20, (), (), Budgets())
     return made._replace(**changes)  # type: ignore[arg-type]
@@ -56,14 +54,7 @@ def test_what_is_given_stands_above_the_line_and_the_index_last() -> None:
     found = context(item(), left_out=(left("no-place"),), unreviewed=("memtui:project",))
     assert [row.kind for row in rows_of(share(found))] == ["all", "item", CUT, "left", ROOT, INDEX]
     assert [row.kind for row in rows_of(share(context()))] == ["all", INDEX]
-    assert Row("item", item=item()).key == Row("left", left=left("no-place")._replace(address=ADDRESS)).key
-
-
-@pytest.mark.parametrize(
-    ("part", "signs"), [(0, "[....]"), (0.001, "[#...]"), (0.5, "[##..]"), (1, "[####]"), (7, "[####]")]
-)
-def test_a_bar_shows_a_little_as_one_sign_and_never_runs_over(part: float, signs: str) -> None:
-    assert bar(part, 4) == signs
+    assert HotSetRow("item", item=item()).key == HotSetRow("left", left=left("no-place")._replace(address=ADDRESS)).key
 
 
 def test_sizes_are_said_in_kib() -> None:
@@ -97,10 +88,10 @@ PATHS = st.text(st.characters(codec="utf-8"), max_size=60)
 
 @given(PATHS, st.integers(24, 200), st.booleans())
 def test_a_row_never_runs_over_whatever_its_path(path: str, width: int, plain: bool) -> None:
-    look = Look(plain)
+    look = HotSetLook(plain)
     found = context(item(f"/memories/{path}", truncated=True, masked=2), left_out=(left("no-place"),))
     shown = share(found)
-    rows = (*rows_of(shown, [shown]), Row(ROOT, root=f"memtui:{path}"), Row(ITSELF))
+    rows = (*rows_of(shown, [shown]), HotSetRow(ROOT, root=f"memtui:{path}"), HotSetRow(ITSELF))
     for row in rows:
         drawn: list[Run] = list(row_runs(row, shown, width, look))
         assert cell_width(words(drawn)) <= width

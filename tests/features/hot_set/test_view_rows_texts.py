@@ -11,12 +11,12 @@ from memtui.engine.model import Actor
 from memtui.features.hot_set import view_rows
 from memtui.features.hot_set.assemble import build
 from memtui.features.hot_set.shares import BY_HOOK, Door, doors, load
-from memtui.features.hot_set.view_rows import Look, rows_of
+from memtui.features.hot_set.view_rows import HotSetLook, rows_of
 from tests.conftest import Clock
 from tests.given.world import World
 from tests.workbench.shown import DIRECTORIES
 
-LOOK = Look()
+LOOK = HotSetLook()
 
 
 def settings(*rules: AccessRule, enabled: bool = True) -> Settings:

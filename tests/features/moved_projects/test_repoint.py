@@ -13,7 +13,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Listing, Snapshot
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.moved_projects import repoint
-from memtui.features.moved_projects.repoint import MERGED, MOVED, SAME, STAYS, Plan
+from memtui.features.moved_projects.repoint import MERGED, MOVED, SAME, STAYS, RepointPlan
 from tests.agents.machine import Machine
 from tests.agents.test_projects_checkout import worktree
 
@@ -48,7 +48,7 @@ def world(tmp_path: Path) -> World:
     return World(Machine(home, tmp_path), tmp_path / "state")
 
 
-def plan(engine: Engine, world: World) -> Plan:
+def plan(engine: Engine, world: World) -> RepointPlan:
     return repoint.plan(engine, repoint.meant(engine.roots.all(), world.old), str(world.new))
 
 
@@ -210,7 +210,7 @@ def test_what_cannot_be_is_refused_in_words(world: World) -> None:
         with pytest.raises(UsageError, match="cuts the name"):
             repoint.plan(engine, roots, str(long))
         with pytest.raises(UsageError, match="nothing to move"):
-            repoint.apply(engine, Plan((), "/x", (), ()), actor=USER)
+            repoint.apply(engine, RepointPlan((), "/x", (), ()), actor=USER)
 
 
 def test_an_unreadable_memory_stays_and_is_said(world: World) -> None:

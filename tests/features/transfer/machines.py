@@ -12,7 +12,7 @@ from memtui.features.bundles import carry_out, import_plan
 from memtui.features.bundles.bundle import read, write
 from memtui.features.bundles.carry_out import Imported
 from memtui.features.bundles.export import collect
-from memtui.features.bundles.import_plan import Plan
+from memtui.features.bundles.import_plan import ImportPlan
 
 ME = Actor("cli")
 NOW = 1_767_225_600_000
@@ -51,7 +51,7 @@ class Machine:
         deleted = [entry.address for entry in self.engine.undo.trash.entries()] if history else []
         return write(collect(self.engine, self.engine.rows.list().items, history=history, deleted=deleted).bundle)
 
-    def plan(self, data: bytes, into: Mapping[str, str] | None = None) -> Plan:
+    def plan(self, data: bytes, into: Mapping[str, str] | None = None) -> ImportPlan:
         """What an import would do."""
         return import_plan.plan(self.engine, read(data), into or {}, merged_alone)
 

@@ -1,7 +1,7 @@
 """Front matter in another agent's shape: what is mapped, made up, kept and left behind; the body never changes."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memtui.engine.frontmatter import NONE, Value, read
@@ -148,6 +148,7 @@ HEAD = st.lists(st.tuples(FIELD, VALUE), unique_by=lambda pair: pair[0], max_siz
 TEXT = st.text(st.characters(codec="utf-8"), max_size=40) | st.sampled_from(["---\na: b\n---\n", "", "\n---\n", "\r\n"])
 
 
+@example(head=[("description", "user")], text="\r", agent="codex", marked=False, nested=None)
 @given(HEAD, TEXT, st.sampled_from(sorted(POLICIES)), st.booleans(), st.sampled_from([None, True, False]))
 def test_the_body_never_changes_and_a_second_time_changes_nothing(
     head: list[tuple[str, str]],

@@ -2,7 +2,7 @@
 
 from memtui.engine.model import Address
 from memtui.features.transfer.index_lines import Mention, mentions, with_lines
-from memtui.features.transfer.model import Item
+from memtui.features.transfer.model import Transfer
 from memtui.pointers.index import parse
 from tests.features.transfer.agents import root
 from tests.growth import growth
@@ -13,9 +13,9 @@ MOST = 30
 """How many times as long ten times as many take; a hundred when each line reads the whole index."""
 
 
-def items(names: list[str]) -> list[Item]:
+def items(names: list[str]) -> list[Transfer]:
     """Memories that come."""
-    return [Item(Address("old", name), Address(CLAUDE.id, name), b"", b"Text.\n") for name in names]
+    return [Transfer(Address("old", name), Address(CLAUDE.id, name), b"", b"Text.\n") for name in names]
 
 
 def test_only_names_that_cannot_be_written_get_no_line_wherever_they_stand() -> None:

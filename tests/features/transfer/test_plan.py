@@ -6,7 +6,7 @@ import pytest
 
 from memtui.engine.model import Address
 from memtui.errors import ConflictError, MemtuiError, RefusedError, UsageError
-from memtui.features.transfer.model import Plan
+from memtui.features.transfer.model import TransferPlan
 from memtui.features.transfer.plan import Wish, apply, differs, plan
 from tests.features.transfer.agents import ME, Agents, root
 
@@ -30,7 +30,7 @@ def pair(old: str, new: str) -> tuple[Address, Address]:
     return Address.parse(old), Address.parse(new)
 
 
-def notes(wanted: Plan) -> list[str]:
+def notes(wanted: TransferPlan) -> list[str]:
     """Everything said about memories."""
     return [f"{note.kind}: {note.text}" for item in wanted.items for note in item.notes]
 

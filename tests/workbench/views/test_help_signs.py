@@ -8,7 +8,7 @@ from memtui.agents.loaded_text import CUT, DROPPED, Gap
 from memtui.agents.session_start import LoadedFile
 from memtui.engine.model import Address, Memory, Problem, Root
 from memtui.features.cost import view_rows as cost_rows
-from memtui.features.cost.start_cost import Item
+from memtui.features.cost.start_cost import CountedFile
 from memtui.features.health import texts
 from memtui.features.health import view_rows as health_rows
 from memtui.features.health.model import DANGLING, Fix
@@ -89,11 +89,15 @@ def in_views() -> set[str]:
     given = share(context(item(), left_out=(left("no-place"),), unreviewed=("memtui:project",)))
     for row in hot_rows.rows_of(given):
         if row.kind != hot_rows.CUT:
-            found |= signs(run for run in hot_rows.row_runs(row, given, 90, hot_rows.Look())[:2] if run[1] != "number")
+            found |= signs(
+                run for run in hot_rows.row_runs(row, given, 90, hot_rows.HotSetLook())[:2] if run[1] != "number"
+            )
             found |= {"--"} if row.left else set()
     loaded = LoadedFile("rule", "/a", CUT_OFF, raw=b"a\nb\nc\n", gaps=(Gap(0, 2, DROPPED), Gap(4, 6, CUT)))
     found |= {line.split()[0] for line in drawn(loaded)[0][-4:] if re.match(r"\S +\d", line)}
-    whole = cost_rows.Row(cost_rows.ITEM, COST, Item(LoadedFile("memory", "/p/a.md", why="Over.", size=9), 9, 1))
+    whole = cost_rows.CostRow(
+        cost_rows.ITEM, COST, CountedFile(LoadedFile("memory", "/p/a.md", why="Over.", size=9), 9, 1)
+    )
     found |= signs(run for run in cost_rows.row_runs(whole, 9, 100, AROUND, plain=False) if run[1] == "warning")
     return found - {""}
 

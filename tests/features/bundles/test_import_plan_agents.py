@@ -16,7 +16,7 @@ from memtui.features.bundles import carry_out, import_plan
 from memtui.features.bundles.bundle import LIST, Bundle, Origin, Packed, read, write
 from memtui.features.bundles.carry_out import Imported
 from memtui.features.bundles.export import collect
-from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, Plan
+from memtui.features.bundles.import_plan import CONFLICT, MERGED, NEW, NEWER, OLDER, SAME, STAYS, ImportPlan
 from memtui.features.bundles.tarball import pack, unpack
 from memtui.features.transfer.model import LOST
 from memtui.features.transfer.plan import Wish, apply, plan
@@ -47,7 +47,7 @@ def bundle_of(agents: Agents, *, history: bool = False) -> bytes:
         return write(collect(engine, engine.rows.list().items, history=history).bundle)
 
 
-def wanted(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False) -> Plan:
+def wanted(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False) -> ImportPlan:
     """What an import would do."""
     return import_plan.plan(engine, read(data), {"": into}, merged_alone, as_is=as_is)
 
@@ -57,7 +57,7 @@ def take(engine: Engine, data: bytes, into: str = QWEN, *, as_is: bool = False) 
     return carry_out.apply(engine, wanted(engine, data, into, as_is=as_is), actor=ME, now=NOW)
 
 
-def what(found: Plan) -> dict[str, str]:
+def what(found: ImportPlan) -> dict[str, str]:
     """What becomes of each memory."""
     return {one.packed.path: one.what for one in found.arrivals}
 
