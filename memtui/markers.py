@@ -40,19 +40,16 @@ class _Tag(NamedTuple):
 OPENERS = "<＜﹤‹〈⟨\u2329\u3008《≺˂"
 """Signs that a reader takes for `<`."""
 _MORE = ">＞﹥›〉⟩\u232a\u3009》≻˃"
-_TAG = re.compile(rf"(?<!\\)[{OPENERS}]([^{OPENERS}{_MORE}]{{1,240}}+)[{_MORE}]")
-_NAME = re.compile(r"\s*(/?)\s*([a-z0-9_-]+)\s*(?:/\s*)?(?:\s.*)?", re.DOTALL)
+_TAG = rf"(?<!\\)[{OPENERS}]([^{OPENERS}{_MORE}]{{1,240}}+)[{_MORE}]"
+_NAME = r"(?s)\s*(/?)\s*([a-z0-9_-]+)\s*(?:/\s*)?(?:\s.*)?"
 _LETTERS = str.maketrans("рԁіѵаеоптмуρινατεομ0１1", "pdivaeontmypivateom" + "oii")
 """Letters of other alphabets, and digits, that look like those of the two names."""
-_FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})", re.MULTILINE)
-_TICKS = re.compile(r"`+")
-_BLANK = re.compile(r"\n[ \t]*\n")
-_INSIDE = re.compile(r"<[^<>]*>")
-_WORD = re.compile(r"(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])[A-Za-z0-9]{4,}(?![A-Za-z0-9])")
+_FENCE = r"(?m)^ {0,3}(`{3,}|~{3,})"
+_WORD = "(?<![A-Za-z0-9])(?=[A-Za-z]*[0-9])[A-Za-z0-9]{4,}(?![A-Za-z0-9])"
 """A word that is likely a number or a password."""
 _PHRASE = 6
 """Characters of a private line from which on it is also cut where it is said again."""
-_QUOTED = re.compile(r"^ {0,3}>.*+", re.MULTILINE)
+_QUOTED = "(?m)^ {0,3}>.*+"
 
 
 def cut(text: str) -> Cut:
@@ -69,7 +66,7 @@ def cut(text: str) -> Cut:
     spans, left = _pairs(tag for tag in tags if tag.name == "private")
     ends = [tag.start for tag in left if not tag.in_code]
     spans += [(start, len(text)) for start in ends]
-    quoted = _covered(text, (match.span() for match in _QUOTED.finditer(text)))
+    quoted = _covered(text, (match.span() for match in re.finditer(_QUOTED, text)))
     meant = [tag for tag in tags if tag.name == "nomemory" and not tag.in_code and not quoted[tag.start]]
     unkept, alone = _pairs(meant)
     merged = _merged(spans + unkept)
@@ -87,8 +84,8 @@ def phrases(text: str, spans: Iterable[tuple[int, int]]) -> list[str]:
 
     Lines of less than 6 characters are left out unless a word of 4 and more in them has a digit.
     """
-    lines = (line.strip() for start, end in spans for line in _INSIDE.sub("\n", text[start:end]).splitlines())
-    return [line for line in lines if len(line) >= _PHRASE or _WORD.search(line)]
+    lines = (line.strip() for start, end in spans for line in re.sub("<[^<>]*>", "\n", text[start:end]).splitlines())
+    return [line for line in lines if len(line) >= _PHRASE or re.search(_WORD, line)]
 
 
 def cut_again(text: str, private: Sequence[str]) -> tuple[str, int]:
@@ -100,9 +97,9 @@ def cut_again(text: str, private: Sequence[str]) -> tuple[str, int]:
         return text, 0
     lines, words = _repeats(tuple(private))
     text, count = lines.subn(PRIVATE, text) if lines is not None else (text, 0)
-    found = sum(match[0].casefold() in words for match in _WORD.finditer(text))
+    found = sum(match[0].casefold() in words for match in re.finditer(_WORD, text))
     if found:
-        text = _WORD.sub(lambda match: PRIVATE if match[0].casefold() in words else match[0], text)
+        text = re.sub(_WORD, lambda match: PRIVATE if match[0].casefold() in words else match[0], text)
     return text, count + found
 
 
@@ -111,14 +108,14 @@ def _repeats(private: tuple[str, ...]) -> tuple[re.Pattern[str] | None, frozense
     """What finds lines again, the longest first, and the words with a digit in them."""
     lines = sorted((line for line in private if len(line) >= _PHRASE), key=len, reverse=True)
     found = "|".join(r"\s+".join(map(re.escape, line.split())) for line in lines)
-    words = frozenset(word.casefold() for line in private for word in _WORD.findall(line))
+    words = frozenset(word.casefold() for line in private for word in re.findall(_WORD, line))
     return re.compile(found, re.IGNORECASE) if found else None, words
 
 
 def _tags(text: str) -> Iterator[_Tag]:
     code = bytearray()
-    for match in _TAG.finditer(text):
-        found = _NAME.fullmatch(_plain(match[1]))
+    for match in re.finditer(_TAG, text):
+        found = re.fullmatch(_NAME, _plain(match[1]))
         name = found[2].replace("-", "").replace("_", "") if found else ""
         if found and name in ("private", "nomemory"):
             code = code or _covered(text, _code(text))
@@ -175,7 +172,7 @@ def _covered(text: str, spans: Iterable[tuple[int, int]]) -> bytearray:
 def _code(text: str) -> Iterator[tuple[int, int]]:
     """Find fenced code and code spans as Markdown has them; a fence without end is none, so that it hides no tag."""
     at, opened = 0, None
-    for match in _FENCE.finditer(text):
+    for match in re.finditer(_FENCE, text):
         fence = match[1]
         if opened is None:
             opened = match
@@ -189,9 +186,9 @@ def _code(text: str) -> Iterator[tuple[int, int]]:
 def _spans(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Find code spans between two offsets: from a run of backticks to the next of its length in the same paragraph."""
     while start < end:
-        blank = _BLANK.search(text, start, end)
+        blank = re.compile(r"\n[ \t]*\n").search(text, start, end)
         stop = blank.start() if blank else end
-        runs = list(_TICKS.finditer(text, start, stop))
+        runs = list(re.compile("`+").finditer(text, start, stop))
         nexts: dict[int, int] = {}
         follows = [0] * len(runs)
         for at in range(len(runs) - 1, -1, -1):

@@ -205,15 +205,13 @@ _APART = "\n\0\n"
 """Between texts that are looked through as one: no pattern goes over it, and lines begin and end at it."""
 
 
-_ID_OR_TIME = re.compile(
-    r"(?:[a-z]+-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z"
-)
+_ID_OR_TIME = r"(?:[a-z]+-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]{8,12}Z"
 """What is no secret by itself, and dear to look through, because its digits look like those of one."""
 
 
 def with_secrets(texts: Sequence[str]) -> dict[str, Masked]:
     """Mask those of many texts that hold a secret; far cheaper than one by one."""
-    some = [text for text in texts if not _ID_OR_TIME.fullmatch(text)]
+    some = [text for text in texts if not re.fullmatch(_ID_OR_TIME, text)]
     if not secrets(_APART.join(some)):
         return {}
     masked = {text: mask(text) for text in some}
@@ -499,26 +497,26 @@ _RULES = (
 _RUN = 12
 """Characters without a blank; a key that stands by itself has no less."""
 _OF_RUNS = {
-    "TWILIO": (("sk",), re.compile("sk[0-9a-f]{32}")),
-    "MAILGUN": (("key-",), re.compile("key-[0-9a-f]{32}")),
-    "MAILCHIMP": (("-us",), re.compile("-us[0-9]")),
-    "DISCORD": ((".",), re.compile(r"\.[a-z0-9_-]{6}\.[a-z0-9_-]{27}")),
-    "PGPASS": ((":",), re.compile(r":(?:[0-9]{4,5}|\*):")),
-    "CRYPT": ((":$",), re.compile(r":\$")),
-    "AWS": (("aws", "amazon", "secret"), re.compile("(?<![a-z0-9+/=_.-])[a-z0-9+/]{40}(?![a-z0-9+/=_.-])")),
+    "TWILIO": (("sk",), "sk[0-9a-f]{32}"),
+    "MAILGUN": (("key-",), "key-[0-9a-f]{32}"),
+    "MAILCHIMP": (("-us",), "-us[0-9]"),
+    "DISCORD": ((".",), r"\.[a-z0-9_-]{6}\.[a-z0-9_-]{27}"),
+    "PGPASS": ((":",), r":(?:[0-9]{4,5}|\*):"),
+    "CRYPT": ((":$",), r":\$"),
+    "AWS": (("aws", "amazon", "secret"), "(?<![a-z0-9+/=_.-])[a-z0-9+/]{40}(?![a-z0-9+/=_.-])"),
 }
 """What keys without blanks hold whose prefix is none, or stands nearly everywhere, in a text that has one of words."""
 _OF_LINES = {
     "NUMBER": (
         ("",),
-        re.compile(r"[0-9][0-9](?:[0-9]{2}[ -]?[0-9]{4}|(?<=[a-z]{2}[0-9]{2}) ?[a-z0-9]{4}|[0-9]-[0-9]{2}-[0-9]{4})"),
+        r"[0-9][0-9](?:[0-9]{2}[ -]?[0-9]{4}|(?<=[a-z]{2}[0-9]{2}) ?[a-z0-9]{4}|[0-9]-[0-9]{2}-[0-9]{4})",
     ),
-    "ADDRESS": (("://",), re.compile(r"://[^\s:/@]{0,64}:")),
-    "COOKIE": (("cookie",), re.compile("(?:session|id|auth)=")),
+    "ADDRESS": (("://",), r"://[^\s:/@]{0,64}:"),
+    "COOKIE": (("cookie",), "(?:session|id|auth)="),
 }
 """The same of lines that have a number, a URL with a colon in its host, or a cookie."""
 _SAYING = ("pass", "pwd", "secret", "token", "key", "bearer", "basic", "contraseña", "密", "パスワード")
-_SAID = re.compile(
+_SAID = (
     r"(?:pass(?:word|wd|phrase)|pwd|secret|token|key)(?:_id|_base)?[\"'`]?[ \t]{0,8}[:=]|(?:bearer|basic)[ \t]+\S{16}"
     r"|passwor|passcode|passphrase|passe|contraseña|密|パスワード"
 )
@@ -536,14 +534,16 @@ def _signs(lowered: str) -> list[tuple[str, tuple[int, int]]]:
     if runs:
         found += [(sign, whole) for sign in _PREFIXES if sign in runs]
         for sign, (words, pattern) in _OF_RUNS.items():
-            if any(map(has, words)) and pattern.search(runs):
+            if any(map(has, words)) and re.search(pattern, runs):
                 found.append((sign, whole))
     for sign, (words, pattern) in _OF_LINES.items():
-        if any(map(has, words)) and pattern.search(lowered):
-            places = (match.start() for match in pattern.finditer(lowered))
+        if any(map(has, words)) and re.search(pattern, lowered):
+            places = (match.start() for match in re.finditer(pattern, lowered))
             found += [(sign, line) for line in lines_around(lowered, places, 0, 0)]
     if saying := [word for word in _SAYING if word in lowered]:
-        said = sorted(place for word in saying for place in found_at(lowered, word) if _SAID.match(lowered, place))
+        said = sorted(
+            place for word in saying for place in found_at(lowered, word) if re.compile(_SAID).match(lowered, place)
+        )
         found += [("SAID", line) for line in lines_around(lowered, said, 0, 0)]
     return found
 
@@ -577,10 +577,7 @@ def _places(rule: _Rule, text: str, spans: Iterable[tuple[int, int]]) -> Iterato
         yield start, stop
 
 
-_END = re.compile(r"-----END [A-Z0-9 ]{1,60}-----")
-
-
 def _end_of_block(text: str, start: int) -> int:
     """Where a key block ends that begins before `start`: behind its last line, or with the text."""
-    last = _END.search(text, start)
+    last = re.compile("-----END [A-Z0-9 ]{1,60}-----").search(text, start)
     return len(text) if last is None else last.end()

@@ -8,7 +8,7 @@ import time
 
 from memtui.engine.disk import fsio, unsaved
 from memtui.engine.find import index
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.catalog import Library
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Finding, RootStatus

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from memtui.engine.disk import fsio, paths
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.roots import Roots, anywhere
 from memtui.engine.model import Address, Changes, Draft, Notice, OpenConflict, Root
 from memtui.engine.part import EnginePart, Events, Rules, made_again

@@ -45,9 +45,9 @@ if TYPE_CHECKING:
     from memtui.engine.drafts import Drafts
     from memtui.engine.find.search import Searcher
     from memtui.engine.history import History
-    from memtui.engine.ledger import Ledger
     from memtui.engine.ledger.claims import ClaimTable
     from memtui.engine.ledger.journal import JournalTable
+    from memtui.engine.ledger.ledger import Ledger
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable
@@ -374,10 +374,10 @@ class Engine:
 
     @cached_property
     def _ledger(self) -> Ledger:
-        from memtui.engine.ledger import Ledger
+        from memtui.engine.ledger.ledger import Ledger
 
         ledger = Ledger(self.state_dir, clock=self._clock, read_only=self.roots.read_only)
-        ledger.audit.session = self._session
+        ledger.session = self._session
         self.events.of_ledger = ledger.notices
         return ledger
 

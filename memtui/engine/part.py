@@ -24,8 +24,8 @@ from memtui.errors import BusyError, MemtuiError, MendedError, RefusedError
 if TYPE_CHECKING:
     from typing import Any, TypeVar
 
-    from memtui.engine.ledger import Ledger
     from memtui.engine.ledger.audit import Txn
+    from memtui.engine.ledger.ledger import Ledger
     from memtui.engine.save.commit import Job, Site
 
     Changing = TypeVar("Changing", bound=Callable[..., Any])

@@ -11,7 +11,6 @@ from memtui.engine import Engine
 from memtui.engine.model import BROUGHT, SCOPES, Address, Memory, Problem, Root, RootStatus
 from memtui.engine.policy import ARCHIVE
 from memtui.errors import MemtuiError, RefusedError
-from memtui.given import renamed
 
 WITHHELD = Problem("withheld", "You withhold it, or an entry of it, from agents: none is given it unasked.")
 
@@ -90,6 +89,8 @@ def withheld(engine: Engine, *, person: bool = False) -> Callable[[Address, str 
         return lambda *_: False
     if not engine.observations.withheld():
         return lambda *_: False
+    from memtui.given import renamed
+
     hidden = decided(engine)
     names, marks = engine.roots.names(), engine.observations.marks()
     uids = {name: uid for uid, name in names.items()}

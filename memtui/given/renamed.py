@@ -20,8 +20,6 @@ Place = tuple[int, str]
 """The ledger's id of a root, and a path."""
 
 _VERSIONS = 50
-_KEY = re.compile(rb"(?m)^[ \t-]*[\w-]+:(?=\s)")
-_WORD = re.compile(r"[^\W_]+")
 _UNSPACED = "\u2e80"
 """From here on are the letters of languages that put no space between words."""
 
@@ -126,9 +124,11 @@ def _words(data: bytes) -> Counter[str]:
     Short ones without a digit are in most texts. Where words have no spaces between them, each two letters are one.
     """
     body = read_as_shown(data).body
-    text = (_KEY.sub(b" ", data[:body]) + data[body:]).decode("utf-8", "replace").casefold()
+    text = (
+        (re.sub(rb"(?m)^[ \t-]*[\w-]+:(?=\s)", b" ", data[:body]) + data[body:]).decode("utf-8", "replace").casefold()
+    )
     found: list[str] = []
-    for word in _WORD.findall(text):
+    for word in re.findall(r"[^\W_]+", text):
         pairs = (word[at : at + 2] for at in range(max(1, len(word) - 1)))
         found += pairs if word[0] >= _UNSPACED else (word,)
     telling = [word for word in found if len(word) > 3 or word[0] >= _UNSPACED or not word.isalpha()]

@@ -9,7 +9,7 @@ from pathlib import Path
 from memtui.engine import Engine
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.disk.paths import Selection
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.reconcile import Reconciler
 from memtui.engine.look.root_pass import Glance

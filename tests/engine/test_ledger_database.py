@@ -8,8 +8,9 @@ import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger import Ledger, creation
+from memtui.engine.ledger import creation
 from memtui.engine.ledger.creation import LATEST, MIGRATIONS
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.model import Root
 from memtui.errors import MemtuiError, StorageError
 from tests.conftest import Clock

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.engine.disk.git import Repository, repository_of
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.model import Root
 from tests.conftest import Clock
 from tests.engine.worktrees import git

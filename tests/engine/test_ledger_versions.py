@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine import Engine
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.versions import pack, unpack
 from memtui.engine.model import Conflict, Draft, Retention, Root
 from memtui.errors import MemtuiError, NotFoundError, StorageError

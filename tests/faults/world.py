@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from memtui.engine import Engine
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.model import Actor, Address, AuditRecord, Policy, Root
 
 ME = Actor("cli")

@@ -6,8 +6,7 @@ from hashlib import sha256
 
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import StillWritten
-from memtui.engine.ledger import MOVED
-from memtui.engine.ledger.audit import Txn
+from memtui.engine.ledger.audit import MOVED, Txn
 from memtui.engine.model import (
     Actor,
     Address,

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import RootHandle
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.folder_listing import FolderItems, look
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Actor, Address, Change, Conflict, Done, Outcome, Root, Saved, Tree, TreeEntry

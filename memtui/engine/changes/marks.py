@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 from memtui.engine.approval import Approver
 from memtui.engine.changes.change import failed, label_of
 from memtui.engine.disk import paths
-from memtui.engine.ledger import Ledger, Record
+from memtui.engine.ledger.ledger import Ledger
+from memtui.engine.ledger.memories import Record
 from memtui.engine.look.catalog import Library
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import (

@@ -15,8 +15,8 @@ from memtui.engine.changes.marks import is_unseen
 from memtui.engine.changes.undo import Undo
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import StillWritten
-from memtui.engine.ledger import Ledger
 from memtui.engine.ledger.audit import Txn
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import (
     Actor,

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.changes.change import Changer
 from memtui.engine.disk import fsio, handles, paths
-from memtui.engine.ledger import AuditStep, Ledger, UndoTransaction
-from memtui.engine.ledger.audit import Txn
+from memtui.engine.ledger.audit import AuditStep, Txn, UndoTransaction
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.roots import Roots, unmake
 from memtui.engine.model import (
     Actor,

@@ -9,7 +9,7 @@ from functools import cached_property
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.find.finder import Finder, ListedRoot, chosen
 from memtui.engine.find.holders import Holders
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.roots import Roots
 from memtui.engine.model import Found, Hit, Wanted

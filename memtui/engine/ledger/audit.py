@@ -63,8 +63,6 @@ class AuditTable:
         self._pins = pins
         self.unended: dict[int, set[int]] = {}
         """By root, the intents this process wrote and gave no end yet: what it began, and what it could not finish."""
-        self.session = ""
-        """The session that this process's door belongs to: changes are of the turn that it executes."""
 
     def begin(
         self,
@@ -84,10 +82,10 @@ class AuditTable:
             turn = None
             if cause is not None:
                 turn = next(iter(db.execute("SELECT request ->> 'turn' FROM tasks WHERE id = ?", (cause,))), (None,))[0]
-            elif self.session:
+            elif self._database.session:
                 from memtui.engine.ledger.turns import sign
 
-                turn = sign(db, self.session, self._database.clock())
+                turn = sign(db, self._database.session, self._database.clock())
             db.execute(
                 "INSERT INTO txns (kind, operation, actor, at, label, reverses, cause, turn)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

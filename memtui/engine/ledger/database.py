@@ -174,6 +174,8 @@ class Database:
         self.read_only = read_only
         self.mode = "closed"
         """`closed`, `normal`, `newer` (a later memtui wrote it: read-only) or `memory` (no usable file)."""
+        self.session = ""
+        """The session that this process's door belongs to: what is changed and proposed is of the turn it executes."""
         self.notices: list[str] = []
         """What the user must be told about the ledger itself, once."""
         self.guard = threading.RLock()

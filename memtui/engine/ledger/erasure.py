@@ -186,15 +186,10 @@ class ErasureTable:
             raise StorageError(f"{path} cannot be deleted: {error.strerror}.", code="E_IO") from error
 
     def finish(self, database: apsw.Connection) -> None:
-        """Overwrite what an earlier redaction could not, as the ledger is opened; a fault closes it."""
-        try:
-            if _waiting(database):
-                # Nobody asked for it now: what is in the way still is, and `memtui doctor` says so.
-                with contextlib.suppress(MemtuiError, OSError, apsw.Error):
-                    self._erase(database, OPENING_MS)
-        except BaseException:
-            database.close()
-            raise
+        """Overwrite what an earlier redaction could not, as the ledger is opened."""
+        # Nobody asked for it now: what is in the way still is, and `memtui doctor` says so.
+        with contextlib.suppress(MemtuiError, OSError, apsw.Error):
+            self._erase(database, OPENING_MS)
 
     def _erase(self, database: apsw.Connection, wait: int) -> str:
         waiting = list(database.execute("SELECT sha FROM erasing"))
@@ -393,7 +388,3 @@ def _text(packed: int, data: bytes | None) -> bytes | None:
 
 def _holds(quotes: Quotes, text: bytes) -> bool:
     return quotes.within(text.decode("utf-8", "replace"))
-
-
-def _waiting(database: apsw.Connection) -> bool:
-    return next(iter(database.execute("SELECT 1 FROM erasing LIMIT 1")), None) is not None

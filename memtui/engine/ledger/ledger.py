@@ -13,36 +13,90 @@ from typing import TYPE_CHECKING
 import apsw
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger.activity import ActivityTable
-from memtui.engine.ledger.audit import AuditTable, UndoTable
 from memtui.engine.ledger.creation import ASIDE, backup_time, newest_aside
-from memtui.engine.ledger.cursors import CursorTable
 from memtui.engine.ledger.database import DAY_MS, ERRORS, Database
-from memtui.engine.ledger.drafts import DraftTable
-from memtui.engine.ledger.erasure import ErasureTable
 from memtui.engine.ledger.memories import MemoryTable, PinTable
-from memtui.engine.ledger.mutes import MuteTable
 from memtui.engine.ledger.roots import RepositoryTable, ReviewTable, RootTable
-from memtui.engine.ledger.surfaced import SurfacedTable
-from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention
 from memtui.errors import MemtuiError, StorageError
 
 if TYPE_CHECKING:
+    from memtui.engine.ledger.activity import ActivityTable
+    from memtui.engine.ledger.audit import AuditTable, UndoTable
     from memtui.engine.ledger.claims import ClaimTable
+    from memtui.engine.ledger.cursors import CursorTable
+    from memtui.engine.ledger.drafts import DraftTable
+    from memtui.engine.ledger.erasure import ErasureTable
     from memtui.engine.ledger.journal import JournalTable
+    from memtui.engine.ledger.mutes import MuteTable
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable
     from memtui.engine.ledger.schedules import ScheduleTable
     from memtui.engine.ledger.spend import SpendTable
+    from memtui.engine.ledger.surfaced import SurfacedTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
     from memtui.engine.ledger.turns import TurnTable
+    from memtui.engine.ledger.versions import VersionTable
     from memtui.engine.ledger.votes import VoteTable
 
 BACKUPS = 3
 LARGEST_BACKUP = 512 * 1024 * 1024
+
+
+def _audit(ledger: Ledger) -> AuditTable:
+    from memtui.engine.ledger.audit import AuditTable
+
+    return AuditTable(ledger, ledger.pins)
+
+
+def _undo(ledger: Ledger) -> UndoTable:
+    from memtui.engine.ledger.audit import UndoTable
+
+    return UndoTable(ledger)
+
+
+def _activity(ledger: Ledger) -> ActivityTable:
+    from memtui.engine.ledger.activity import ActivityTable
+
+    return ActivityTable(ledger)
+
+
+def _drafts(ledger: Ledger) -> DraftTable:
+    from memtui.engine.ledger.drafts import DraftTable
+
+    return DraftTable(ledger, ledger.memories, ledger.versions)
+
+
+def _cursors(ledger: Ledger) -> CursorTable:
+    from memtui.engine.ledger.cursors import CursorTable
+
+    return CursorTable(ledger)
+
+
+def _erasure(ledger: Ledger) -> ErasureTable:
+    from memtui.engine.ledger.erasure import ErasureTable
+
+    return ErasureTable(ledger, ledger.memories)
+
+
+def _versions(ledger: Ledger) -> VersionTable:
+    from memtui.engine.ledger.versions import VersionTable
+
+    return VersionTable(ledger, ledger.memories)
+
+
+def _surfaced(ledger: Ledger) -> SurfacedTable:
+    from memtui.engine.ledger.surfaced import SurfacedTable
+
+    return SurfacedTable(ledger, ledger.memories)
+
+
+def _mutes(ledger: Ledger) -> MuteTable:
+    from memtui.engine.ledger.mutes import MuteTable
+
+    return MuteTable(ledger)
 
 
 def _tasks(ledger: Ledger) -> TaskTable:
@@ -54,7 +108,7 @@ def _tasks(ledger: Ledger) -> TaskTable:
 def _proposals(ledger: Ledger) -> ProposalTable:
     from memtui.engine.ledger.proposals import ProposalTable
 
-    return ProposalTable(ledger, ledger.versions, ledger.audit.session)
+    return ProposalTable(ledger, ledger.versions)
 
 
 def _observations(ledger: Ledger) -> ObservationTable:
@@ -114,6 +168,15 @@ def _journal(ledger: Ledger) -> JournalTable:
 class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
+    activity = cached_property(_activity)
+    audit = cached_property(_audit)
+    cursors = cached_property(_cursors)
+    drafts = cached_property(_drafts)
+    erasure = cached_property(_erasure)
+    mutes = cached_property(_mutes)
+    surfaced = cached_property(_surfaced)
+    undo = cached_property(_undo)
+    versions = cached_property(_versions)
     observations = cached_property(_observations)
     proposals = cached_property(_proposals)
     tasks = cached_property(_tasks)
@@ -142,22 +205,18 @@ class Ledger(Database):
         self.roots = RootTable(self)
         self.memories = MemoryTable(self, self.repositories)
         self.pins = PinTable(self)
-        self.versions = VersionTable(self, self.memories)
-        self.audit = AuditTable(self, self.pins)
-        self.undo = UndoTable(self)
-        self.activity = ActivityTable(self)
-        self.drafts = DraftTable(self, self.memories, self.versions)
         self.reviews = ReviewTable(self, self.repositories)
-        self.cursors = CursorTable(self)
-        self.surfaced = SurfacedTable(self, self.memories)
-        self.mutes = MuteTable(self)
-        self.erasure = ErasureTable(self, self.memories)
         self.tell_done = self._tell_done
 
     def _open(self) -> apsw.Connection:
         database = super()._open()
         if self.mode == "normal" and not self.read_only:
-            self.erasure.finish(database)
+            try:
+                if next(iter(database.execute("SELECT 1 FROM erasing LIMIT 1")), None) is not None:
+                    self.erasure.finish(database)
+            except BaseException:
+                database.close()
+                raise
         return database
 
     def _tell_done(self, database: apsw.Connection) -> None:

@@ -7,7 +7,6 @@ ledger, because a bare hash of a short text that was redacted can be guessed.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Callable, Sequence
 
@@ -294,11 +293,15 @@ def _mark(row: Row) -> ObservationMark:
 
 def _packed(mark: ObservationMark) -> str:
     """A mark without its name, number and patch."""
+    import json  # a command that only reads finds no mark
+
     keys = [key.hex() for key in (os.fsencode(mark.path), mark.anchor, mark.text_key, mark.beside)]
     return json.dumps([mark.root, *keys, mark.state, mark.deleted_at])
 
 
 def _unpacked(name: bytes, packed: str, patch: str) -> ObservationMark:
+    import json
+
     root, path, *keys, state, deleted = json.loads(packed)
     anchor, text_key, beside = map(bytes.fromhex, keys)
     place = os.fsdecode(bytes.fromhex(path))

@@ -47,11 +47,9 @@ _CELLS = "ittttttrttitIIttt"
 class ProposalTable:
     """Proposals with their evidence."""
 
-    def __init__(self, database: Database, versions: VersionTable, session: str) -> None:
+    def __init__(self, database: Database, versions: VersionTable) -> None:
         self._database = database
         self._versions = versions
-        self.session = session
-        """The agent's session whose door this is; a proposal that comes through it is of the turn it executes."""
 
     # --- what waits
 
@@ -165,7 +163,8 @@ class ProposalTable:
         """Give the turn that the door's session executes, which this is a sign of; empty for none."""
         from memtui.engine.ledger.turns import sign
 
-        return (sign(db, self.session, self._database.clock()) if self.session else None) or ""
+        session = self._database.session
+        return (sign(db, session, self._database.clock()) if session else None) or ""
 
     def refusal(self, new: Proposal) -> str | None:
         """The id of the proposal with which a person refused what is like this one for good; see `NEVER`."""

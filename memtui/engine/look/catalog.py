@@ -14,7 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from memtui.engine.disk import fsio, paths
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.disk.paths import Patterns, Selection
-from memtui.engine.ledger import Ledger, Record, Trusted
+from memtui.engine.ledger.ledger import Ledger
+from memtui.engine.ledger.memories import Record
+from memtui.engine.ledger.roots import Trusted
 from memtui.engine.look import row_cache
 from memtui.engine.look.readings import SETTLE_MS, Contents, Reading, Times, read
 from memtui.engine.look.roots import OpenRoot, Roots

@@ -8,7 +8,7 @@ are. It is apart so that two texts are compared without a disk.
 from collections import Counter
 from typing import NamedTuple
 
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.model import Address, Notice
 from memtui.errors import MemtuiError
 

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.detect import QUIET_MS, ChangeDetector
 from memtui.engine.look.root_pass import NOWHERE, Gathered, Glance, RootPass, RootState, Tools

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from memtui.engine.disk import git
 from memtui.engine.disk.paths import split
-from memtui.engine.ledger import Ledger, Observation
+from memtui.engine.ledger.ledger import Ledger
+from memtui.engine.ledger.versions import Observation
 from memtui.engine.look.catalog import Catalog, RootRows
 from memtui.engine.look.detect import (
     AT_WORK_MS,

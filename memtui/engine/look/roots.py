@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from memtui.engine.disk.locks import RootLock
-    from memtui.engine.ledger import Ledger
+    from memtui.engine.ledger.ledger import Ledger
     from memtui.engine.model import Conflict, Draft, Saved, Snapshot, TrashEntry, Unchanged
     from memtui.engine.save.commit import Site
 

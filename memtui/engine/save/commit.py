@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.handles import RootHandle, StillWritten, WholeFile
-from memtui.engine.ledger import Ledger
 from memtui.engine.ledger.audit import Txn
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.model import Actor, Address, Conflict, Saved
 from memtui.errors import BusyError, ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 

@@ -6,7 +6,8 @@ writer's text alone. A draft that was begun since is never touched.
 
 from typing import NamedTuple
 
-from memtui.engine.ledger import AuditStep, Ledger
+from memtui.engine.ledger.audit import AuditStep
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.model import Conflict, Draft, MergeOf, Outcome
 from memtui.errors import MemtuiError
 

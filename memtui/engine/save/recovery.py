@@ -5,8 +5,7 @@ No file is removed unless its text is in the ledger or is a part of the text tha
 """
 
 from memtui.engine.disk import fsio, paths
-from memtui.engine.ledger import OpenIntent
-from memtui.engine.ledger.audit import Txn
+from memtui.engine.ledger.audit import OpenIntent, Txn
 from memtui.engine.model import Actor, Address
 from memtui.engine.save import commit, files
 from memtui.engine.save.commit import Job, LockedName, Ours, Site

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.reconcile import Reconciler
 from memtui.engine.look.root_pass import NOWHERE, Glance

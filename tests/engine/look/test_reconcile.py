@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from memtui.engine import Engine
 from memtui.engine.disk import fsio
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.look.detect import AT_WORK_MS, DELETED_MS, EMPTIED_MS
 from memtui.engine.look.root_pass import RETELL_MS

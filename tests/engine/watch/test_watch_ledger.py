@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.ledger import Ledger
+from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.root_pass import Glance
 from memtui.engine.model import Actor, Changes
 from memtui.engine.watch import watch
