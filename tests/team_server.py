@@ -70,8 +70,14 @@ class Server:
         """End its first process as a crash does; the others follow by themselves."""
         os.kill(self.pid, signal.SIGKILL)
 
+    def pause(self) -> None:
+        """Let its first process do nothing more: whoever connects is let in by the system, and gets no answer."""
+        os.kill(self.pid, signal.SIGSTOP)
+
     def stop(self) -> None:
-        """End it at once, if it runs."""
+        """End it at once, if it runs, also while it is paused."""
+        if (self.data / "postmaster.pid").exists():
+            os.kill(self.pid, signal.SIGCONT)
         subprocess.run(self.command("pg_ctl", "-D", str(self.data), "-m", "immediate", "stop"), capture_output=True)
 
     @contextmanager

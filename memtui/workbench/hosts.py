@@ -10,12 +10,14 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Actor, Conflict, Memory, Root, Snapshot
+from memtui.engine.model import Actor, Address, Conflict, Memory, Root, Snapshot
 from memtui.errors import ConflictError, MemtuiError
 from memtui.features.hosts.reach import HostAway, hosts
 from memtui.features.hosts.there import FarRoot, listed, root_of
+from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.tree.roots import Away
 from memtui.workbench.tree.rows import Effect
@@ -32,6 +34,16 @@ AGAIN = (1.0, 30.0)
 """Seconds before a machine out of reach is asked again: first, and at most; one that answered after as many."""
 WHY: Mapping[str, str] = {"E_HOST": "ssh refuses", "E_REMOTE": "no memtui there"}
 """What its row says of an error; its page says the rest."""
+
+
+class Deed(NamedTuple):
+    """What is asked of another machine that changes no text."""
+
+    words: tuple[str, ...]
+    """The verb and its options."""
+    places: tuple[Address, ...]
+    expected: str | None = None
+    """It is done to this version of the first place only."""
 
 
 class Hosts:
@@ -111,6 +123,76 @@ class Hosts:
             pass
         self._screen.take(Effect(rebuilt=True, touched=frozenset()))
 
+    def do(self, action: str) -> None:
+        """Do something with the memory of another machine under the cursor.
+
+        Args:
+            action: `new` beside it, `rename`, `pin` or `trash`.
+        """
+        node = self._screen.memories.current
+        if node is None or (memory := node.memory) is None:
+            return
+        address = memory.address
+        if action == "trash":
+            self._do(Deed(("rm",), (address,), memory.sha256), Deed(("restore",), (address,)), "moved to the trash")
+        elif action == "pin":
+            pin, unpin = Deed(("pin",), (address,)), Deed(("unpin",), (address,))
+            self._do(*((unpin, pin, "unpinned") if memory.pinned else (pin, unpin, "pinned")))
+        else:
+            self._ask_name(memory, new=action == "new")
+
+    def _ask_name(self, memory: Memory, *, new: bool) -> None:
+        screen, address, sha = self._screen, memory.address, memory.sha256
+
+        def entered(text: str) -> None:
+            screen.close_prompt()
+            to = Address(address.root, text)
+            if new:
+                made = Deed(("save", "--expect=absent", "--file=-"), (to,))
+                self._do(made, Deed(("rm",), (to,), sha256(b"").hexdigest()), "created")
+            else:
+                there, back = Deed(("mv",), (address, to), sha), Deed(("mv",), (to, address), sha)
+                self._do(there, back, f"moved to {to}")
+
+        label, value = ("new", address.path.removesuffix(address.name)) if new else ("rename", address.path)
+        host = screen.forest.roots[address.root].host
+        screen.ask(Question(f"{label} on {host}", value, entered, screen.close_prompt))
+
+    def _do(self, deed: Deed, back: Deed, said: str) -> None:
+        """Have it done there, as a step of undo here, and show what came of it."""
+        screen, address = self._screen, deed.places[0]
+        host = hosts(screen.facts.settings)[screen.forest.roots[address.root].host]
+
+        def tell(engine: Engine, what: Deed) -> bool:
+            there = engine.roots.elsewhere[address.root]
+            assert isinstance(there, FarRoot)
+            there.change(what.words, what.places, what.expected)
+            return True
+
+        def told(_: bool) -> None:
+            self._keep(
+                Step(
+                    f"{address} {said}",
+                    lambda engine, _: tell(engine, back),
+                    lambda engine, _: tell(engine, deed),
+                    look,
+                )
+            )
+            screen.say(f"{address} {said}; u takes it back.", "good")
+            screen.go_when_there(deed.places[-1])
+            look()
+
+        look = partial(self._ask, host)
+        work = partial(tell, what=deed)
+        screen.bridge.run(work, told, what=f"{deed.words[0]} {address}", lane=f"@{host.name}")
+
+    def _keep(self, step: Step) -> None:
+        """Have undo take it back."""
+        screen = self._screen
+        screen.bridge.run(
+            lambda engine: screen.verbs.seeing.steps.add(engine, step), what="keep a step of undo", lane=WRITE
+        )
+
     def _saved(self, host: HostAway, before: Snapshot | None, now: Snapshot) -> None:
         """Show what was saved there, and have undo take it back."""
         screen, address = self._screen, now.address
@@ -129,10 +211,7 @@ class Hosts:
             put(engine, now, before)
             return True
 
-        step = Step(f"the save of {address}", back, lambda engine, _: put(engine, before, now))
-        screen.bridge.run(
-            lambda engine: screen.verbs.seeing.steps.add(engine, step), what="keep a step of undo", lane=WRITE
-        )
+        self._keep(Step(f"the save of {address}", back, lambda engine, _: put(engine, before, now)))
 
     def _put(self, host: HostAway, now: Snapshot) -> None:
         """Show what is there now."""

@@ -20,6 +20,7 @@ from tests.bench.case import Line, Measurement, Plan, number, room, settle
 
 NAMES = {
     "save": "saves",
+    "team": "teams",
     "read": "reads",
     "list": "lists",
     "command": "commands",

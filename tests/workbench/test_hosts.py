@@ -71,7 +71,7 @@ async def test_a_memory_there_is_read_edited_and_taken_back(config: Path, far_ho
         await screen.until(lambda: Address.parse(NAME) in screen.browser.forest.nodes)
         await screen.go(NAME)
         await screen.until_text("Its text is on build.")
-        for key in "piHw":
+        for key in "iHw":
             await screen.press(key)
             await screen.until_text("build is another machine; memtui --on=build does that there.")
         await opened(screen)
@@ -98,6 +98,46 @@ async def test_a_memory_there_is_read_edited_and_taken_back(config: Path, far_ho
         with pytest.raises(NotFoundError, match="is on build: from here"):
             screen.engine.engine.memories.rename(Address.parse(NAME), Address("notes", "b.md"), actor=Actor("tui"))
         assert [root.id for root in screen.engine.engine.roots.all()] == [one.id for one in screen.engine.roots]
+
+
+async def test_a_memory_there_is_pinned_renamed_made_and_moved_to_the_trash_each_with_its_undo(
+    config: Path, far_home: Path
+) -> None:
+    put(far_home, OLD)
+
+    def there() -> dict[str, bool]:
+        with machine(far_home) as engine:
+            return {one.address.path: one.pinned for one in engine.rows.list().items}
+
+    async with workbench(config, settings_of(far_home)) as screen:
+        await screen.until(lambda: Address.parse(NAME) in screen.browser.forest.nodes)
+        steps = [
+            ("p", "", "pinned", {"style.md": True}),
+            ("r", "s/new.md", "moved to", {"s/new.md": False}),
+            ("n", "more.md", "created", {"style.md": False, "more.md": False}),
+            ("dt", "", "moved to the trash", {}),
+        ]
+        for key, typed, said, now in steps:
+            await screen.go(NAME)
+            await screen.press(*key)
+            if typed:
+                await screen.until_text({"r": "rename on build", "n": "new on build"}[key])
+                await screen.press("ctrl+u")
+                await screen.type(typed)
+                await screen.press("enter")
+            await screen.until_text(said)
+            assert there() == now
+            await screen.until(lambda: screen.settled)
+            await screen.press("u")
+            await screen.until_text("Undid")
+            assert there() == {"style.md": False}
+            await screen.until(lambda: Address.parse(NAME) in screen.browser.forest.nodes)
+        await screen.until(lambda: screen.settled)
+        await screen.go(NAME)
+        put(far_home, "Theirs.\n")
+        await screen.press("d", "t")
+        await screen.until_text("changed meanwhile")
+        assert there() == {"style.md": False}
 
 
 async def test_what_is_written_there_is_shown_while_somebody_looks(

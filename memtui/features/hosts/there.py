@@ -186,6 +186,23 @@ class FarRoot:
         self._keep(address, data)
         return Unchanged(address, ours) if done.get("result") == "unchanged" else Saved(address, ours, expected, "")
 
+    def change(self, words: Sequence[str], places: Sequence[Address], expected: str | None) -> None:
+        """Have a verb done to memories there.
+
+        Args:
+            words: the verb and its options.
+            places: what it is done to, all in this root.
+            expected: the version that the first one must be; None: any.
+
+        Raises:
+            ConflictError: it is another one by now.
+            MemtuiError: what `ask` raises.
+        """
+        if expected is not None and self._ask(places[0]).sha256 != expected:
+            raise ConflictError(f"{places[0]} changed meanwhile.", unharmed="It stays as it is on that machine.")
+        named = map(self._theirs, places)
+        ask(self._host, (*_project(self._host), "--actor", ssh_name(), *words, "--", *named), given=b"")
+
     def _now(self, address: Address) -> Snapshot | None:
         try:
             return self._ask(address)

@@ -116,6 +116,10 @@ class RowSource(Protocol):
         """Ask for them."""
         ...
 
+    def do(self, action: str) -> None:
+        """Do something with the one under the cursor."""
+        ...
+
 
 T = TypeVar("T")
 

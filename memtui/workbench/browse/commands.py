@@ -45,7 +45,9 @@ NEEDS_TARGET = frozenset(
 """Actions that work on marks, on a memory, or on a folder."""
 
 NOT_AWAY = (NEEDS_MEMORY | NEEDS_TARGET | {"accept_root", "changes", "entries", "info", "new"}) - {"edit"}
-"""Actions that do nothing with a memory of another machine."""
+"""Actions that do nothing with what is on another machine."""
+THERE = frozenset({"new", "pin", "rename", "trash"})
+"""Those of them that do something with a memory there."""
 
 ELSEWHERE = {
     "entries": "views.entries",
@@ -137,7 +139,9 @@ class Commands:
 
     def run(self, id_: str) -> None:
         """Do an action by its id."""
-        if id_ in ELSEWHERE:
+        if id_ in THERE and self._host(self._screen.memories.current):
+            self._screen.hosts.do(id_)
+        elif id_ in ELSEWHERE:
             attrgetter(ELSEWHERE[id_])(self._screen)()
         else:
             self._does[id_]()
@@ -157,9 +161,10 @@ class Commands:
         node = screen.memories.current
         if action.id == "resolve":
             return "" if screen.forest.totals.conflict or not screen.drafts_read else "There is no conflict."
-        root = screen.forest.root(node.root) if node is not None else None
-        if root is not None and root.host and action.id in NOT_AWAY:
-            return f"{action.label}: {root.host} is another machine; memtui --on={root.host} does that there."
+        host = self._host(node)
+        away = NOT_AWAY - THERE if node is not None and node.kind == MEMORY else NOT_AWAY
+        if host and action.id in away:
+            return f"{action.label}: {host} is another machine; memtui --on={host} does that there."
         if action.id in NEEDS_MEMORY and (node is None or node.kind != MEMORY):
             return f"{action.label}: put the cursor on a memory first."
         if action.id == "entries" and node is not None:
@@ -175,6 +180,10 @@ class Commands:
         if action.id == "all_projects" and screen.facts.demo:
             return "The demo has only one project."
         return ""
+
+    def _host(self, node: Node | None) -> str:
+        root = self._screen.forest.root(node.root) if node is not None else None
+        return root.host if root is not None else ""
 
     def _no_entries(self, node: Node) -> str:
         root = self._screen.forest.root(node.root)
