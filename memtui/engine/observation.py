@@ -33,7 +33,7 @@ class ObservationMark(NamedTuple):
     each entry that was equal to it."""
     state: int = NORMAL
     deleted_at: int | None = None
-    """When a person deleted it, in milliseconds; its file stays."""
+    """When a person deleted it, in milliseconds, and 0 once that is so long ago that its text went; its file stays."""
     patch: str = ""
     """What a person wrote over it: a JSON object of `title`, `type`, `note`; empty for nothing."""
 

@@ -278,6 +278,7 @@ class Ledger(Database):
         try:
             if self._backup_is_due():
                 self.proposals.prune(retention)
+                self.observations.prune(retention)
                 self.origins.catch_up(more_than=retention.versions)
                 self.versions.prune(retention)
             self.back_up()

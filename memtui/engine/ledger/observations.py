@@ -13,8 +13,9 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import DAY_MS, Database, Row, checked
 from memtui.engine.ledger.versions import GONE
+from memtui.engine.model import Retention
 from memtui.engine.observation import REDACTED, STATES, MarkDecision, ObservationMark
 from memtui.errors import ConflictError, RefusedError
 
@@ -229,6 +230,20 @@ class ObservationTable:
                 f"UPDATE observation_log SET reason = '', was = '', was_patch = '' WHERE name IN (SELECT name {gone})"
             )
             db.execute(f"DELETE {gone}")
+
+    def prune(self, retention: Retention) -> None:
+        """Take the text of cards away that were deleted long ago, and what was written over them; they stay deleted.
+
+        Days are counted as for versions. Whoever derives next overwrites the text.
+        """
+        day = self._database.row("SELECT day FROM days ORDER BY id DESC LIMIT 1 OFFSET ?", (retention.days,))
+        if day is None:
+            return
+        for mark in self.marks():
+            if mark.state != REDACTED and mark.deleted_at and mark.deleted_at < int(day[0]) * DAY_MS:
+                with self._database.transaction() as db:
+                    self.put(mark._replace(deleted_at=0, patch=""), actor="memtui", reason="retention.days")
+                    db.execute("UPDATE observation_log SET was_patch = '' WHERE name = ?", (mark.name,))
 
     # --- files
 

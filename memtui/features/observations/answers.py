@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from time import gmtime, strftime
 
+from memtui.engine.observation import REDACTED
 from memtui.features.observations.model import Card, Placed
 from memtui.given import neutral
 from memtui.given.tokens import estimate
@@ -98,5 +99,9 @@ def adapted(card: Card, at: Placed) -> Card:
     patch = json.loads(at.patch) if at.patch else {}
     edits = {name: patch[name] for name in ("title", "type") if name in patch}
     was = json.dumps({name: getattr(base, name) for name in edits}) if edits else ""
-    made = base._replace(**edits, note=patch.get("note", ""), was=was, **at._asdict())
+    fields = at._asdict()
+    if fields.pop("emptied") or at.state == REDACTED:
+        none: dict[str, object] = dict.fromkeys(("title", "narrative", "note", "patch", "was"), "")
+        return base._replace(**fields | none, type="note", facts=(), concepts=(), files=(), tokens=0)
+    made = base._replace(**edits, note=patch.get("note", ""), was=was, **fields)
     return made._replace(tokens=estimate(detail(made)))

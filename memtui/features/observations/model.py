@@ -67,6 +67,8 @@ class Placed(NamedTuple):
     adrift: bool = False
     """Whether it is withheld because a mark in its file is on nothing any more, and it may be what was meant."""
     patch: str = ""
+    emptied: bool = False
+    """Whether it was deleted so long ago that its text went."""
 
 
 class Card(NamedTuple):

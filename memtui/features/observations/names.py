@@ -86,7 +86,7 @@ def place(decided: Decided, root: int, path: str, entries: Sequence[tuple[bytes,
         state = decided.texts.get(text_key, NORMAL)
         if mark is not None:
             state = max(mark.state, state if mark.state == NORMAL and mark.deleted_at is None else NORMAL)
-            found.append(Placed(mark.name, state, mark.deleted_at is not None, patch=mark.patch))
+            found.append(_placed(mark, state))
             continue
         name, again = key(decided.secret, str(root).encode(), os.fsencode(path), anchor), 0
         while name in taken:
@@ -104,7 +104,11 @@ def place_turn(decided: Decided, name: bytes, text_key: bytes, cut: int) -> Plac
     mark, state = decided.named.get(name), decided.texts.get(text_key, NORMAL)
     if mark is None:
         return Placed(name, max(state, PRIVATE if cut else NORMAL))
-    return Placed(name, mark.state, mark.deleted_at is not None, patch=mark.patch)
+    return _placed(mark, mark.state)
+
+
+def _placed(mark: ObservationMark, state: int) -> Placed:
+    return Placed(mark.name, state, mark.deleted_at is not None, patch=mark.patch, emptied=mark.deleted_at == 0)
 
 
 def _found(

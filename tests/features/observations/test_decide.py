@@ -1,5 +1,6 @@
 """What a person decided is so at every door and through every rebuild; what is redacted is in no file any more."""
 
+import re
 import shutil
 from contextlib import closing
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from memtui.engine import Engine
 from memtui.engine.approval import Approver
 from memtui.engine.model import Actor, Address, Write
+from memtui.engine.observation import ObservationMark
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.errors import MemtuiError, RefusedError, UsageError
 from memtui.features.hot_set.assemble import build
@@ -21,7 +23,7 @@ from memtui.features.observations.find import looking
 from memtui.features.observations.store import generations
 from memtui.features.recall.find import recall
 from memtui.features.search import tool as search
-from tests.conftest import START
+from tests.conftest import START, Clock
 from tests.examples import examples
 from tests.features.hot_set.test_view_rows_texts import settings as hot_settings
 from tests.features.observations.world import ME, Watched, card, cards, decided, titles
@@ -175,6 +177,37 @@ def test_what_is_redacted_is_in_no_file(world: Watched) -> None:
                 decided(engine, "quokka", what, title="x")
         rebuild(engine)
         assert b"quokka" not in world.bytes()
+
+
+def test_the_text_of_what_was_deleted_goes_after_its_days_and_a_restore_makes_it_anew(
+    world: Watched, clock: Clock
+) -> None:
+    def kept() -> bytes:
+        return b"".join(file.read_bytes() for file in world.state.glob("observed-*"))
+
+    with world.engine() as engine:
+        cards(engine)
+        decided(engine, "quokka", "edit", note="the numbat")
+        name = decided(engine, "quokka", "rm").name
+    for day in range(31):
+        clock.advance(days=1)
+        assert b"quokka" in kept(), "its days are not over"
+        with world.engine() as engine:
+            engine.observations.put(
+                ObservationMark(f"other{day}".encode(), 0, 1, f"gone{day}.md", b"", b"", b""), actor="tui"
+            )
+    with world.engine() as engine:
+        gone = next(one for one in cards(engine) if one.name == name)
+    assert (gone.deleted, gone.title, gone.narrative, gone.note, gone.patch) == (True, "", "", "", "")
+    assert not re.search(b"quokka|numbat", kept())
+    with world.engine() as engine:
+        rebuild(engine)
+        assert b"quokka" not in kept(), "no rebuild brings it back"
+        mark = engine.observations.mark(name)
+        assert mark is not None
+        assert mark.withholds
+        decide.restore(engine, [mark], actor=ME)
+        assert titles(engine, "quokka") == ["Use quokka for tables."]
 
 
 def test_a_reader_in_the_way_leaves_the_rest_for_the_next(engine: Engine, world: Watched) -> None:

@@ -235,6 +235,8 @@ def test_what_cannot_be_read_is_said_and_the_old_goes(read: Read, monkeypatch: p
     assert read.cards() == cards
     read.clock.now += (read.reach.settings.observe_days + 1) * files.DAY_MS
     assert read.cards() == []
+    kept = b"".join(file.read_bytes() for file in read.base.rglob("observed-*"))
+    assert b"hausted" not in kept, "nor in the index of words"
     good = read.write(work(read.cwd))
     assert read.cards() == []
 

@@ -219,7 +219,7 @@ def show(engine: Engine, card: Card, query: Query, look: Look, width: int) -> tu
         style="dim",
         width=width,
     )
-    if card.state == REDACTED or not card.id:
+    if not card.title or not card.id:
         return tuple(page), ()
     text = detail(card)
     title = "What an agent gets:" if not card.withheld else "What you alone see:"
@@ -239,7 +239,9 @@ def state_words(card: Card) -> list[str]:
     if card.state == REDACTED:
         return ["redacted: nobody finds it, and its text is gone for good."]
     said = []
-    if card.deleted:
+    if card.deleted and not card.title:
+        said.append("deleted long ago, and its text went: r has it made anew from its file.")
+    elif card.deleted:
         said.append("deleted: it is in no search; r brings it back. Its file stays.")
     elif card.adrift:
         said.append(
@@ -268,6 +270,8 @@ def why_not(action: str, card: Card) -> str:
     if action in ("obs_edit", "obs_promote", "obs_redact", "copy_contents", "obs_around"):
         if card.state == REDACTED:
             return "It is redacted: its text is gone for good."
+        if not card.title and action != "obs_redact":
+            return "It was deleted long ago, and its text went: r has it made anew."
         if not card.id:
             return "This is a decision without a card: decide with , n or , p."
     if action in ("obs_open", "show_in_tree") and not card.root:

@@ -253,7 +253,7 @@ withheld until you decide."""
         if width >= WIDE:
             tail.append((f" {item.tokens or '':>5}", "dim"))
         room = max(width - sum(len(text) for text, _ in (*lead, *tail)), 8)
-        title = "(redacted)" if item.state == REDACTED else visible(item.title)
+        title = "(redacted)" if item.state == REDACTED else visible(item.title) or "(deleted long ago)"
         style = "dim" if item.deleted or item.state > PRIVATE else "warning" if not item.id else "name"
         return [*lead, (fit(title, room, plain=plain), style), *tail]
 

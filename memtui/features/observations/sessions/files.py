@@ -244,3 +244,5 @@ def prune(engine: Engine, writer: CardWriter, settings: Settings) -> None:
     with writer.batch():
         writer.prune(now - settings.observe_days * DAY_MS, kept, most)
         writer.note("pruned_at", now)
+    if writer.meta("scrub_due"):
+        writer.erase()

@@ -182,7 +182,7 @@ class CardWriter:
     def prune(self, since: int, kept: Collection[bytes], most: int) -> None:
         """Take out cards of sessions that are older than a time, and the oldest while there are more bytes than `most`.
 
-        What a person decided about is `kept`. Call in a `batch`.
+        `erase` has to follow. What a person decided about is `kept`. Call in a `batch`.
         """
         second = f"(id >> {schema.SECOND} & {(1 << 34) - 1})"
         ((used,),) = self.database.execute(
@@ -197,6 +197,7 @@ class CardWriter:
                 if name not in kept and (when < since // 1_000 or at < much):
                     self._remove(table, number)
                     self.note("horizon", max(when * 1_000, int(str(self.meta("horizon") or 0))))
+                    self.note("scrub_due", 1)
 
     def clear_sessions(self, now: int) -> int:
         """Take out all cards of sessions, and of what happens until then; returns how many. `erase` has to follow."""
@@ -243,14 +244,11 @@ class CardWriter:
             first, last = last + 1, last + (1 << schema.SECOND)
 
     def _put(self, card: Card) -> None:
-        if card.state == REDACTED:
-            card = card._replace(type="note", title="", narrative="", facts=(), concepts=(), files=())
-            card = card._replace(note="", patch="", was="", tokens=0)
         table = "withheld" if card.withheld else "shared"
         row = card._replace(path=os.fsencode(card.path), **{key: _packed(getattr(card, key)) for key in _LISTS})  # type: ignore[arg-type]
         values = [utf8(value) if isinstance(value, str) else value for value in row]
         self.database.execute(f"INSERT INTO {table} ({_COLUMNS}) VALUES ({_MARKS})", values)
-        if card.state != REDACTED:
+        if card.title:  # one without has no text any more
             texts = [index_text(utf8(text)) for text in searched_texts(card)]
             self.database.execute(
                 f"INSERT INTO {table}_fts (rowid, title, concepts, files, note, narrative) VALUES (?, ?, ?, ?, ?, ?)",
@@ -279,7 +277,7 @@ class CardWriter:
             place: gives the cards of one source as they are to be.
 
         Returns:
-            Whether a text was redacted, so that its bytes are to be erased.
+            Whether a text went, so that its bytes are to be erased.
         """
         erases = False
         with self.batch():
@@ -297,12 +295,22 @@ class CardWriter:
                 for before, _ in changed:
                     self._remove("withheld" if before.withheld else "shared", before.id)
                 for before, after in changed:
-                    self._put(after)
-                    erases = erases or after.state == REDACTED != before.state
+                    if after.title or after.deleted or after.state == REDACTED:
+                        self._put(after)
+                    else:  # brought back, and its text is gone: it is derived anew
+                        self._read_again(number)
+                    erases = erases or bool(before.title and not after.title)
             self.note("marks_seq", upto)
             if erases:
                 self.note("scrub_due", 1)
         return erases
+
+    def _read_again(self, number: int) -> None:
+        """Have the cards of a source made anew by whoever derives next."""
+        self.database.execute("UPDATE sources SET sha = x'' WHERE id = ?", (number,))
+        for (read,) in list(self.database.execute("SELECT read FROM sources WHERE id = ? AND read != ''", (number,))):
+            again = SessionRead.of(read)._replace(cursor=None, size=0).packed()
+            self.database.execute("UPDATE sources SET read = ? WHERE id = ?", (again, number))
 
     def of_source(self, number: int) -> list[Card]:
         """The cards of one source, in the order of the file."""
@@ -358,7 +366,7 @@ class CardWriter:
             return f"SQLite finds: {said}."
         for table in ("shared", "withheld"):
             self.database.execute(f"INSERT INTO {table}_fts ({table}_fts) VALUES ('integrity-check')")
-            ((rows,),) = self.database.execute(f"SELECT count(*) FROM {table} WHERE state != {REDACTED}")
+            ((rows,),) = self.database.execute(f"SELECT count(*) FROM {table} WHERE title != ''")
             ((indexed,),) = self.database.execute(f"SELECT count(*) FROM {table}_fts_docsize")
             if rows != indexed:
                 return f"{rows} cards are in {table}, and {indexed} in its index."
