@@ -83,6 +83,45 @@ def test_a_command_that_asks_nothing_of_memories_loads_no_agent_and_no_engine(tm
         assert not {name for name in loaded if name.startswith(("memtui.agents.known", "memtui.engine.model"))}
 
 
+READS = (
+    *(
+        "roots",
+        "ls",
+        "view notes/plain.md",
+        "search write",
+        "recall write",
+        "obs",
+        "obs status",
+        "history notes/plain.md",
+    ),
+    *("blame notes/plain.md", "diff notes/plain.md", "who notes/plain.md", "entries list notes/plain.md", "trash"),
+    *(
+        "tasks",
+        "status",
+        "status --short",
+        "health",
+        "check",
+        "rules",
+        "orphans",
+        "changes",
+        "review",
+        "log",
+        "context",
+    ),
+    *("cost", "schedule ls", "budget", "sessions list", "config", "keys", "host ls", "doctor"),
+)
+"""Commands that only read. `obs search` makes the cards that are missing first, one process at a time."""
+
+
+def test_no_command_that_only_reads_loads_the_library_of_locks(memory: Path, tmp_path: Path) -> None:
+    for words in READS:
+        command = [f"--root=notes={memory}", "--only-root", *words.split()]
+        done, loaded = loaded_by_command(command, str(tmp_path / "loaded"))
+        assert done.returncode != 2, (words, done.stderr)
+        assert "memtui.cli" in loaded, words
+        assert "portalocker" not in loaded, words
+
+
 def test_the_library_of_locks_is_loaded_by_a_command_that_writes(memory: Path, tmp_path: Path) -> None:
     command = [f"--root=notes={memory}", "--only-root", "mv", "notes/bare.md", "notes/new.md"]
     done, loaded = loaded_by_command(command, str(tmp_path / "loaded"))

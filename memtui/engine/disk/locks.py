@@ -9,7 +9,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 
 from memtui.engine.disk import fsio, paths
 from memtui.errors import BusyError
@@ -110,6 +110,8 @@ class RootLock:
     def _release(self) -> None:
         if self._handle is None:
             return
+        with suppress(OSError):
+            os.pwrite(self._handle, b" " * _NAME, 0)
         try:
             fsio.unlock(self._handle)
         except OSError:
@@ -169,11 +171,7 @@ class RootLock:
         return True
 
     def _holder(self) -> str:
-        try:
-            with open(self._path, "rb") as lock_file:
-                pid, _, who = lock_file.read(_NAME).decode("utf-8", "replace").strip().partition(" ")
-        except OSError:
-            return "another process"
+        pid, who = _signature(self._path)
         return f"{who or 'another process'} (process {pid})" if pid.isdigit() else "another process"
 
     @staticmethod
@@ -183,6 +181,48 @@ class RootLock:
             hint="Try again in a moment.",
             details={"holder": holder},
         )
+
+
+@contextmanager
+def alone(directory: str, name: str, *, who: str = "memtui", wait: bool = False) -> Iterator[bool]:
+    """Hold a lock for a block, at once or after whoever has it; says whether it is held.
+
+    Raises:
+        StorageError: the system cannot lock at all.
+    """
+    with closing(RootLock(directory, name)) as lock, ExitStack() as held:
+        try:
+            held.enter_context(lock.held(wait=threading.TIMEOUT_MAX if wait else 0, who=who))
+            free = True
+        except BusyError:
+            free = False
+        yield free
+
+
+def is_signed(directory: str, name: str) -> bool:
+    """Whether a process that lives says that it holds a lock; to be shown, and nothing more.
+
+    Asking the system would take the lock for a moment, which keeps out who needs it, and load what takes locks.
+    """
+    pid, _ = _signature(os.path.join(directory, name))
+    try:
+        if pid.isdigit():
+            os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # another user's
+        return True
+    return pid.isdigit()
+
+
+def _signature(path: str) -> tuple[str, str]:
+    """The number of the process that holds a lock, and who it is for; both empty where nobody does."""
+    try:
+        with open(path, "rb") as lock_file:
+            pid, _, who = lock_file.read(_NAME).decode("utf-8", "replace").strip().partition(" ")
+    except OSError:
+        return "", ""
+    return pid, who
 
 
 def _soon(handle: int, wait: float) -> bool:

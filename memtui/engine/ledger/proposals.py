@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 from base64 import b32encode
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from memtui.engine.disk import fsio
+from memtui.engine.disk import locks
 from memtui.engine.ledger.activity import taken_back
 from memtui.engine.ledger.database import Database, Row, checked
 from memtui.engine.ledger.versions import VersionTable
@@ -249,19 +248,12 @@ class ProposalTable:
 
     # --- what is carried out
 
-    @contextlib.contextmanager
-    def alone(self, *, wait: bool = True) -> Iterator[bool]:
+    def alone(self, *, wait: bool = True) -> contextlib.AbstractContextManager[bool]:
         """Let one process at a time carry proposals out: what is found half carried out inside is a dead one's.
 
         Without `wait` the block is entered in any case, and told whether it is alone.
         """
-        guard = fsio.open_lock(os.path.join(self._database.directory, "review.lock"))
-        try:
-            if wait:
-                fsio.lock(guard)
-            yield wait or fsio.lock_now(guard)
-        finally:
-            fsio.close(guard)
+        return locks.alone(self._database.directory, "review.lock", wait=wait)
 
     def claim(self, ids: Collection[str], cause: str) -> frozenset[str]:
         """Have accepted proposals carried out by this process, `alone`; returns those of them that were accepted.

@@ -8,12 +8,12 @@ import json
 import os
 from base64 import b64decode
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from hashlib import sha256
 
 import apsw
 
-from memtui.engine.disk.locks import RootLock
+from memtui.engine.disk import locks
 from memtui.engine.ledger.activity import taken_back
 from memtui.engine.ledger.cursors import CursorTable, SessionCursor
 from memtui.engine.ledger.database import DAY_MS, Database, Row, checked, new_id
@@ -49,6 +49,7 @@ class TaskTable:
 
     def __init__(self, database: Database, proposals: ProposalTable, cursors: CursorTable) -> None:
         self._database = database
+        self._locks = os.path.join(database.directory, "locks")
         self._proposals = proposals
         self.cursors = cursors
         """How far agents' session files were read."""
@@ -185,17 +186,13 @@ class TaskTable:
 
     # --- what whoever holds the lane does
 
-    @contextmanager
-    def lane(self, workspace: str, who: str = "memtui") -> Iterator[bool]:
+    def lane(self, workspace: str, who: str = "memtui") -> AbstractContextManager[bool]:
         """Hold a lane for a block if nobody else does; says whether it is held."""
-        lock = RootLock(os.path.join(self._database.directory, "locks"), f"lane-{workspace}")
-        with closing(lock), ExitStack() as held:
-            try:
-                held.enter_context(lock.held(wait=0, who=who))
-                free = True
-            except BusyError:
-                free = False
-            yield free
+        return locks.alone(self._locks, f"lane-{workspace}", who=who)
+
+    def is_worked_on(self, workspace: str) -> bool:
+        """Whether somebody says that they hold a lane."""
+        return locks.is_signed(self._locks, f"lane-{workspace}")
 
     def start(self, task: str) -> Task | None:
         """Take a task that waits, or that a dead process left running; None when it has ended meanwhile."""

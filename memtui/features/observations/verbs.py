@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from time import gmtime, strftime
 
 from memtui.engine import Engine, now_ms
+from memtui.engine.disk import locks
 from memtui.engine.model import Address, Conflict
 from memtui.engine.observation import REDACTED, STATES
 from memtui.errors import ConflictError, NotFoundError, RefusedError, UsageError
 from memtui.features.observations import find
 from memtui.features.observations.answers import day, detail, letters_of, snippet
+from memtui.features.observations.behind import glance
 from memtui.features.observations.find import CardLook, catch_up, looking
 from memtui.features.observations.model import Card, SessionReach, word_of
 from memtui.features.observations.store import generations
@@ -380,20 +382,19 @@ def status(session: Session) -> Json:
     if not session.settings.value("observe.enabled"):
         return {"observing": "switched off"}
     table = engine.observations
-    progress = catch_up(engine, seconds=0, sessions=SessionReach(session.settings, session.surroundings))
+    reach = SessionReach(session.settings, session.surroundings)
+    progress = catch_up(engine, seconds=0, sessions=reach) if reach.allowed else glance(engine)
     reader = generations.reader(table, agent=False)
     facts = {key: reader.meta(key) if reader is not None else None for key in ("last_run_at", "scrub_due")}
     if reader is not None:
         reader.close()
     last = facts["last_run_at"]
-    with generations.alone(table) as free:
-        running = not free
     return {
         "total": progress.total,
         "processed": progress.processed,
         "failed": progress.failed,
         "pending": progress.pending,
-        "running": running,
+        "running": locks.is_signed(table.directory, generations.LOCK),
         "last_run_at": rfc3339(last) if isinstance(last, int) else None,
         "last_error": progress.error or None,
         "generation": table.generation(),

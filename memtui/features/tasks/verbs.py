@@ -156,14 +156,12 @@ def block(session: Session) -> Json:
     """How the lanes are, and since when settings that matter to them are as they are."""
     table, lane = session.engine.tasks, workspace_of(session.surroundings)
     mine = table.all(lane.id, limit=1_000)
-    with table.lane(lane.id) as free:
-        held = not free
     last = next((task for task in mine if task.state == COMPLETED), None)
     return {
         "workspace": lane.path,
         "waiting": sum(task.state == QUEUED for task in mine),
         "running": [f"{task.kind} {task.progress}".strip() for task in mine if task.state == RUNNING],
-        "worked on now": held,
+        "worked on now": table.is_worked_on(lane.id),
         "failed": sum(task.state == FAILED for task in mine),
         "done last": f"{last.kind}: {what_words(last)}" if last is not None else None,
         "waiting elsewhere": len([task for task in table.all(None, OPEN) if task.workspace != lane.id]),

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,6 +43,17 @@ def test_a_held_lock_is_refused_with_the_holder_s_name(lock: RootLock, other: Ro
     # Not at once: the waiter that gave up still gets the lock for a moment, and gives it back.
     with other.held(wait=5, who="cli"):
         pass
+
+
+def test_whoever_only_shows_it_sees_by_its_signature_whether_a_lock_is_held(lock: RootLock, tmp_path: Path) -> None:
+    folder = str(tmp_path / "locks")
+    assert not locks.is_signed(folder, "root.lock")
+    with lock.held(wait=1, who="mcp:someone"):
+        assert locks.is_signed(folder, "root.lock")
+    assert not locks.is_signed(folder, "root.lock")
+    dead = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True)
+    (tmp_path / "locks" / "root.lock").write_text(f"{dead.stdout.strip()} cli")
+    assert not locks.is_signed(folder, "root.lock")
 
 
 def test_whoever_waits_is_told_for_whom_before_the_wait_is_over(lock: RootLock, other: RootLock) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 
 import apsw
 
-from memtui.engine.disk import fsio
+from memtui.engine.disk import fsio, locks
 from memtui.engine.ledger.observations import FILES, ObservationTable, remove_files
 from memtui.errors import BusyError, MemtuiError, StorageError
 from memtui.features.observations.store import schema
@@ -24,20 +24,9 @@ LOCK = "observed.lock"
 DAMAGE = (apsw.NotADBError, apsw.CorruptError, apsw.CantOpenError)
 
 
-@contextmanager
-def alone(table: ObservationTable, *, wait: bool = False) -> Iterator[bool]:
+def alone(table: ObservationTable, *, wait: bool = False) -> AbstractContextManager[bool]:
     """Let one process derive at a time; tells whether this is it."""
-    with translated():
-        fsio.make_root(table.directory)
-        handle = fsio.open_lock(os.path.join(table.directory, LOCK))
-    try:
-        with translated():
-            if wait:
-                fsio.lock(handle)
-            held = wait or fsio.lock_now(handle)
-        yield held
-    finally:
-        fsio.close(handle)
+    return locks.alone(table.directory, LOCK, wait=wait)
 
 
 @contextmanager
