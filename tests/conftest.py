@@ -145,13 +145,14 @@ def is_near(address: object, family: int) -> bool:
 
 
 @pytest.fixture
-def person(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
-    """Somebody at a terminal of their own, who types what the test says before they are asked."""
+def person(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], Callable[[], str]]]:
+    """Somebody at a terminal of their own, who types what the test says before they are asked; gives what reads it."""
     master, slave = os.openpty()
 
-    def types(text: str) -> None:
+    def types(text: str) -> Callable[[], str]:
         monkeypatch.setattr(output, "TERMINAL", os.ttyname(slave))
         os.write(master, text.encode())
+        return lambda: os.read(master, 65_536).decode()
 
     yield types
     os.close(master)

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 from memtui.ui.action import Action, View
 from memtui.wire.verb import Verb
 
+GRAVE_WORDS = "memtui.features.hygiene.look:grave_words"
+"""What is said before somebody accepts memories; it stands above features that ask it, so it is named and loaded."""
+
 
 class Tool(NamedTuple):
     """One tool that agents call over MCP."""

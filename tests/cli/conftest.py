@@ -95,7 +95,7 @@ class FakeWorkbench:
         narrate("said by a workbench")
 
 
-Person = Callable[[str], None]
+Person = Callable[[str], Callable[[], str]]
 """Types at the controlling terminal; see the fixture `person`."""
 
 

@@ -6,7 +6,7 @@ key that changes something is a step of undo.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import TYPE_CHECKING
 
 from textual import on
@@ -18,18 +18,7 @@ from memtui.features.changes import view_proposals, view_rows
 from memtui.features.changes.view_place import ShownProposal
 from memtui.features.changes.view_proposals import Decisions
 from memtui.features.changes.view_rollback import Rollback
-from memtui.features.changes.view_rows import (
-    BURST,
-    CHANGE,
-    HEAD,
-    InboxRows,
-    Item,
-    Loaded,
-    Shown,
-    burst_words,
-    keys_of,
-    row_runs,
-)
+from memtui.features.changes.view_rows import BURST, CHANGE, HEAD, InboxRows, Item, Loaded, Shown
 from memtui.features.proposals.value import main_target
 from memtui.safe_text import visible
 from memtui.ui.action import Action
@@ -55,8 +44,6 @@ BESIDE = "inbox-page"
 """The group of jobs that read the change beside the list."""
 NEEDS_CHANGE = frozenset({"edit", "edit_outside", "versions", "blame", "show_in_tree", "take_back_hunk"})
 """Actions that work on the change under the cursor only."""
-
-
 DECIDES = ("accept", "reject", "put_off", "carry_out", "next_undecided", "previous_undecided")
 """Actions that `Decisions` does."""
 
@@ -82,8 +69,10 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self.host, self.jobs = host, host.jobs
         self.counts: dict[Change, tuple[int, int]] = {}
         """Lines that came and went, as far as they were counted."""
-        self.above = 0
-        """Changes and proposals that came in above the rows in view, and were not scrolled to yet."""
+        self.above: set[Hashable] = set()
+        """The keys of changes and proposals that came in above the rows in view, and were not scrolled to yet."""
+        self._decision = ("", "")
+        """What was decided, in words and their level, until the rows are there that say how much is by now."""
         self.hunk = 0
         """Which place of the change beside the list keys work on."""
         self.by_word = False
@@ -218,8 +207,9 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self._drawn = self.proposed = None
         self.load()
 
-    def read_again_after(self, *, go_on: bool) -> None:
-        """Ask again after a decision, and go on to what is undecided below; else keys stay at their hunk."""
+    def read_again_after(self, words: str, level: str, *, go_on: bool) -> None:
+        """Ask again after a decision, say it, and go on to what is undecided below; else keys stay at their hunk."""
+        self._decision = (words, level)
         if go_on:
             self.decisions.jump(1, around=False)
             self.load_and_read()
@@ -243,7 +233,12 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self.decisions.jump(1)
         self.settled = self.settled or bool(rows.shown)
         if count:
-            self.above += len(keys_of(rows.shown[: self.list.top]) - known)
+            self.above |= view_rows.keys_of(rows.shown[: self.list.top]) - known
+        self.above &= rows.everything
+        if self._decision[0]:
+            words, level = self._decision
+            self._decision = ("", "")
+            self.host.say(f"{words} {self.decisions.how_to_go_on}".rstrip(), level)
         self._scrolled()
         self.update("#listed-title")
         if self.outdated and self.here.address in rows.kept:
@@ -260,7 +255,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     def _scrolled(self) -> None:
         """What came in above is no news once the first row is in view."""
         if not self.list.top:
-            self.above = 0
+            self.above.clear()
 
     # The list
 
@@ -270,14 +265,14 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         clock = Clock(self.host.now(), self.ascii, self.shell.named)
         if item.kind == HEAD:
             states = [one.state for one in self.rows.proposals]
-            said = view_proposals.words(states) if item.alone else f"{len(self.rows.passing):,}{self._decided_words()}"
-            return [("Proposed: " if item.alone else "Changed since you looked: ", "heading"), (said, "dim")]
+            said = view_proposals.words(states) if item.alone else self._change_words()
+            return [("Proposed: " if item.alone else "Changed: ", "heading"), (said, "dim")]
         mark = "*" if self.rows.marked(item) else " "
         if item.proposal is not None:
             return [(mark, "mark"), *view_proposals.runs(item.proposal, self.rows.votes, width - 1, clock)]
         return [
             (mark, "mark"),
-            *row_runs(
+            *view_rows.row_runs(
                 item,
                 width - 1,
                 clock,
@@ -299,22 +294,19 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         if rows.marks:
             notes.append((f" | {len(rows.marks)} marked", "mark"))
         if self.above:
-            notes.append((f" | {self.above} new above", "agent"))
+            notes.append((f" | {len(self.above)} new above", "agent"))
         if rows.words and not self.place:
             return "Review", notes
         if rows.proposals:
             notes[0] = (f"oldest {ago(rows.proposals[0].at, self.host.now())}", "title")
             return "Review", notes
-        if decided := self._decided_words():
-            return "Review", [(decided.removeprefix(", "), "title")]
+        if any(self.rows.decision(one) != "open" for one in rows.passing):
+            return "Review", [(self._change_words(), "title")]
         return (f"Changes in {self.place}" if self.place else "Changes since you looked"), notes
 
-    def _decided_words(self) -> str:
-        """How many changes are decided: `, 2 accepted, ctrl+s`; empty where none is."""
-        said = view_proposals.words(
-            [state for one in self.rows.passing if (state := self.rows.decision(one)) != "open"], view_rows.BACK
-        )
-        return f", {said}" if said else ""
+    def _change_words(self) -> str:
+        """How many changes wait, and are decided: `4 to decide, 2 accepted, ctrl+s`."""
+        return view_proposals.words([*map(self.rows.decision, self.rows.passing)], view_rows.BACK)
 
     def empty_lines(self) -> Sequence[Sequence[Run]]:
         """What is shown when there are no rows."""
@@ -464,7 +456,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         if item.note is not None:
             return words_page(*item.note.about, width=width)
         assert item.burst is not None
-        words = f"{item.burst.who}: {burst_words(item.burst)}"
+        words = f"{item.burst.who}: {view_rows.burst_words(item.burst)}"
         lines = list(words_page(words, "enter opens the group; x and d c work on all of it.", width=width))
         lines.append(PageLine(()))
         for change in item.burst.changes[:LISTED]:
@@ -505,7 +497,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             return "It changed again meanwhile; R shows it." if outdated else self.decisions.why_not(action.id)
         if action.id in NEEDS_CHANGE and (item is None or item.change is None):
             return f"{action.label}: put the cursor on a change first."
-        if (action.id in ("seen", "take_back", "mark") and not self.targets) or (action.id == "open" and item is None):
+        nothing = item is None or item.kind == HEAD or (item.note is not None and not item.note.waits)
+        if (action.id in ("seen", "take_back", "mark") and not self.targets) or (action.id == "open" and nothing):
             return "There is no change here."
         if action.id == "seen_all" and not self.rows.passing:
             return "You have seen everything."
@@ -517,6 +510,17 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         if action.id in ("edit", "edit_outside", "show_in_tree"):
             return self._not_there(self.here)
         return ""
+
+    def _label(self, action: Action) -> str:
+        """What a key does with the row under the cursor."""
+        item = self.item
+        if action.id != "open" or item is None or item.change is not None:
+            return super()._label(action)
+        if item.proposal is not None:
+            return "source" if self.in_page else "text"
+        if item.burst is not None:
+            return "close" if self.rows.is_open(item.burst) else "open"
+        return "review" if item.note is not None and item.note.waits else "open"
 
     def _not_there(self, change: Change) -> str:
         return f"{change.address} is deleted; d c restores it." if change.after is None else ""

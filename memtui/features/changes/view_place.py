@@ -76,5 +76,5 @@ class ReviewPlace(Protocol):
     def load_and_read(self) -> None:
         """Read the rows again, and what is beside them."""
 
-    def read_again_after(self, *, go_on: bool) -> None:
-        """Read again after a decision, and go on to what is undecided below."""
+    def read_again_after(self, words: str, level: str, *, go_on: bool) -> None:
+        """Read again after a decision, say it, and go on to what is undecided below."""

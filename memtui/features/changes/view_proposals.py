@@ -67,7 +67,7 @@ def with_votes(engine: Engine, settings: Settings, loaded: Loaded) -> Loaded:
 def runs(one: Proposal, votes: Mapping[str, VoteStand], width: int, look: Clock) -> list[Run]:
     """Draw a row, without the sign of the cursor and the mark."""
     sign, style = SIGNS.get(one.state, NO_SIGN)
-    by = fit(who_words(one.by).removeprefix("rule:"), 14, plain=look.ascii) + " "
+    by = fit("memtui" if one.by.startswith("rule:") else who_words(one.by), 14, plain=look.ascii) + " "
     lead: list[Run] = [(f"{sign} ", style), (f"{ago(one.at, look.now):>4} ", "dim"), (by, "strong")]
     lead.append((f"{one.kind:<8} ", "agent"))
     target = main_target(one)
@@ -240,8 +240,12 @@ class Decisions:
             self._decide(NEVER if never else "rejected", "" if never else reason.strip())
 
         what = f" {len(chosen):,}" if len(chosen) > 1 else ""
-        hint: Line = [(f"May stay empty. Type {NEVER} to refuse all of this kind here. ", "dim")]
-        view.ask(Question(f"Reject{what}: why? ", "", typed, view.close_prompt, hint=lambda _: hint))
+
+        def hint(text: str) -> Line:
+            how = "" if text else f"May stay empty; {NEVER} refuses its whole kind. "
+            return [(f"{how}enter rejects  esc no ", "dim")]
+
+        view.ask(Question(f"Reject{what}: why?", "", typed, view.close_prompt, hint=hint))
 
     def later(self) -> None:
         """Put off, or take that back."""
@@ -303,7 +307,7 @@ class Decisions:
                 _write(engine, kept, actor, why)
 
             if kept:
-                words = _said(kept).partition(". ctrl+s")[0].rstrip(".")
+                words = _said(kept).rstrip(".")
                 view.host.operations.undoable(engine, words[0].lower() + words[1:], back, again, view.load_and_read)
             return kept, left
 
@@ -313,9 +317,8 @@ class Decisions:
             if left:
                 reason = next(iter(left.values()))
                 words = f"{len(left)} of {len(decided)} left: {reason} {words}" if kept else reason
-            view.host.say(words, "warning" if left else "good")
             view.rows.marks.clear()
-            view.read_again_after(go_on=go_on)
+            view.read_again_after(words, "warning" if left else "good", go_on=go_on)
 
         view.jobs.run(job, done, what="keep a decision", lane=WRITE)
 
@@ -334,8 +337,7 @@ class Decisions:
 
         def done(_: None) -> None:
             what = "is rejected; a takes it in again" if rejected else "is a part of the proposal"
-            view.host.say(f"This hunk {what}. tab, then a accepts the proposal.", "good")
-            view.read_again_after(go_on=False)
+            view.read_again_after(f"This hunk {what}. tab, then a accepts the proposal.", "good", go_on=False)
 
         def job(engine: Engine) -> None:
             def keep(engine: Engine, _: Actor, *, out: bool = rejected) -> bool:
@@ -361,6 +363,12 @@ class Decisions:
         )
         parts = [one for one in rows.passing if hunks_out(rows.decision(one))]
         return _Wanted(accepted, rejected, seen, back, parts)
+
+    @property
+    def how_to_go_on(self) -> str:
+        """Say how all that is decided is carried out; empty where nothing is."""
+        count = sum(len(one) for one in self._decided())
+        return f"ctrl+s carries out all {count:,}." if count > 1 else "ctrl+s carries it out." if count else ""
 
     def carry_out(self) -> None:
         """Do everything that is decided, once the person agrees to what that is."""
@@ -543,10 +551,10 @@ def _stands(engine: Engine, decided: _Decided) -> bool:
 
 
 def _said(decided: _Decided) -> str:
-    """Say what was decided about what: `Accepted 2 proposals. ctrl+s carries it out.`"""
+    """Say what was decided about what: `Accepted 2 proposals.`"""
     state = decided[0][1] if decided else "open"
     if out := hunks_out(state):
-        return f"{count_words(len(out), 'hunk')} {BACK}. ctrl+s carries it out."
+        return f"{count_words(len(out), 'hunk')} {BACK}."
     said = {
         "accepted": "Accepted",
         "rejected": "Rejected",
@@ -557,8 +565,7 @@ def _said(decided: _Decided) -> str:
     back = f"{BACK[0].upper()}{BACK[1:]}:" if state in ("rejected", NEVER) else said
     changes = sum(isinstance(one, Change) for one, _ in decided)
     counts = ((said, len(decided) - changes, "proposal"), (back, changes, "change"))
-    parts = [f"{word} {count_words(count, what)}." for word, count, what in counts if count]
-    return " ".join([*parts, "ctrl+s carries it out."] if state in ("accepted", "rejected", NEVER) else parts)
+    return " ".join(f"{word} {count_words(count, what)}." for word, count, what in counts if count)
 
 
 def words(states: Sequence[str], rejected: str = "rejected") -> str:

@@ -22,6 +22,7 @@ from memtui.features.dream.gates import KIND, locked
 from memtui.features.dream.observed import observed
 from memtui.features.dream.suggest import suggest
 from memtui.features.hygiene.doubles import Doubles, ReadMemory, read_all
+from memtui.features.proposals.apply import to_decide
 from memtui.features.proposals.value import bounded, only_expects, proposal
 from memtui.features.tasks.work import Planned, Working
 from memtui.features.workers.ask import NONE, WorkerAnswer, ask
@@ -45,7 +46,7 @@ def dream(working: Working) -> Planned:
     """
     if locked(working.roots):
         raise BusyError("Qwen Code tidies up its memory itself right now.", hint="Try again when it is done.")
-    looked = look(working)
+    looked, waits = look(working), to_decide(working.engine)
     answer = ask(working, looked.asks, KIND)
     known = {one.fingerprint for one in looked.made}
     more = [one for one in by_worker(working.engine, answer) if is_new(working.engine, one, known)]
@@ -54,8 +55,11 @@ def dream(working: Working) -> Planned:
     waiting = tuple(one for one in made if one not in applied)
     counts = {**looked.counts, **answer.run.counts, "proposed": len(waiting), "applied": len(applied)}
     left = looked.counts["left"]
-    done = f", {len(applied)} applied by a rule of yours" if applied else ""
-    summary = f"{len(waiting)} proposed{done}{f', {left} left for the next run' if left else ''}."
+    said = [f"{len(waiting)} proposed"]
+    said += [f"{len(applied)} applied by a rule of yours"] if applied else []
+    said += [f"{left} left for the next run"] if left else []
+    said += [f"{waits} {'waits' if waits == 1 else 'wait'} already"] if waits else []
+    summary = f"{', '.join(said)}."
     return Planned(
         steps=tuple(step for one in applied for step in one.steps),
         actor=ACTOR,

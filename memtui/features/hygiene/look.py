@@ -82,6 +82,17 @@ def grave(engine: Engine, addresses: Iterable[Address]) -> list[Told]:
     return [one for one in found if one.hazard.severity == "E" and not one.muted]
 
 
+def grave_words(engine: Engine, addresses: Iterable[Address]) -> str:
+    """Say before somebody accepts memories what is grave in them: ` Look first at line 3 of a.md: ...`, or nothing."""
+    found = grave(engine, addresses)
+    more = f" (and {len(found) - 1:,} more)" if len(found) > 1 else ""
+    first = (
+        f" Look first at line {one.hazard.line:,} of {one.row.address.name}{more}: {one.hazard.rule.what}."
+        for one in found
+    )
+    return next(first, "")
+
+
 class _Kept(NamedTuple):
     """What is remembered of a text."""
 

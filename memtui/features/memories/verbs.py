@@ -4,6 +4,7 @@ import os
 
 from memtui.engine.model import BROUGHT, Memory, RootStatus
 from memtui.errors import NotFoundError
+from memtui.features.feature import GRAVE_WORDS, load
 from memtui.given.reach import WITHHELD, withheld
 from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
@@ -80,7 +81,8 @@ def _accept(call: Call, chosen: str) -> int:
             texts = "1 text" if len(versions) == 1 else f"{len(versions):,} texts"
             call.approve(
                 "review what a checkout brought",
-                f"Give agents {texts} of {chosen}, which came with the checkout {found.roots[0].root.path}?",
+                f"Give agents {texts} of {chosen}, which came with the checkout {found.roots[0].root.path}?"
+                + load(GRAVE_WORDS)(call.engine, [address for address, _ in versions]),
                 f"in the workbench by the key g a on {chosen}",
             )
         count = call.engine.history.review(versions, actor=call.actor)

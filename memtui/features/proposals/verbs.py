@@ -11,6 +11,7 @@ from memtui.engine.model import Address, Change, Rename, Write
 from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Proposal
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.actors import KINDS, taints, who_cell, who_words
+from memtui.features.feature import GRAVE_WORDS, load
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import ProposalView, StepView
 from memtui.safe_text import one_line
@@ -164,7 +165,8 @@ def _diff(view: StepView, *, secrets: bool) -> list[str]:
 def accept(call: Call) -> int:
     """Do what is proposed, and take note that changes were reviewed."""
     chosen = _choose(call.engine, call.args.texts("ids"))
-    call.approve("accept", f"Accept {chosen.words}?", "in the workbench in Review by the key a")
+    grave = load(GRAVE_WORDS)(call.engine, [one.address for one in chosen.changes])
+    call.approve("accept", f"Accept {chosen.words}?{grave}", "in the workbench in Review by the key a")
     txn, left = "", tuple[Proposal, ...]()
     if chosen.proposals:
         txn = _carry_out(call, chosen.proposals)

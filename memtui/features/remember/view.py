@@ -284,4 +284,5 @@ class RememberForm:
             if task.error is not None:  # what was saved is said by whoever looks at the tasks
                 failed(task.error[1])
 
+        host.say("It is put where it belongs while you work; 0 shows how far it is.", "good")
         jobs.run(job, done, what="remember", otherwise=lambda error: failed(error.message), lane=KIND)

@@ -330,6 +330,8 @@ async def test_news_move_neither_cursor_nor_text() -> None:
         screen.engine.outside(AUTH, "other\n")
         screen.engine.outside(NOTES, "other\n")
         await screen.until_text("2 new above")
+        screen.engine.outside(NOTES, TEXTS[NOTES])
+        await screen.until_text("1 new above")
         assert top.item is not None
         assert top.item.change is not None
         assert top.item.change.address.name == "n03.md"

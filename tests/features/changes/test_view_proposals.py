@@ -123,7 +123,7 @@ async def test_the_cursor_stays_where_the_last_row_was_decided_and_a_filter_keep
     async with shown(size=(80, 24)) as screen:
         screen.engine.outside("memtui:global/style/code.md", "an agent's code\n")
         await both(screen)
-        await screen.until_text("Changed since you looked: 1")
+        await screen.until_text("Changed: 1 to decide")
         top = cast("ChangesView", screen.app.screen)
         await screen.press("G")
         last = top.list.cursor
@@ -142,10 +142,14 @@ async def test_what_is_accepted_is_carried_out_as_one_step_and_u_takes_it_back()
         engine = screen.engine.engine
         await both(screen)
         before = [engine.read(one).bytes for one in (RETRY, NOTES)]
+        assert "enter text" in screen.text
         await screen.press("a")
         await screen.until_text("1 to decide, 1 accepted")
+        await screen.until_text("Accepted 1 proposal. ctrl+s carries it out.")
+        assert "memtui" in screen.text.split("You said four.")[0], "whose rule it is, a newcomer need not know"
         await screen.press("n", "a")
         await screen.until_text("2 accepted")
+        await screen.until_text("Accepted 1 proposal. ctrl+s carries out all 2.")
         assert [engine.read(one).bytes for one in (RETRY, NOTES)] == before, "only carrying out writes"
         await screen.press("ctrl+s")
         await screen.until_text("Carry out: 2 accepted?")
@@ -163,7 +167,10 @@ async def test_what_is_rejected_goes_with_its_reason_and_what_is_put_off_stays()
         engine = screen.engine.engine
         _, first, second = await both(screen)
         await screen.press("r")
+        await screen.until_text("May stay empty; never refuses its whole kind. enter rejects  esc no")
         await screen.type("no, three")
+        await screen.until_text("enter rejects  esc no")
+        assert "May stay empty" not in screen.text
         await screen.press("enter")
         await screen.until_text("Rejected 1 proposal")
         found = apply.find(engine, first.id)
@@ -218,7 +225,7 @@ async def test_what_is_decided_about_changes_waits_for_ctrl_s_over_a_restart_and
         await opened(screen)
         await screen.until_text("2 changed")
         await screen.press("g", "g", "j", "a")
-        await screen.until_text("1 accepted, ctrl+s")
+        await screen.until_text("1 to decide, 1 accepted, ctrl+s")
         await screen.press("r")
         await screen.until_text("1 accepted, 1 to be taken back, ctrl+s")
         assert engine.data == now, "deciding writes nothing"
@@ -228,7 +235,7 @@ async def test_what_is_decided_about_changes_waits_for_ctrl_s_over_a_restart_and
     )
     async with shown(engine) as screen:
         top = await opened(screen)
-        await screen.until_text("Changed since you looked: 2, 1 accepted, 1 to be taken back")
+        await screen.until_text("Changed: 1 accepted, 1 to be taken back, ctrl+s")
         await screen.until(lambda: top.item is not None and top.item.proposal is not None)
         await screen.press("a")
         await screen.until_text("Accepted 1 proposal")
@@ -301,7 +308,7 @@ async def test_u_takes_back_what_was_done_last_be_it_decided_or_done_at_once() -
         _, first, _ = await both(screen)
         before = engine.data[NOTES]
         engine.outside(str(NOTES), before.decode() + "an agent's\n")
-        await screen.until_text("Changed since you looked: 1")
+        await screen.until_text("Changed: 1")
         top = cast("ChangesView", screen.app.screen)
         await screen.press("a")
         await screen.until_text("1 accepted")
@@ -464,7 +471,7 @@ async def test_never_as_the_reason_refuses_the_kind_for_good() -> None:
         engine = screen.engine.engine
         await both(screen)
         await screen.press("r")
-        await screen.until_text("Type never to refuse all of this kind here.")
+        await screen.until_text("never refuses its whole kind")
         await screen.type("never")
         await screen.press("enter")
         await screen.until_text("Rejected for good 1 proposal.")

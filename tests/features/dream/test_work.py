@@ -71,8 +71,10 @@ def test_it_proposes_and_writes_nothing_and_the_same_is_not_proposed_again(notes
         decide(engine, [made[0].id], "rejected", actor=ME)
     _, more = dream()
     assert len(more) == A_RUN + 5
-    _, still = dream()
+    last, still = dream()
     assert len(still) == A_RUN + 5
+    assert last.result is not None
+    assert last.result["summary"] == f"0 proposed, {A_RUN + 4} wait already."
 
 
 @pytest.mark.parametrize("end", ["rejected", "stale", "applied"])
