@@ -132,11 +132,11 @@ def details(
                 missing.append(error.message)
         shown = list(dict.fromkeys(shown))
         names = engine.roots.names()
-    texts = within([f"{detail(card)}\n" for card in shown], DETAILS)
+    texts = within([f"{HEADING}\n{detail(card)}\n" for card in shown], DETAILS)
     rest = [card.word for card in shown[len(texts) :]]
     _count_uses(engine, actor, shown[: len(texts)], names)
     more = [f"(not shown, for their size: {', '.join(rest)})"] if rest else []
-    return Result(ok=True, text="\n".join((f"{HEADING}", *texts, *missing, *more)))
+    return Result(ok=True, text="\n".join((*texts, *missing, *more)))
 
 
 def _reach(settings: Settings | None, place: Surroundings | None) -> SessionReach | None:
