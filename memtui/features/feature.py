@@ -49,6 +49,9 @@ class Feature(NamedTuple):
     view: View | None = None
     actions: tuple[Action, ...] = ()
     """What can be done in its view only; their `room` is the name of the feature."""
+    asks: Mapping[str, str] = {}
+    """What asks for something where an action of the workbench is its own, by that action, as `module:Class`: made with
+    the `Host`, once; its `start` takes what shows a screen and is told of its answer."""
     verbs: tuple[Verb, ...] = ()
     """What it adds to the command line."""
     tools: tuple[Tool, ...] = ()

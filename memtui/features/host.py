@@ -88,6 +88,13 @@ class Jobs(Protocol):
         """Read and hash everything again."""
 
 
+class OfMemory(Protocol):
+    """A view that is about one memory."""
+
+    about: Callable[..., None]
+    """Shows another memory, from its address; one that can begin somewhere in it takes that too."""
+
+
 class Destinations(Protocol):
     """Where the user can be taken."""
 

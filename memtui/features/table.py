@@ -117,6 +117,12 @@ def works() -> Mapping[str, str]:
 
 
 @cache
+def asks() -> Mapping[str, str]:
+    """Return what asks for something, by action."""
+    return {action: place for each in entries().values() for action, place in each.asks.items()}
+
+
+@cache
 def begins() -> tuple[str, ...]:
     """Return what queues tasks that begin by themselves."""
     return tuple(each.begins for each in entries().values() if each.begins)

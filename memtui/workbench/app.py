@@ -33,14 +33,16 @@ from memtui.wire.session import Session, acting, other_projects, own_roots, root
 from memtui.workbench.actions import ACTIONS
 from memtui.workbench.background import Background
 from memtui.workbench.bridge import Bridge, Failed, Finished, note_fault
-from memtui.workbench.browse.browser import BrowserScreen, Facts
-from memtui.workbench.browse.place import NOWHERE, read_place
+from memtui.workbench.browse.browser import BrowserScreen
+from memtui.workbench.browse.place import read_place
+from memtui.workbench.main_screen import NOWHERE, Facts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from memtui.config.settings import Settings
     from memtui.engine.model import Root
+    from memtui.features.host import Host
 
 R = TypeVar("R")
 CALM_FPS = 15
@@ -128,8 +130,6 @@ class MemtuiApp(SafeEnd[int]):
         self.plain = facts.ascii
         """Whether only ASCII is drawn."""
         self.show_faults = facts.settings.debug
-        self.lend_terminal: Callable[[str], None] = lambda _: None
-        """Told which other program gets the terminal, and (with nothing) when it comes back."""
         self.animation_level = "none"
         for theme in themes.THEMES:
             self.register_theme(theme)
@@ -143,7 +143,7 @@ class MemtuiApp(SafeEnd[int]):
         self._paint: Paint | None = None
         table, key_problems = self._table(facts.settings)
         self._setting_problems = (*facts.settings.removed, *key_problems)
-        self.browser = BrowserScreen(bridge, facts, table, bridge.now)
+        self.browser = BrowserScreen(bridge, facts, table, self._view_host, self._find_hosts, self._do_there)
         self.background: Background | None = None
         """What works tasks off; None: nobody does here."""
 
@@ -159,6 +159,21 @@ class MemtuiApp(SafeEnd[int]):
         from memtui.workbench.keys import with_overrides
 
         return with_overrides(dict(settings.keys), lines=dict(settings.key_lines))
+
+    def _view_host(self) -> Host:
+        from memtui.workbench.view_host import WorkbenchHost
+
+        return WorkbenchHost(self.browser)
+
+    def _find_hosts(self) -> None:
+        from memtui.workbench.hosts import Hosts
+
+        self.browser.part(Hosts).find()
+
+    def _do_there(self, action: str) -> None:
+        from memtui.workbench.hosts import Hosts
+
+        self.browser.part(Hosts).do(action)
 
     @property
     def paint(self) -> Paint:
@@ -298,9 +313,9 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
     facts = facts_of(session, bridge, demo=demo)
     answered = ask() if themes.is_open(facts.settings, facts.kept_theme) else Answered()
     app = MemtuiApp(bridge, facts._replace(light=answered.light))
-    app.background = Background(session, bridge, app.browser.chrome.take_tasks, app.browser.show_error)
+    app.background = Background(session, bridge, app.browser.bars.take_tasks, app.browser.show_error)
     last_words = signals.LastWords(app.last_words)
-    app.lend_terminal = last_words.lend_terminal
+    app.browser.lend_terminal = last_words.lend_terminal
     last_words.install()
     paste_guard.install(partial(paste_guard.GuardedParser, answered=answered))
     try:

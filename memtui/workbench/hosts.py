@@ -222,6 +222,6 @@ class Hosts:
 
         rows = tuple(new(row) if row.address == now.address else row for row in known.rows)
         self._show(host, known._replace(rows=rows))
-        self._screen.side.refresh()
+        self._screen.side.read()
         if self._screen.editing:
             self._screen.host.rows_changed([now.address])

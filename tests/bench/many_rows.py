@@ -16,7 +16,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Listing, Memory, Root, Snapshot
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.browse.browser import Facts
+from memtui.workbench.main_screen import Facts
 from tests.workbench.memories import ME, START
 from tests.workbench.shown import settings_in
 

@@ -1,4 +1,4 @@
-"""The by-laws of the house: how much a class, a folder and a name may be asked to hold, and which way imports go.
+"""The by-laws of the house: how much a class, a folder and a name may hold, and that imports go in no circle.
 
 Each law takes the source of a package and names what breaks it, each with a number, so that it can be fed a bad sample
 and what breaks it today can be listed (`exceptions.py`) and only become less.
@@ -27,21 +27,6 @@ NOUNS = frozenset({"matching", "spelling", "string"})
 
 APART = re.compile(r"\bapart\b[^.]*\b(because|so that)\b")
 """How a docstring says why a module with one importer is a module."""
-
-WORKBENCH = (
-    "app",
-    "background",
-    "hosts",
-    "edit",
-    "views",
-    "browse",
-    "tree",
-    "undo",
-    "bridge",
-    "keys",
-    "actions",
-)
-"""Rooms of the workbench from top to bottom, each imports those below it; `pyproject.toml` has the other rooms."""
 
 
 class Law(NamedTuple):
@@ -134,23 +119,6 @@ def circles(files: Sequence[Source]) -> dict[str, int]:
     return dict.fromkeys(in_circles(_arrows(tuple(files))), 1)
 
 
-def arrows_up(files: Sequence[Source]) -> dict[str, int]:
-    """Find imports inside the workbench from a room into one above or beside it."""
-    floor = {room: level for level, rooms in enumerate(WORKBENCH) for room in rooms.split()}
-    found = {}
-    for name, targets in _arrows(tuple(files)).items():
-        for target in targets:
-            start, end = _room(name), _room(target)
-            if start and end and start != end and floor.get(start, len(floor)) >= floor.get(end, -1):
-                found[f"{name} -> {target}"] = 1
-    return found
-
-
-def _room(module: str) -> str:
-    """The room of the workbench a module is in, or nothing."""
-    return module.split(".")[2] if module.startswith("memtui.workbench.") else ""
-
-
 def unlisted_and_outlived(found: Mapping[str, int], listed: Mapping[str, int]) -> list[str]:
     """Compare what breaks a law with what is listed: more is a breach, and less has to leave the list."""
     said = []
@@ -180,5 +148,4 @@ LAWS = {
     "circles": Law(
         "no module imports itself by way of others, for types or not", circles, dict.fromkeys(exceptions.CIRCLES, 1)
     ),
-    "arrows up": Law("inside the workbench imports go downwards", arrows_up, dict.fromkeys(exceptions.ARROWS_UP, 1)),
 }

@@ -33,7 +33,7 @@ FOLDERS: Mapping[str, int] = {}
 ONE_IMPORTER: Mapping[str, int] = {}
 """How many modules have one importer and do not say why they are apart."""
 
-GERUNDS: Collection[str] = ("memtui.workbench.views.switching",)
+GERUNDS: Collection[str] = ()
 """Modules named by a bare gerund."""
 
 NAMES: Mapping[str, int] = {
@@ -49,39 +49,5 @@ NAMES: Mapping[str, int] = {
 }
 """How often a public class has this name."""
 
-CIRCLES: Collection[str] = (
-    "memtui.workbench.app",
-    "memtui.workbench.browse.browser",
-    "memtui.workbench.browse.bundles",
-    "memtui.workbench.browse.chrome",
-    "memtui.workbench.browse.commands",
-    "memtui.workbench.browse.filter",
-    "memtui.workbench.browse.health",
-    "memtui.workbench.browse.operations",
-    "memtui.workbench.browse.place",
-    "memtui.workbench.browse.projects",
-    "memtui.workbench.browse.reviews",
-    "memtui.workbench.browse.side",
-    "memtui.workbench.edit.entry",
-    "memtui.workbench.edit.extras",
-    "memtui.workbench.edit.flow",
-    "memtui.workbench.edit.form",
-    "memtui.workbench.edit.host",
-    "memtui.workbench.edit.merge.cases",
-    "memtui.workbench.edit.merge.flow",
-    "memtui.workbench.edit.merge.kept",
-    "memtui.workbench.views.host",
-    "memtui.workbench.views.switching",
-)
+CIRCLES: Collection[str] = ()
 """Modules in a circle of imports."""
-
-ARROWS_UP: Collection[str] = (
-    "memtui.workbench.browse.browser -> memtui.workbench.edit.drafts",
-    "memtui.workbench.browse.browser -> memtui.workbench.edit.host",
-    "memtui.workbench.browse.browser -> memtui.workbench.views.switching",
-    "memtui.workbench.browse.commands -> memtui.workbench.views.help",
-    "memtui.workbench.browse.commands -> memtui.workbench.views.picker",
-    "memtui.workbench.browse.operations -> memtui.workbench.edit.merge.cases",
-    "memtui.workbench.edit.host -> memtui.workbench.app",
-)
-"""Imports inside the workbench that go up."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.house.bylaws import AS_MANY_AS_THERE_ARE, LAWS, WORKBENCH, unlisted_and_outlived
+from tests.house.bylaws import AS_MANY_AS_THERE_ARE, LAWS, unlisted_and_outlived
 from tests.house.source import ROOT, Source, sources
 
 
@@ -78,12 +78,6 @@ BAD: dict[str, list[tuple[list[Source], dict[str, int] | int]]] = {
         (files(a="import memtui.b", b="if TYPE_CHECKING:\n    from memtui.a import x"), 2),
         (files(a="import memtui.b", b="def later():\n    import memtui.a"), {"memtui.a": 1, "memtui.b": 1}),
     ],
-    "arrows up": [
-        (files(workbench__keys__a="from memtui.workbench.views import b", workbench__views__b="x = 1"), 1),
-        (files(workbench__keys__a="import memtui.workbench.views", workbench__views="x = 1"), 1),
-        (files(workbench__attic="import memtui.workbench.keys", workbench__keys="x = 1"), 1),
-        (files(workbench__app="import memtui.workbench.attic", workbench__attic="x = 1"), 1),
-    ],
 }
 
 
@@ -117,13 +111,6 @@ GOOD = {
     "gerunds": [files(wire__send="x = 1", matching="x = 1", page_finding="x = 1")],
     "names": [files(a="class Found: ...\nclass _Row: ...", b="class _Row: ...\nclass Other:\n    class Found: ...")],
     "circles": [files(a="from memtui import b, c", b="from memtui import c", c="import os")],
-    "arrows up": [
-        files(
-            workbench__views__a="from memtui.workbench.keys import b",
-            workbench__keys__b="import memtui.workbench.keys.c",
-            workbench__keys__c="",
-        )
-    ],
 }
 
 
@@ -141,15 +128,6 @@ def test_what_is_listed_may_only_become_less() -> None:
     assert unlisted_and_outlived({"a": 4}, {"a": 3}) == ["a: 4, 3 at most is listed"]
     assert unlisted_and_outlived({"a": 2}, {"a": 3}) == ["a: 3 is listed, but it is 2 now; put that into exceptions.py"]
     assert unlisted_and_outlived({}, {"a": 3}) == ["a: 3 is listed, but it is lawful now; put that into exceptions.py"]
-
-
-def test_every_room_of_the_workbench_has_a_floor() -> None:
-    there = {
-        path.stem
-        for path in (ROOT / "memtui/workbench").iterdir()
-        if path.suffix == ".py" or (path / "__init__.py").exists()
-    }
-    assert there - {"__init__"} == {room for floor in WORKBENCH for room in floor.split()}
 
 
 def test_contributing_states_every_law() -> None:

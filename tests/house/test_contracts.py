@@ -52,6 +52,11 @@ WRONG = [
         "from memtui.engine import Engine",
         "Inside the workbench only the bridge holds the engine",
     ),
+    (
+        "workbench/main_screen.py",
+        "if TYPE_CHECKING:\n    import memtui.workbench.browse.browser",
+        "Inside the workbench imports go downwards",
+    ),
     ("engine/disk/fsio.py", "import memtui.engine.engine", "Inside the engine"),
     ("engine/disk/paths.py", "import memtui.engine.ledger", "Inside the engine"),
     ("agents/known/mux.py", "import memtui.agents.table", "Inside the agents' room"),

@@ -12,7 +12,7 @@ from memtui.ui import list_view
 from memtui.ui.action import MOVES, shown_keys
 from memtui.ui.list_view import ListView
 from memtui.workbench.actions import VIEW
-from memtui.workbench.browse.place import Place
+from memtui.workbench.main_screen import Place
 from tests.workbench.shown import Shown, engine_with, resize, shown
 from tests.workbench.views.filled import VIEWS as IDS
 from tests.workbench.views.filled import Filled

@@ -17,8 +17,8 @@ from memtui.config.settings import Settings
 from memtui.engine.model import Address
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.browse.browser import BrowserScreen, Facts
-from memtui.workbench.browse.place import Place
+from memtui.workbench.browse.browser import BrowserScreen
+from memtui.workbench.main_screen import Facts, Place
 from tests.workbench import stylesheets
 from tests.workbench.memories import ME, Memories, told_at_once
 

@@ -43,7 +43,7 @@ async def working(world: World, *, read_only: bool = False) -> AsyncIterator[tup
     async with real(world, read_only=read_only) as screen:
         session = Session(settings, screen.real.roots.all(), screen.real, Options(), around)
         browser = screen.browser
-        Background(session, browser.bridge, browser.chrome.take_tasks, browser.show_error).start()
+        Background(session, browser.bridge, browser.bars.take_tasks, browser.show_error).start()
         yield screen, workspace_of(around).id
 
 

@@ -191,7 +191,7 @@ async def test_a_link_that_dies_keeps_the_text_and_saves_it_once_when_it_is_back
         await screen.until_text("NOT SAVED")
         await screen.until_text("kept as a draft")
         assert texts(far_home) == [OLD]
-        screen.browser.hosts.find()
+        screen.browser.find_hosts()
         await screen.until(lambda: screen.browser.forest.away["build"].words.startswith("away since"))
         assert Address.parse(NAME) in screen.browser.forest.nodes
         down.unlink()

@@ -19,6 +19,7 @@ from memtui.ui.themes import THEMES
 from memtui.workbench.bridge import Bridge, EditorWants, Failed, Finished
 from memtui.workbench.edit.editor import MemoryEditor
 from memtui.workbench.edit.flow import Editing, Wishes
+from memtui.workbench.edit.host import handle, over
 
 ACTOR = Actor("tui")
 AGENT = Actor("agent:claude")
@@ -61,7 +62,7 @@ class Bench(App[None]):
             private_folder=str(self.folder / "private"),
             advance=self.advance,
         )
-        self.flow = Editing(self, self.bridge, self.query_one(MemoryEditor), wishes)
+        self.flow = Editing(self, self.bridge, self.query_one(MemoryEditor), wishes, over())
 
     def count_left(self, words: str) -> None:
         self.left += 1
@@ -78,7 +79,7 @@ class Bench(App[None]):
 
     @on(EditorWants)
     def asked(self, event: EditorWants) -> None:
-        self.flow.handle(event)
+        handle(self.flow, event)
 
     @property
     def editor(self) -> MemoryEditor:

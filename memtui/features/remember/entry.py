@@ -6,6 +6,7 @@ from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
+    asks={"remember": "memtui.features.remember.view:RememberForm"},
     works={"remember": "memtui.features.remember.work:remember"},
     verbs=(
         Verb(

@@ -29,7 +29,6 @@ from memtui.ui.widgets.prompts import Question
 from memtui.wire.session import Options, Session
 
 if TYPE_CHECKING:
-    from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
     from memtui.engine.task import Task
     from memtui.features.host import Host, Jobs
@@ -243,10 +242,9 @@ def outlook(engine: Engine, wanted: RememberRequest) -> Outlook:
 class RememberForm:
     """Asks what to remember; what was typed and not sent, or not remembered, is kept while memtui runs."""
 
-    def __init__(self, host: Host, surroundings: Surroundings | None) -> None:
-        """Take the workbench, and where the user stands: that project's lane is the one."""
+    def __init__(self, host: Host) -> None:
+        """Take the workbench: the lane of the project where the user stands is the one."""
         self._host = host
-        self._place = surroundings
         self._typed = ""
 
     def start(self, push: Callable[[RememberScreen, Callable[[ToRemember | Address | None], None]], object]) -> None:
@@ -265,7 +263,7 @@ class RememberForm:
         push(form, chosen)
 
     def _send(self, given: ToRemember) -> None:
-        host, jobs, place = self._host, self._host.jobs, self._place
+        host, jobs, place = self._host, self._host.jobs, self._host.surroundings
         if place is None:
             host.say("Nothing can be remembered here: memtui knows of no project.", "warning")
             return

@@ -6,22 +6,18 @@ writing (`operations.py`). A screen that did it all is the one nobody changes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.widget import Widget
 
-from memtui.config.settings import Settings
-from memtui.config.surroundings import Surroundings
-from memtui.engine.model import Address, Listing, Root
+from memtui.engine.model import Address, Listing
 from memtui.errors import MemtuiError
 from memtui.safe_text import visible
 from memtui.ui.action import Action
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import MOMENT, Hold, fence_of
 from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.widgets.lines import redraw
@@ -41,61 +37,28 @@ from memtui.workbench.bridge import (
     RowsChanged,
     RowsLoaded,
 )
-from memtui.workbench.browse.chrome import Chrome, Panes
+from memtui.workbench.browse.chrome import Bars
 from memtui.workbench.browse.commands import Commands
 from memtui.workbench.browse.filter import FilterLine
-from memtui.workbench.browse.place import NOWHERE, LastPlace, Place
+from memtui.workbench.browse.place import LastPlace
 from memtui.workbench.browse.side import Side
 from memtui.workbench.edit.drafts import offer_words
+from memtui.workbench.edit.host import EditorHost, handle
+from memtui.workbench.main_screen import PREVIEW, Facts, MainScreen
 from memtui.workbench.tree.nodes import SORTS
 from memtui.workbench.tree.roots import worth_showing
-from memtui.workbench.tree.rows import Effect, Forest
-from memtui.workbench.tree.tree import FullList, MemoryTree
+from memtui.workbench.tree.rows import Effect
+from memtui.workbench.tree.tree import FullList, MemoryTree, named
+from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
+    from memtui.features.host import Host
     from memtui.ui.view_screen import ViewScreen
-    from memtui.ui.widgets.prompts import Prompt, Question
     from memtui.workbench.browse.bundles import Bundles
-    from memtui.workbench.browse.filter import FilterLine
     from memtui.workbench.browse.health import Checkup
     from memtui.workbench.browse.operations import Clipboard, MemoryOperations
     from memtui.workbench.browse.projects import ProjectMoves, Projects
     from memtui.workbench.browse.reviews import PinKeys, Reviews
-    from memtui.workbench.edit.host import EditorHost
-    from memtui.workbench.views.switching import Views
-
-
-class Facts(NamedTuple):
-    """What the screen is told at the start; only the roots may become more."""
-
-    settings: Settings
-    roots: tuple[Root, ...]
-    """Those of where the user stands."""
-    project: str = ""
-    workspace: str = ""
-    ascii: bool = False
-    calm: bool = False
-    demo: bool = False
-    own_roots: Callable[[], tuple[Root, ...]] = tuple
-    """Finds the roots of where the user stands again."""
-    more_roots: Callable[[], tuple[Root, ...]] = tuple
-    """Finds the roots of every project; slow."""
-    unseen: Callable[[Iterable[Root]], tuple[Root, ...]] = lambda _: ()
-    """Finds folders that look like memories and lie in none of these roots, as roots that show them; slow."""
-    listing: Listing | None = None
-    """The rows of the last run."""
-    place_name: str = ""
-    """What the place is kept under for the next start; empty: it is not kept."""
-    place: Place = NOWHERE
-    """Where the user was in the last run."""
-    news: str = ""
-    """What is said at the start."""
-    kept_theme: object = None
-    """What was kept of the theme that was chosen with a key."""
-    light: bool | None = None
-    """Whether the terminal's background is light; None: it did not say."""
-    surroundings: Surroundings | None = None
-    """Where the user stands, for what depends on more than the roots."""
 
 
 class Awaited(NamedTuple):
@@ -107,18 +70,6 @@ class Awaited(NamedTuple):
     hold: Hold
     left: tuple[ViewScreen, ...]
     """The view it was asked for in, to go back to."""
-
-
-class RowSource(Protocol):
-    """Brings rows that are not on this machine."""
-
-    def find(self) -> None:
-        """Ask for them."""
-        ...
-
-    def do(self, action: str) -> None:
-        """Do something with the one under the cursor."""
-        ...
 
 
 T = TypeVar("T")
@@ -137,12 +88,13 @@ class LatePart(Generic[T]):
 
     def __get__(self, screen: BrowserScreen, owner: type) -> T:
         """Make it; from then on the screen's own attribute is found first."""
-        part: T = getattr(import_module(f"memtui.workbench.{self._module}"), self._class)(screen)
+        part = screen.part(getattr(import_module(f"memtui.workbench.{self._module}"), self._class))
         screen.__dict__[self._name] = part
-        return part
+        found: T = part
+        return found
 
 
-class BrowserScreen(KeyedScreen[None]):
+class BrowserScreen(MainScreen):
     """Tree, text, details, activity."""
 
     ROOMS: ClassVar[tuple[str, ...]] = BROWSER_ROOMS
@@ -151,44 +103,33 @@ class BrowserScreen(KeyedScreen[None]):
     accepting: LatePart[Reviews] = LatePart("browse.reviews:Reviews")
     copying: LatePart[Clipboard] = LatePart("browse.operations:Clipboard")
     checkup: LatePart[Checkup] = LatePart("browse.health:Checkup")
-    views: LatePart[Views] = LatePart("views.switching:Views")
-    host: LatePart[EditorHost] = LatePart("edit.host:EditorHost")
     bundling: LatePart[Bundles] = LatePart("browse.bundles:Bundles")
     pinning: LatePart[PinKeys] = LatePart("browse.reviews:PinKeys")
     repointing: LatePart[ProjectMoves] = LatePart("browse.projects:ProjectMoves")
     projects: LatePart[Projects] = LatePart("browse.projects:Projects")
-    hosts: LatePart[RowSource] = LatePart("hosts:Hosts")
 
-    def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], now: Callable[[], int]) -> None:
-        super().__init__(table)
-        self.bridge = bridge
-        self.facts = facts
-        self.now = now
-        self.forest = Forest()
-        self.forest.names = {"project": facts.project, "workspace": facts.workspace}
-        self.chrome = Chrome(self)
-        self.memories = MemoryTree(self.forest, now, ascii_only=facts.ascii, below=self.chrome.below_tree)
-        self.page_view = PageView(id="page")
-        self.info_view = PageView(id="info-page")
-        self.side = Side(self)
-        self.filtering = FilterLine(self)
+    def __init__(
+        self,
+        bridge: Bridge,
+        facts: Facts,
+        table: tuple[Action, ...],
+        view_host: Callable[[], Host],
+        find_hosts: Callable[[], None],
+        do_there: Callable[[str], None],
+    ) -> None:
+        super().__init__(bridge, facts, table, view_host, find_hosts, do_there)
+        self.side = self.part(Side)
+        self.filtering = self.part(FilterLine)
+        self.views = self.part(Views)
+        self.host = self.part(EditorHost)
+        self.bars = self.part(Bars)
+        self.memories = MemoryTree(self.forest, self.now, ascii_only=facts.ascii, below=self.bars.below_tree)
         self.filling = FullList(self.forest, self._later, self._filled)
-        self.commands = Commands(self)
-        self.panes = Panes(self)
-        self.returning = LastPlace(self, facts.place_name, facts.place)
+        self.commands = Commands(self, self.leave, self.resolve_when_read)
+        self.returning = self.part(LastPlace)
         self.returning.prepare()
-        self.copied = ("", 0.0)
-        """The text that was copied last with its secrets masked, and when (`monotonic`)."""
-        self.lists = 0
-        """How often all memories were listed: the first time as they were known, then as they are on disk."""
-        self.drafts_read = False
-        """It is known which memories have unsaved text."""
         self._resolving: Hold | None = None
         """Keys wait for that, to go to the first conflict."""
-        self.prompt: Prompt | None = None
-        """The line of text being typed in the footer."""
-        self.editing = False
-        """Whether the editor is shown."""
         self._leaving = False
         """The user is on the way out, and a change of many memories is coming to its end."""
         self._awaited: Awaited | None = None
@@ -209,45 +150,6 @@ class BrowserScreen(KeyedScreen[None]):
         self.returning.arrive()
         self.memories.start()
         self.facts = self.facts._replace(listing=None)
-
-    # What is known
-
-    @property
-    def typing(self) -> bool:
-        """Whether letters are text now."""
-        focused = self.focused
-        return focused is not None and not isinstance(focused, RowList | PageView)
-
-    @property
-    def page_is_read(self) -> bool:
-        """Whether the memory's text is on the screen, in front of the user."""
-        return self.is_active and self.app.app_focus and self.page_view.is_on_screen and not self.editing
-
-    @property
-    def help_text(self) -> str:
-        """What the focused pane is."""
-        for node in self.focused.ancestors_with_self if self.focused is not None else ():
-            if isinstance(node, Widget) and node.HELP:
-                return node.HELP
-        return ""
-
-    def root_problem(self, root_id: str) -> str:
-        """What is wrong with a root."""
-        status = self.forest.statuses.get(root_id)
-        if status is None:
-            return ""
-        words = [problem.text for problem in status.problems]
-        if root_id in self.forest.losses.vanished:
-            held = count_words(self.forest.losses.vanished[root_id], "memory")
-            words.append(f"The folder is not there; it held {held}, and their texts are kept. 3 tells more.")
-        if any(problem.code == "unreviewed" for problem in status.problems):
-            words.append("g a shows what waits.")
-        return " ".join(words)
-
-    @property
-    def opened_views(self) -> Views | None:
-        """What lies over this screen; None before any view was opened."""
-        return self.__dict__.get("views")
 
     # News
 
@@ -310,8 +212,7 @@ class BrowserScreen(KeyedScreen[None]):
             self.bridge.refresh(everything=True)
         self.take(self.forest.set_deleted(event.deleted, event.withheld))
         self.chrome.update("activity")
-        if self.opened_views is not None:
-            self.opened_views.news()
+        self.views.news()
 
     def on_progressed(self, event: Progressed) -> None:
         """Say how far a change of many memories is, where the keys are shown."""
@@ -361,13 +262,10 @@ class BrowserScreen(KeyedScreen[None]):
     def _await(self, address: Address, then: str | None, hold: Hold) -> None:
         if self._awaited is not None:
             self._awaited.hold.end()
-        self._awaited = Awaited(address, then, hold, self._left_view())
+        self._awaited = Awaited(address, then, hold, self.views.take_left())
         if address.root not in self.forest.roots:
             self.bridge.refresh(everything=True)  # a root that held nothing has no rows that could be added to
         self.take(Effect(rebuilt=False, touched=frozenset()))
-
-    def _left_view(self) -> tuple[ViewScreen, ...]:
-        return self.opened_views.take_left() if self.opened_views is not None else ()
 
     @on(MemoryTree.CursorMoved)
     def _cursor_moved(self, event: MemoryTree.CursorMoved) -> None:
@@ -399,7 +297,7 @@ class BrowserScreen(KeyedScreen[None]):
     @on(EditorWants)
     def _editor_wants(self, event: EditorWants) -> None:
         if self.editing and self.host.editing is not None:
-            self.host.editing.handle(event)
+            handle(self.host.editing, event)
 
     @on(RowList.Opened)
     def _row_opened(self) -> None:
@@ -417,12 +315,12 @@ class BrowserScreen(KeyedScreen[None]):
     def _page_resized(self, event: PageView.Resized) -> None:
         """Fold the text to the width it has by now."""
         event.stop()
-        self.side.refresh()
+        self.side.read()
 
     def on_resize(self) -> None:
         """Place the panes, and fold the text also where it has none."""
         self.panes.follow_size()
-        self.call_after_refresh(self.side.refresh)
+        self.call_after_refresh(self.side.read)
 
     # Keys
 
@@ -474,7 +372,7 @@ class BrowserScreen(KeyedScreen[None]):
         }
         if "trash" not in keys:
             return None
-        name = self.verbs.name(self.memories.targets())
+        name = named(self.memories.targets())
         line: Line = [(" ", "dim"), (keys["trash"], "key"), (" moves ", "strong"), (name, "strong")]
         line.append((" to the trash", "strong"))
         if "archive" in keys:
@@ -489,8 +387,9 @@ class BrowserScreen(KeyedScreen[None]):
             then: `compare`, `outside`, or a place such as `line 12` or `line 12:5`.
             left: the view it is opened from, where that was not left just now.
         """
-        left = left or self._left_view()
+        left = left or self.views.take_left()
         self.chrome.clear()  # what was said before is old when the user comes back
+        self.side.mode = PREVIEW
         self.call_next(self.host.open, address, then=then, left=left)
 
     def leave(self) -> None:
@@ -532,31 +431,9 @@ class BrowserScreen(KeyedScreen[None]):
         if isinstance(top, KeyedScreen) and top is not self:
             top.say(text, level)
 
-    def show_error(self, what: str, error: MemtuiError) -> None:
-        """Show what could not be done, what is unharmed, and what to do."""
-        self.chrome.loading = False
-        self.say(f"Could not {what}: {error.message} {error.hint}".strip() + f" ({error.code})", "error")
-
-    def show_hint(self, line: Line | None) -> None:
-        """Show which keys may follow."""
-        self.chrome.hint(line)
-
-    def ask(self, question: Question) -> None:
-        """Ask for one line of text."""
-        self.filtering.ask(question)
-
-    def close_prompt(self) -> None:
-        """Put the line of text away."""
-        self.filtering.close_prompt()
-
-    def refuse_prompt(self, text: str) -> bool:
-        """Say why a typed text cannot be used; False when there is no line any more."""
-        return self.filtering.refuse(text)
-
     # Drawing
 
     def redraw(self) -> None:
         """Draw everything anew: other colours."""
         redraw(self)
-        if self.opened_views is not None:
-            self.opened_views.redraw()
+        self.views.redraw()

@@ -24,10 +24,10 @@ from memtui.workbench.bridge import WRITE
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
 
 
-def ask_about_secrets(screen: BrowserScreen, go_on: Callable[[str], None]) -> None:
+def ask_about_secrets(screen: MainScreen, go_on: Callable[[str], None]) -> None:
     """Ask what becomes of secrets that would go along, and go on with `keep`, `mask` or `leave`."""
     from memtui.ui.widgets.prompts import Question
 
@@ -47,7 +47,7 @@ def ask_about_secrets(screen: BrowserScreen, go_on: Callable[[str], None]) -> No
 class Bundles:
     """Asks for a file, and writes or reads it."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._over = ""
         """The file that a second enter writes over."""

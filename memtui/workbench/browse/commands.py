@@ -10,19 +10,24 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
+from textual.widget import Widget
+
 from memtui.engine.model import Address
 from memtui.ui import themes
 from memtui.ui.action import Action, in_room, shown_keys
 from memtui.ui.draw.times import ago
 from memtui.ui.keys.keyed import READ_ONLY
 from memtui.workbench.actions import BROWSER_ROOMS, VIEW, VIEWS
-from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
+from memtui.workbench.browse.filter import FilterLine
+from memtui.workbench.browse.side import Side
+from memtui.workbench.main_screen import CHANGES, INFO, PREVIEW
 from memtui.workbench.tree.nodes import MEMORY, OLD, Node
 from memtui.workbench.tree.rows import Effect, next_conflict
+from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
     from memtui.ui.keys.palette import Command
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
     from memtui.workbench.views.picker import Content, PickScreen
 
 NEEDS_MEMORY = frozenset(
@@ -50,8 +55,6 @@ THERE = frozenset({"new", "pin", "rename", "trash"})
 """Those of them that do something with a memory there."""
 
 ELSEWHERE = {
-    "entries": "views.entries",
-    "blame": "views.blame",
     "accept_root": "accepting.accept",
     "copy_path": "copying.path",
     "copy_contents": "copying.contents",
@@ -71,7 +74,6 @@ ELSEWHERE = {
     "export": "bundling.export",
     "export_history": "bundling.export_history",
     "import": "bundling.take",
-    "remember": "views.remember",
     "all_projects": "projects.toggle",
     "repoint": "repointing.start",
     "undo": "verbs.undo",
@@ -83,8 +85,16 @@ ELSEWHERE = {
 class Commands:
     """Does actions."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
-        self._screen = screen
+    def __init__(self, screen: MainScreen, leave: Callable[[], None], when_drafts_are_read: Callable[[], None]) -> None:
+        """Take the screen.
+
+        Args:
+            screen: the parts that `ELSEWHERE` names are its attributes.
+            leave: leaves the workbench.
+            when_drafts_are_read: goes to the next conflict as soon as it is known which drafts there are.
+        """
+        self._screen, self._side, self._views = screen, screen.part(Side), screen.part(Views)
+        self._when_drafts_are_read = when_drafts_are_read
         self._on_top: PickScreen | None = None
         tree = screen.memories
         self._does: dict[str, Callable[[], object]] = {
@@ -93,7 +103,7 @@ class Commands:
             "palette": self._palette,
             "back": self._back,
             "quit": self._quit,
-            "quit_now": screen.leave,
+            "quit_now": leave,
             "next_pane": lambda: self._pane(1),
             "previous_pane": lambda: self._pane(-1),
             "left": tree.left,
@@ -115,13 +125,16 @@ class Commands:
             "resolve": self._resolve,
             "changes": self._changes,
             "seen": self._seen,
-            "versions": self._versions,
+            "entries": partial(self._about, "entries"),
+            "blame": partial(self._about, "blame"),
+            "versions": partial(self._about, "history"),
+            "remember": partial(self._views.ask, "remember"),
             "info": self._info,
             "strip": self._strip,
-            "page_next": lambda: screen.side.finding.step(1),
-            "page_previous": lambda: screen.side.finding.step(-1),
-            "preview_down": lambda: screen.side.scroll(3),
-            "preview_up": lambda: screen.side.scroll(-3),
+            "page_next": lambda: self._side.finding.step(1),
+            "page_previous": lambda: self._side.finding.step(-1),
+            "preview_down": lambda: self._side.scroll(3),
+            "preview_up": lambda: self._side.scroll(-3),
             "reveal": self._reveal,
             "zoom": self._zoom,
             "themes": lambda: self.open_palette(self.theme_commands(), beside=f"Theme: {screen.app.theme}"),
@@ -140,7 +153,7 @@ class Commands:
     def run(self, id_: str) -> None:
         """Do an action by its id."""
         if id_ in THERE and self._host(self._screen.memories.current):
-            self._screen.hosts.do(id_)
+            self._screen.do_there(id_)
         elif id_ in ELSEWHERE:
             attrgetter(ELSEWHERE[id_])(self._screen)()
         else:
@@ -171,7 +184,7 @@ class Commands:
             return self._no_entries(node)
         if action.id in NEEDS_TARGET and not screen.memories.has_targets:
             return f"{action.label}: there is no memory here."
-        if action.id in ("page_next", "page_previous") and not screen.side.finds:
+        if action.id in ("page_next", "page_previous") and not self._side.finds:
             return "Nothing is being searched for in this text; / in the text starts a search."
         if action.id == "archive" and node is not None and node.root in screen.forest.others:
             return "archive: start memtui in that project to archive what it has."
@@ -245,29 +258,29 @@ class Commands:
     def _back(self) -> None:
         """One step back: the newest thing that was opened or chosen goes; never quits."""
         screen = self._screen
-        if screen.side.finds:
-            screen.side.finding.clear()
+        if self._side.finds:
+            self._side.finding.clear()
         elif screen.panes.over:
             self._close_over()
         elif screen.focused is not screen.memories and not screen.panes.zoomed:
             screen.memories.focus()
-        elif screen.side.mode != PREVIEW:
-            screen.side.show_mode(PREVIEW)
+        elif self._side.mode != PREVIEW:
+            self._side.show_mode(PREVIEW)
         elif screen.memories.marks or screen.memories.ranging:
             screen.memories.set_marks(set())
         elif screen.forest.filtered:
-            screen.filtering.leave()
+            screen.part(FilterLine).leave()
         elif screen.panes.zoomed:
             screen.panes.rearrange(zoom="")
 
     def _quit(self) -> None:
         screen = self._screen
-        if screen.panes.over or screen.side.mode != PREVIEW:
-            screen.side.mode = PREVIEW
+        if screen.panes.over or self._side.mode != PREVIEW:
+            self._side.mode = PREVIEW
             self._back()
-            screen.side.refresh()
+            self._side.read()
         else:
-            screen.leave()
+            self._does["quit_now"]()
 
     # What is shown
 
@@ -276,23 +289,30 @@ class Commands:
         self._changed()
 
     def _only(self, only: str) -> None:
-        self._screen.filtering.remember()
+        self._screen.part(FilterLine).remember()
         self._screen.forest.toggle_only(only)
         self._changed()
 
     def _seen(self) -> None:
+        from memtui.workbench.browse.operations import MemoryOperations
+
         screen, targets = self._screen, self._screen.memories.targets()
-        (screen.filtering.keep if OLD in screen.forest.only else screen.verbs.mark_seen)(targets)
+        if OLD in screen.forest.only:
+            screen.part(FilterLine).keep(targets)
+        else:
+            screen.part(MemoryOperations).mark_seen(targets)
 
     def _changed(self) -> None:
         self._screen.memories.apply(Effect(rebuilt=True, touched=frozenset()), by_user=True)
         self._screen.chrome.update()
 
     def _reload(self) -> None:
+        from memtui.workbench.browse.projects import Projects
+
         self._screen.say("Reading every folder again.")
         self._screen.bridge.reload()
-        self._screen.projects.find(again=True)
-        self._screen.hosts.find()
+        self._screen.part(Projects).find(again=True)
+        self._screen.find_hosts()
 
     def _group_by(self) -> None:
         forest = self._screen.forest
@@ -320,12 +340,12 @@ class Commands:
             screen.panes.info_wanted = not screen.panes.info_wanted
             screen.panes.rearrange()
             return
-        if screen.side.mode == INFO:
-            screen.side.show_mode(PREVIEW)
+        if self._side.mode == INFO:
+            self._side.show_mode(PREVIEW)
             if screen.panes.one_column:
                 self._close_over()
             return
-        screen.side.show_mode(INFO)
+        self._side.show_mode(INFO)
         if screen.panes.one_column:
             self._show_over()
 
@@ -335,24 +355,24 @@ class Commands:
         if node is None:
             return
         if node.kind != MEMORY:
-            screen.views.show("changes", node)
+            self._views.show("changes", node)
             return
-        if screen.side.mode == CHANGES:
-            screen.side.show_mode(PREVIEW)
+        if self._side.mode == CHANGES:
+            self._side.show_mode(PREVIEW)
             return
-        screen.side.show_mode(CHANGES)
+        self._side.show_mode(CHANGES)
         if screen.panes.one_column:
             self._show_over()
 
-    def _versions(self) -> None:
-        node = self._screen.memories.current
-        if node is not None and node.memory is not None:
-            self._screen.views.history(node.memory.address)
+    def _about(self, view: str) -> None:
+        """Show a view that is about one memory."""
+        if (address := self._current()) is not None:
+            self._views.about(view, address)
 
     def _search_all(self) -> None:
         """Show the search, in the line whatever it was left at."""
         self._screen.show_view("search")
-        if (search := self._screen.views.made("search")) is not None:
+        if (search := self._views.made("search")) is not None:
             search.does()["search_all"]()
 
     # Opening
@@ -381,14 +401,14 @@ class Commands:
         """Go to the next conflict, beginning with the row under the cursor, and open it."""
         screen = self._screen
         if not screen.drafts_read:
-            screen.resolve_when_read()
+            self._when_drafts_are_read()
             return
         node = next_conflict(screen.forest, screen.memories.cursor)
         if node is None or node.memory is None:
             return
         address = node.memory.address
         if not screen.memories.reveal(address):
-            screen.filtering.clear()
+            screen.part(FilterLine).clear()
             screen.memories.reveal(address)
         screen.open_editor(address, then="compare")
 
@@ -397,7 +417,9 @@ class Commands:
     def _help(self) -> None:
         screen = self._screen
         rooms = ("editor", "everywhere") if screen.typing else ("memory", "view", "list", "everywhere")
-        self._show_help(screen.help_text, rooms, ())
+        panes = screen.focused.ancestors_with_self if screen.focused is not None else ()
+        words = next((pane.HELP for pane in panes if isinstance(pane, Widget) and pane.HELP), "")
+        self._show_help(words, rooms, ())
 
     def help_on(self, pane: str, actions: Iterable[Action]) -> None:
         """Show the keys of a view, and all others."""

@@ -11,16 +11,16 @@ from textual.geometry import Offset
 
 from memtui.engine.model import ARCHIVE
 from memtui.ui.draw.spans import Line
-from memtui.workbench.browse.side import PREVIEW
+from memtui.workbench.browse.side import Side
+from memtui.workbench.main_screen import PREVIEW
 from memtui.workbench.tree.cells import HARMLESS
 from memtui.workbench.tree.nodes import OLD, Key
 from memtui.workbench.tree.roots import INSTRUCTIONS
-from memtui.workbench.tree.tree import REBUILT
+from memtui.workbench.tree.tree import REBUILT, named
 
 if TYPE_CHECKING:
     from memtui.engine.model import Address, Memory
-    from memtui.ui.widgets.prompts import Question
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
 
 
 UNUSED_FOR = 30
@@ -34,9 +34,9 @@ PASSED = frozenset({"up", "down", "pageup", "pagedown"})
 
 
 class FilterLine:
-    """Asks for a line of text."""
+    """The keys of the line in the footer, and what the filter leaves."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._place: tuple[Key, int] | None = None
         self._waiting: str | None = None
@@ -47,14 +47,6 @@ class FilterLine:
         """The memories the user decided to keep, and until when, in milliseconds since the epoch."""
 
     # The line
-
-    def ask(self, question: Question) -> None:
-        """Show a question."""
-        from memtui.ui.widgets.prompts import Prompt
-
-        self._screen.prompt = Prompt(question)
-        self._screen.chrome.update("header")
-        self._draw()
 
     def feed(self, key: str, character: str | None) -> bool:
         """Give a key to the line; False when it is not for it."""
@@ -84,20 +76,6 @@ class FilterLine:
         self._screen.app.cursor_position = Offset(column, self._screen.size.height - 1)
         return drawn
 
-    def close_prompt(self) -> None:
-        """Put the line away."""
-        self._screen.prompt = None
-        self._screen.chrome.update("header")
-        self._draw()
-
-    def refuse(self, text: str) -> bool:
-        """Say why the text cannot be used; False when the line is gone."""
-        if self._screen.prompt is None:
-            return False
-        self._screen.prompt.refuse(text)
-        self._draw()
-        return True
-
     def _draw_once(self) -> None:
         if self._drawing:
             self._draw()
@@ -122,14 +100,14 @@ class FilterLine:
         """Ask for the words; with the text in focus, for what to find in it."""
         from memtui.ui.widgets.prompts import Question
 
-        screen = self._screen
-        if screen.focused is screen.page_view and screen.side.memory is not None and screen.side.mode == PREVIEW:
-            screen.side.finding.start()
+        screen, side = self._screen, self._screen.part(Side)
+        if screen.focused is screen.page_view and side.memory is not None and side.mode == PREVIEW:
+            side.finding.start()
             return
 
         self.remember()
         text = " ".join(self._screen.forest.words)
-        self.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed, over=True))
+        self._screen.ask(Question("/", text, self._keep, cancelled=self._cancel, changed=self._typed, over=True))
 
     def _typed(self, text: str) -> None:
         """Look for what is typed once the keys that wait already are through, however many there are."""
@@ -154,7 +132,7 @@ class FilterLine:
 
     def _keep(self, text: str) -> None:
         """Enter: back to the tree, filtered."""
-        self.close_prompt()
+        self._screen.close_prompt()
         if not text.strip():
             self.clear()
         else:
@@ -171,7 +149,7 @@ class FilterLine:
             self._screen.memories.go(after[0])
 
     def _cancel(self) -> None:
-        self.close_prompt()
+        self._screen.close_prompt()
         self.clear()
 
     def leave(self) -> None:
@@ -211,10 +189,10 @@ class FilterLine:
         def entered(text: str) -> None:
             typed = text.strip()
             if not (typed.isdecimal() and len(typed) <= len(str(MOST_DAYS)) and 0 < int(typed) <= MOST_DAYS):
-                self.refuse(f"Type a number of days from 1 to {MOST_DAYS:,}, such as 30.")
+                self._screen.refuse_prompt(f"Type a number of days from 1 to {MOST_DAYS:,}, such as 30.")
                 return
             self._days = int(typed)
-            self.close_prompt()
+            self._screen.close_prompt()
             self._screen.bridge.run(lambda engine: engine.places.load(KEPT).value, found, what="read what is kept")
 
         def found(value: object) -> None:
@@ -222,7 +200,9 @@ class FilterLine:
             self._kept = {str(name): until for name, until in known.items() if isinstance(until, int)}
             self._toggle_old()
 
-        self.ask(Question("never used, not changed for days", str(self._days), entered, self.close_prompt, over=True))
+        screen = self._screen
+        words = "never used, not changed for days"
+        screen.ask(Question(words, str(self._days), entered, screen.close_prompt, over=True))
 
     def _toggle_old(self) -> None:
         screen = self._screen
@@ -255,5 +235,5 @@ class FilterLine:
         screen.memories.set_marks(set())
         screen.forest.toggle_only(OLD, again=True)
         screen.memories.apply(REBUILT)
-        name = screen.verbs.name(addresses)
+        name = named(addresses)
         screen.say(f"{name} kept: f o asks about it again in {self._days} days.")

@@ -28,13 +28,14 @@ from memtui.features.moved_projects.orphans import (
     survey,
     where,
 )
+from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
     from memtui.engine.model import Root
     from memtui.features.hygiene.look import TextLooker, Told
     from memtui.features.moved_projects.orphans import Survey
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
 
 
 LANE, AROUND, STAYED, TEXTS = "health", "health-projects", "health-stayed", "health-texts"
@@ -46,7 +47,7 @@ AILING, UNLOADED = "I", "C"
 class Checkup:
     """What is known of the indexes."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._looker = Looker()
         self._wanted: dict[str, Root] = {}
@@ -168,9 +169,9 @@ class Checkup:
     def look_around(self) -> None:
         """Look for projects that moved or share memories, unless that was done for the same folders."""
         screen = self._screen
-        roots, home = screen.projects.found, screen.facts.settings.home
+        roots, home = screen.every_root or (), screen.facts.settings.home
         around = tuple((root.id, root.note) for root in roots)
-        if not screen.projects.ready or around == self._around:
+        if screen.every_root is None or around == self._around:
             return
         self._around = around
 
@@ -190,7 +191,7 @@ class Checkup:
             tell: say so in the footer too, and not only with the number of the tab.
         """
         screen = self._screen
-        roots, here, home = screen.projects.found, screen.facts.surroundings, screen.facts.settings.home
+        roots, here, home = screen.every_root or (), screen.facts.surroundings, screen.facts.settings.home
         if here is None or not any(root.note == ORPHANED for root in roots):
             self._take_stayed((), tell=False)
             return
@@ -282,7 +283,7 @@ class Checkup:
         self._tell_view()
 
     def _tell_view(self) -> None:
-        views = self._screen.opened_views
+        views = self._screen.made(Views)
         made = views.made("health") if views is not None else None
         if made is not None:
             made.tell_news()

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from memtui.engine.model import Address, Conflict, Done, PassedOver, Root, Saved, Unchanged
+from memtui.engine.model import Address, Conflict, Done, Memory, PassedOver, Root, Saved, Unchanged
 from memtui.errors import MemtuiError
 from memtui.features.actors import by, who_words
 from memtui.features.transfer.new_memory import Sheet, has_shape
@@ -23,14 +23,16 @@ from memtui.ui.draw.words import count_words, partly_done
 from memtui.ui.keys.fence import MOMENT
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
+from memtui.workbench.browse.projects import ProjectMoves, Projects
 from memtui.workbench.tree.nodes import MEMORY, Node
+from memtui.workbench.tree.tree import named
 from memtui.workbench.undo import SeenChanges, Step
 
 if TYPE_CHECKING:
     from memtui.features.transfer.model import TransferPlan
     from memtui.features.transfer.new_memory import NewPlan
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
 
 
 MANY = 50
@@ -42,7 +44,7 @@ TOGETHER = 3.0
 class MemoryOperations:
     """The operations of the main screen."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self.seeing = SeenChanges(screen.bridge, screen.say)
         self._told: tuple[str, int, float] = ("", 0, 0.0)
@@ -84,7 +86,7 @@ class MemoryOperations:
         nodes = self._screen.forest.nodes
         rows = [(address, nodes[address].memory) for address in self._targets()]
         listed = {address: row.sha256 if row is not None else None for address, row in rows}
-        self._if_sure(f"Move {self.name(tuple(listed))} to the trash", len(listed), lambda: self._trash(listed))
+        self._if_sure(f"Move {named(tuple(listed))} to the trash", len(listed), lambda: self._trash(listed))
 
     def _trash(self, listed: dict[Address, str | None]) -> None:
         targets, actor = tuple(listed), self._screen.bridge.actor
@@ -100,9 +102,9 @@ class MemoryOperations:
 
         self._run(
             lambda engine: carry.trash(engine, targets, actor=actor, expected=listed),
-            f"trash {self.name(targets)}",
+            f"trash {named(targets)}",
             done,
-            f"Moving {self.name(targets)} to the trash",
+            f"Moving {named(targets)} to the trash",
         )
 
     def archive(self) -> None:
@@ -112,12 +114,12 @@ class MemoryOperations:
         def sure() -> None:
             self._run(
                 lambda engine: carry.archive(engine, targets, actor=actor),
-                f"archive {self.name(targets)}",
+                f"archive {named(targets)}",
                 lambda done: self.report(done, "archived", after="; u brings it back"),
-                f"Archiving {self.name(targets)}",
+                f"Archiving {named(targets)}",
             )
 
-        self._if_sure(f"Archive {self.name(targets)}", len(targets), sure)
+        self._if_sure(f"Archive {named(targets)}", len(targets), sure)
 
     def _if_sure(self, what: str, count: int, do: Callable[[], None]) -> None:
         """Do it; to many memories only when the user agrees."""
@@ -153,7 +155,7 @@ class MemoryOperations:
                 words = f"{why}; u again undoes: {result.label}."
                 self._screen.say(words, "warning")
             elif isinstance(result, Done):
-                self._screen.projects.touched(result.addresses)
+                self._screen.part(Projects).touched(result.addresses)
                 self._screen.bridge.refresh_drafts()  # a merge that is taken back is a draft again
                 self._screen.say(*step_words(result, verb))
             else:
@@ -167,13 +169,13 @@ class MemoryOperations:
         """Say that the user has looked; quiet: they did so by looking, which is no step of undo."""
         targets = tuple(addresses)
         if not quiet:
-            self.seeing.memories(targets, self.name(targets))
+            self.seeing.memories(targets, named(targets))
             return
         if self._screen.bridge.read_only:
             return
         self._screen.bridge.run(
             lambda engine: engine.changes.mark_seen(targets, looked=True),
-            what=f"mark {self.name(targets)} as seen",
+            what=f"mark {named(targets)} as seen",
             lane=WRITE,
         )
 
@@ -205,7 +207,7 @@ class MemoryOperations:
         node = self._screen.memories.current
         if address is None and not self._screen.memories.marks and node is not None and node.kind != MEMORY:
             if node.root in self._screen.forest.others and node.kind != "folder":
-                self._screen.repointing.start()
+                self._screen.part(ProjectMoves).start()
                 return
             if node.kind != "folder":
                 self._screen.say("A scope or root keeps its name; mark memories to move them.", "warning")
@@ -225,7 +227,7 @@ class MemoryOperations:
             where = str(target.address) if folder is None else f"{target.address}/"
             if translates(target.pairs(targets, folder), self._roots):
                 return [(f"enter shows what {where.partition('/')[0]} makes of it", "dim")]
-            return [(f"moves {self.name(targets) if len(targets) > 1 else 'it'} to {where}", "dim")]
+            return [(f"moves {named(targets) if len(targets) > 1 else 'it'} to {where}", "dim")]
 
         def entered(target: Target) -> None:
             pairs = target.pairs(targets, folder)
@@ -385,10 +387,10 @@ class MemoryOperations:
             self.report(done, "copied", after=f" to {where(pairs)}; u takes it back")
             self._screen.go_when_there(pairs[0][1])
 
-        what = f"copy {self.name(old)}"
+        what = f"copy {named(old)}"
         self._run(
             lambda engine: copy(engine, pairs, secrets, actor=actor),
-            *(what, copied, f"Copying {self.name(old)}"),
+            *(what, copied, f"Copying {named(old)}"),
             otherwise=self._asking(what, secrets, lambda word: self._copy(pairs, word)),
         )
 
@@ -397,7 +399,7 @@ class MemoryOperations:
     ) -> None:
         actor = self._screen.bridge.actor
         whole = ((Address(pairs[0][0].root, folder), target.address),) if target is not None and folder else ()
-        what = f"move {self.name(tuple(old for old, _ in pairs))}"
+        what = f"move {named(tuple(old for old, _ in pairs))}"
 
         def moved(done: Done) -> None:
             self._screen.close_prompt()
@@ -410,7 +412,7 @@ class MemoryOperations:
             what=what,
             otherwise=self._refused,
             lane=WRITE,
-            doing=f"Moving {self.name(tuple(old for old, _ in pairs))}",
+            doing=f"Moving {named(tuple(old for old, _ in pairs))}",
         )
 
     def _refused(self, error: MemtuiError) -> None:
@@ -419,10 +421,6 @@ class MemoryOperations:
             self._screen.show_error("it", error)
 
     # Words
-
-    def name(self, addresses: tuple[Address, ...]) -> str:
-        """Name what an operation works on."""
-        return str(addresses[0]) if len(addresses) == 1 else count_words(len(addresses), "memory")
 
     def report(self, done: Done, past: str, *, after: str = "") -> None:
         """Tell what was done, in how many memories, and what failed; `after` goes on behind what was done."""
@@ -441,7 +439,7 @@ class MemoryOperations:
             return
         if past == "copied":  # whatever else is done takes the marked rows away, or is done again to the same ones
             self._screen.memories.leave_marked(())
-        name = self.name(tuple(outcome.address for outcome in good))
+        name = named(tuple(outcome.address for outcome in good))
         if len(good) == 1 and (done.also or done.left):
             name = good[0].address.name  # so that the end of a longer sentence is in sight too
         if before:
@@ -509,8 +507,13 @@ COPY_AGAIN = 3.0
 class Clipboard:
     """Copies things about the memory under the cursor."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
+
+    @property
+    def _memory(self) -> Memory | None:
+        node = self._screen.memories.current
+        return node.memory if node is not None else None
 
     def path(self) -> None:
         """The path of the file, or of every marked one."""
@@ -526,7 +529,7 @@ class Clipboard:
 
     def contents(self) -> None:
         """The text."""
-        memory = self._screen.side.memory
+        memory = self._memory
         if memory is None:
             return
 
@@ -537,19 +540,19 @@ class Clipboard:
 
     def description(self) -> None:
         """The description."""
-        memory = self._screen.side.memory
+        memory = self._memory
         self._copy(memory.description if memory is not None else "", "the description")
 
     def sha(self) -> None:
         """The hash of the text."""
-        memory = self._screen.side.memory
+        memory = self._memory
         self._copy((memory.sha256 if memory is not None else None) or "", "the sha-256")
 
     def _copy(self, text: str, what: str) -> None:
         put_on_clipboard(self._screen, text, what)
 
 
-def put_on_clipboard(screen: BrowserScreen, text: str, what: str) -> None:
+def put_on_clipboard(screen: MainScreen, text: str, what: str) -> None:
     """Copy a text and say by which route; `what` names it in the message.
 
     Secrets in it are masked, unless the same is copied again at once; in a browser always.

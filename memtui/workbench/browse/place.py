@@ -7,19 +7,22 @@ nothing and one that is killed has lost a moment.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address
 from memtui.safe_text import visible
 from memtui.workbench.actions import VIEWS
-from memtui.workbench.browse.side import CHANGES, INFO, PREVIEW
+from memtui.workbench.browse.side import Side
+from memtui.workbench.edit.host import EditorHost
+from memtui.workbench.main_screen import CHANGES, INFO, MAIN, NOWHERE, PREVIEW, Place
 from memtui.workbench.tree.nodes import MEMORY, SORTS, Key
+from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
 
 
 REST = 2.0
@@ -30,46 +33,7 @@ MOST_ROW = 1 << 30
 MOST_NAME = 5_000
 """Letters of a view's row that are kept."""
 LANE = "place"
-MAIN = "memories"
 ONLY = ("conflicts", "pinned", "unseen")
-
-
-class Place(NamedTuple):
-    """Where the user was."""
-
-    view: str = MAIN
-    row: str = ""
-    """The row of that view, in its own words."""
-    cursor: Key = ()
-    above: int = 0
-    """Rows in view above the cursor."""
-    opened: frozenset[Key] = frozenset()
-    closed: frozenset[Key] = frozenset()
-    words: str = ""
-    """The filter."""
-    only: frozenset[str] = frozenset()
-    sort: str = "name"
-    reverse: bool = False
-    by_agent: bool = False
-    instructions: bool = True
-    """Whether the files people write for agents were shown."""
-    mode: str = PREVIEW
-    """What the pane beside the tree shows."""
-    page: int = 0
-    """Its first line in view."""
-    focus: str = "tree"
-    """Which pane had the keys: `tree`, `page` or `info`."""
-    zoom: str = ""
-    info: bool = True
-    strip: bool = True
-    """Whether the newest activity was shown below the tree."""
-    projects: bool = False
-    """Whether the memories of every project were shown."""
-    editing: Key = ()
-    """What was open in the editor."""
-
-
-NOWHERE = Place()
 
 
 def read_place(value: object) -> Place:
@@ -135,11 +99,11 @@ def written(place: Place) -> dict[str, object]:
 class LastPlace:
     """Keeps the place of one screen, and gives it back."""
 
-    def __init__(self, screen: BrowserScreen, name: str, place: Place) -> None:
-        """Take the name it is kept under; nothing is kept under no name."""
-        self._screen = screen
-        self._name = name
-        self._place = place
+    def __init__(self, screen: MainScreen) -> None:
+        """Take the screen, whose facts have the place and the name it is kept under; nothing is kept under no name."""
+        self._screen, self._name = screen, screen.facts.place_name
+        self._place = place = screen.facts.place
+        screen.keep_place = self.changed
         self._kept = place
         self._timer: Timer | None = None
         self._more = False
@@ -170,7 +134,7 @@ class LastPlace:
         elif self._place.focus == "info" and self._screen.panes.layout.info:
             self._screen.info_view.focus()
         if self._place.page and self._place.cursor[:1] == (MEMORY,):
-            self._screen.side.start_at = (Address(*self._place.cursor[1:]), self._place.page)
+            self._screen.part(Side).start_at = (Address(*self._place.cursor[1:]), self._place.page)
 
     def find_row(self) -> None:
         """Put the cursor where it was, unless it is there or the user went on."""
@@ -189,12 +153,14 @@ class LastPlace:
     def finish(self) -> None:
         """After the first frame: what costs more than that."""
         screen, place = self._screen, self._place
-        screen.projects.all = place.projects and not screen.facts.demo
-        screen.projects.find()
+        from memtui.workbench.browse.projects import Projects
+
+        screen.all_projects = place.projects and not screen.facts.demo
+        screen.part(Projects).find()
         if screen.facts.settings.entries("hosts"):
-            screen.hosts.find()
+            screen.find_hosts()
         if place.mode != PREVIEW and not place.editing:
-            screen.side.show_mode(place.mode)
+            screen.part(Side).show_mode(place.mode)
         if place.editing[:1] == (MEMORY,) and len(place.editing) == 3:
             screen.open_when_there(Address(*place.editing[1:]))
         elif place.view != MAIN:
@@ -250,8 +216,8 @@ class LastPlace:
         screen = self._screen
         forest, tree, node = screen.forest, screen.memories, screen.memories.current
         focus = {id(screen.page_view): "page", id(screen.info_view): "info"}.get(id(screen.focused), "tree")
-        address = screen.host.wanted if screen.editing else None
-        views = screen.opened_views
+        address = screen.part(EditorHost).wanted if screen.editing else None
+        views = screen.made(Views)
         view = views.current if views is not None else MAIN
         opened, closed = forest.folds.chosen
         made = views.made(view) if views is not None else None
@@ -268,12 +234,12 @@ class LastPlace:
             forest.reverse,
             forest.by_agent,
             forest.instructions,
-            screen.side.mode,
-            screen.page_view.top if screen.side.mode == PREVIEW else 0,
+            screen.part(Side).mode,
+            screen.page_view.top if screen.part(Side).mode == PREVIEW else 0,
             focus,
             screen.panes.zoomed,
             screen.panes.info_wanted,
             screen.panes.strip_wanted,
-            screen.projects.all,
+            screen.all_projects,
             (MEMORY, *address) if address is not None else (),
         )

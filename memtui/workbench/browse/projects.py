@@ -20,12 +20,13 @@ from memtui.ui import heap
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import below_home, count_words
 from memtui.workbench.bridge import WRITE
+from memtui.workbench.browse.health import Checkup
 from memtui.workbench.tree.nodes import OTHERS, ROOT, Node
 from memtui.workbench.tree.rows import Effect
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
 
 
 EVERY, CALM_EVERY = 0.25, 1.0
@@ -46,13 +47,8 @@ class Part(NamedTuple):
 class Projects:
     """Finds other projects, and reads those that are wanted."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
-        self.all = False
-        """Whether the memories of every project are wanted."""
-        self.progress = ""
-        """What is being done, for the header."""
-        self._found: dict[str, Root] | None = None
         self._awaited: set[str] = set()
         """Roots somebody wanted before they were found."""
         self._say = False
@@ -130,7 +126,7 @@ class Projects:
         screen = self._screen
         own = {root.id for root in screen.facts.roots}
         found = [root for root in roots if root.id not in own]
-        self._found = {root.id: root for root in roots}
+        screen.every_root = roots
         self._tell("")
         others = screen.forest.others
         if found or len(others):
@@ -138,20 +134,11 @@ class Projects:
             if self._unfold:
                 self._fold(wide=True)
             screen.take(Effect(rebuilt=True, touched=frozenset()))
-        screen.checkup.look_for_stayed(tell=first)
+        screen.part(Checkup).look_for_stayed(tell=first)
         awaited, self._awaited = self._awaited, set()
         opened = {key[1] for key in screen.forest.folds.chosen[0] if key[0] == ROOT and key[1] in screen.forest.others}
-        self.want((awaited | opened) & self._found.keys() if not self.all else screen.forest.others.roots)
-
-    @property
-    def found(self) -> tuple[Root, ...]:
-        """Every root of every project, as far as they were found."""
-        return tuple((self._found or {}).values())
-
-    @property
-    def ready(self) -> bool:
-        """Whether it is known which projects there are."""
-        return self._found is not None
+        some = (awaited | opened) & {root.id for root in roots}
+        self.want(screen.forest.others.roots if screen.all_projects else some)
 
     # Reading
 
@@ -160,7 +147,7 @@ class Projects:
         others = self._screen.forest.others
         wanted = set(root_ids)
         self._awaited |= wanted - others.roots.keys()  # they may be found the next time
-        if self._found is None:
+        if self._screen.every_root is None:
             return
         wanted &= others.roots.keys()
         fresh = [root_id for root_id in others.roots if root_id in wanted - others.shown]
@@ -169,7 +156,7 @@ class Projects:
             return
         waiting = [root_id for root_id in others.unread if root_id in others.shown]
         # What a root further in takes is said in the roots around it, also in those of this project.
-        changed = [root for root in self._found.values() if root.id in others.shown or root.id not in others]
+        changed = [root for root in self._screen.every_root if root.id in others.shown or root.id not in others]
         every = CALM_EVERY if self._screen.facts.calm else EVERY
         again = [root_id for root_id in fresh if root_id in others.read]
         todo = [*again, *waiting]
@@ -191,7 +178,7 @@ class Projects:
         screen.filling.told_of(memory.address for memory in rows)
         screen.take(screen.forest.update(rows))
         heap.keep()
-        screen.checkup.part_loaded(Listing(part.memories, truncated=False, roots=part.statuses))
+        screen.part(Checkup).part_loaded(Listing(part.memories, truncated=False, roots=part.statuses))
         if not part.left and self._say:
             self._say = False
             screen.say(f"Read {count_words(len(others.read), 'folder')} of other projects.")
@@ -202,13 +189,13 @@ class Projects:
         """Show the memories of every project, or of none but this one."""
         screen = self._screen
         others = screen.forest.others
-        if self.ready and not len(others):
+        if screen.every_root is not None and not len(others):
             screen.say("There is no other project with memories here.")
             return
-        self.all = not self.all
-        self._unfold = self.all
-        self._fold(wide=self.all)
-        if self.all:
+        screen.all_projects = not screen.all_projects
+        self._unfold = screen.all_projects
+        self._fold(wide=screen.all_projects)
+        if screen.all_projects:
             self._say = True
             self.want(others.roots)
             screen.take(Effect(rebuilt=True, touched=frozenset()))
@@ -237,9 +224,10 @@ class Projects:
             self.want(roots)
 
     def _tell(self, words: str) -> None:
-        if words != self.progress:
-            self.progress = words
-            self._screen.chrome.update("header")
+        chrome = self._screen.chrome
+        if words != chrome.projects:
+            chrome.projects = words
+            chrome.update("header")
 
 
 def _words(left: int) -> str:
@@ -281,7 +269,7 @@ REPOINT = "repoint"
 class ProjectMoves:
     """Asks where a project is now, and moves its memories there."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._plan: tuple[str, RepointPlan] | None = None
         """What was shown, for the text it was made from."""
@@ -297,7 +285,7 @@ class ProjectMoves:
         if other is None:
             screen.say("re-point: put the cursor on another project's row first.", "warning")
             return
-        root, roots, home = other.root, screen.projects.found, screen.facts.settings.home
+        root, roots, home = other.root, screen.every_root or (), screen.facts.settings.home
         screen.bridge.run(
             lambda _: where(root, roots, home),
             self._ask,
@@ -367,8 +355,8 @@ class ProjectMoves:
                 screen.say(f"Nothing was moved: {failed[0].address} changed meanwhile.", "warning")
                 return
             screen.say(f"Moved {wanted.words}. u takes it back.", "good")
-            screen.projects.find(again=True)
-            screen.projects.want([new.id for _, new in wanted.pairs])
+            screen.part(Projects).find(again=True)
+            screen.part(Projects).want([new.id for _, new in wanted.pairs])
             screen.bridge.refresh(everything=True)
 
         screen.bridge.run(

@@ -27,7 +27,9 @@ from memtui.ui.keys.keyed import KeyedScreen
 from memtui.ui.plan_screen import PlanList, PlanScreen
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
+from memtui.workbench.browse.operations import MemoryOperations
 from memtui.workbench.tree.nodes import MEMORY
+from memtui.workbench.tree.tree import named
 
 if TYPE_CHECKING:
     from memtui.agents.agent import KnownAgent
@@ -35,13 +37,13 @@ if TYPE_CHECKING:
     from memtui.features.hygiene.look import Told
     from memtui.features.pins.fate import Fate
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
 
 
 class Reviews:
     """Reviews versions: at once where their text is on the screen or they were marked, else after they were shown."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
 
     def accept(self, root_id: str = "", then: Callable[[], None] = lambda: None) -> None:
@@ -114,7 +116,7 @@ class Reviews:
         def job(engine: Engine) -> int:
             count = engine.history.review(known, actor=actor)
             decided = [one for one in engine.changes.unseen() if (one.address, one.after) in known]
-            screen.verbs.seeing.steps.mark(engine, decided)
+            screen.part(MemoryOperations).seeing.steps.mark(engine, decided)
             return count
 
         def done(_: int) -> None:
@@ -175,7 +177,7 @@ given none of them unasked. Below the list is the one under the cursor: what cha
 last, or all of it. Type a part of a name to list only these. Enter reviews what is listed, exactly these versions; what
 a commit brings later waits again. Shift with up and down scrolls the text."""
 
-    def __init__(self, browser: BrowserScreen, found: Sequence[Unreviewed]) -> None:
+    def __init__(self, browser: MainScreen, found: Sequence[Unreviewed]) -> None:
         """Take the main screen, and what waits."""
         self.waiting = PlanList(self._draw_row)
         question = Question("names with", "", self._done, self.leave, self._typed, self._hint)
@@ -258,7 +260,7 @@ class Pinned(NamedTuple):
 class PinKeys:
     """Pins, and what they need to be given."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._keys = {one.id: shown_keys(one) for one in screen.table if one.id in ("install_hook", "lift_line")}
 
@@ -271,7 +273,7 @@ class PinKeys:
         if len(targets) == 1:
             self.set_pinned(targets, pinned)
             return
-        name = screen.verbs.name(targets)
+        name = named(targets)
         ask(screen, f"{'pins' if pinned else 'unpins'} {name}", lambda: self.set_pinned(targets, pinned))
 
     def set_pinned(self, targets: tuple[Address, ...], pinned: bool, then: Callable[[], None] = lambda: None) -> None:
@@ -290,13 +292,13 @@ class PinKeys:
             screen.bridge.refresh(shows=screen.bridge.hold("pin", MOMENT))
             if len(targets) == 1 and found.fates and (words := self._words(found.fates[0])):
                 screen.say(words, "name" if found.fates[0].given else "warning")
-                screen.verbs.end_row()
+                screen.part(MemoryOperations).end_row()
             else:
                 after = self._of_many(found.fates)
-                screen.verbs.report(found.done, "pinned" if pinned else "unpinned", after=after)
+                screen.part(MemoryOperations).report(found.done, "pinned" if pinned else "unpinned", after=after)
             then()
 
-        name = screen.verbs.name(targets)
+        name = named(targets)
         screen.bridge.run(
             job,
             report,
@@ -405,7 +407,7 @@ class PinKeys:
         screen.bridge.run(job, done, what=f"lift the line of {wanted}", lane=WRITE)
 
 
-def ask(screen: BrowserScreen, does: str, sure: Callable[[], None], other: str = "; any other key cancels") -> None:
+def ask(screen: MainScreen, does: str, sure: Callable[[], None], other: str = "; any other key cancels") -> None:
     """Ask for one key; any other cancels, which is said where there is room."""
     line: Line = [(" ", "dim"), (SURE, "key"), (f" {does}", "strong"), (f"{other}   ", "dim")]
 

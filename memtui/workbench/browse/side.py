@@ -7,6 +7,7 @@ already; text that is looked for is read and drawn again with its places marked.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,7 @@ from memtui.ui.draw.times import Look
 from memtui.ui.draw.words import below_home, count_words
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.browse import preview
+from memtui.workbench.main_screen import CHANGES, INFO, PREVIEW
 from memtui.workbench.tree import cells
 from memtui.workbench.tree.nodes import FOLDER, MEMORY, NO_SIGNS, OTHERS, SCOPE, UNSEEN, Node
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from textual.timer import Timer
 
     from memtui.features.entries.fullness import Usage
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
 
 
 REST = 0.07
@@ -37,16 +39,14 @@ LOOKED = 1.0
 KEPT_PAGES = 40
 """Drawn memories that are kept, so that going back to one is instant."""
 
-PREVIEW, CHANGES, INFO = "preview", "changes", "info"
-"""What the pane can show."""
-
 
 class Side:
     """The pane beside the tree, and the lines below it where there is no room for a pane."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
-        self.groups = GroupWords(screen)
+        screen.panes.arranged = self.read
+        self.groups = GroupWords(screen, self.short)
         self.mode = PREVIEW
         self.node: Node | None = None
         self.shown: preview.Shown | None = None
@@ -66,8 +66,7 @@ class Side:
     @cached_property
     def finding(self) -> PageSearch:
         """Who finds in the text."""
-
-        return PageSearch(self._screen)
+        return PageSearch(self._screen, self.read)
 
     @property
     def finds(self) -> bool:
@@ -243,7 +242,7 @@ class Side:
         """The user sees what others changed: the row may say that it is unseen only after the text was shown."""
         memory, shown = self.memory, self.difference
         if memory is not None and shown is not None and memory.unseen and shown.sha256 == memory.sha256:
-            self._screen.verbs.mark_seen((memory.address,), quiet=True)
+            self._mark_seen(memory)
 
     def _show_group(self, node: Node | None) -> None:
         self.shown = None
@@ -266,10 +265,6 @@ class Side:
         self.difference = None
         self.read()
         self._screen.chrome.update("side-title", "about", "detail")
-
-    def refresh(self) -> None:
-        """Read and draw again: the width changed, or what is on disk."""
-        self.read()
 
     # Looking at what others changed
 
@@ -303,7 +298,12 @@ class Side:
         version, self._looking, self._looked_at = self._looked_at, None, None
         memory = self.memory
         if memory is not None and memory.unseen and version is not None and version == self._in_sight():
-            self._screen.verbs.mark_seen((memory.address,), quiet=True)
+            self._mark_seen(memory)
+
+    def _mark_seen(self, memory: Memory) -> None:
+        from memtui.workbench.browse.operations import MemoryOperations  # the first frame has no use for it
+
+        self._screen.part(MemoryOperations).mark_seen((memory.address,), quiet=True)
 
     def _stop_looking(self) -> None:
         self._looked_at = None
@@ -368,8 +368,9 @@ class Side:
 class GroupWords:
     """The words and pages of rows that hold memories."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
-        self._screen = screen
+    def __init__(self, screen: MainScreen, short: Callable[[str], str]) -> None:
+        """Take the screen, and what writes a path below the user's home with `~`."""
+        self._screen, self._short = screen, short
 
     def page(self, node: Node, width: int) -> Page:
         """Draw what is known about a folder, root or scope."""
@@ -396,7 +397,7 @@ class GroupWords:
                 fields += [
                     (f" {root.label or root.id}", ""),
                     ("   id", root.id),
-                    ("   folder", f"on {root.host}" if root.host else self._screen.side.short(root.path)),
+                    ("   folder", f"on {root.host}" if root.host else self._short(root.path)),
                 ]
         return fields
 
@@ -414,7 +415,7 @@ class GroupWords:
         if not forest.others.counts(node):
             more = "Its memories are not read; enter reads them."
         moved = "g p moves them to where the project is now." if other is not None and other.gone else ""
-        place = f"on {root.host}" if root.host else self._screen.side.short(root.path + below)
+        place = f"on {root.host}" if root.host else self._short(root.path + below)
         notes = (place, root.note, moved, more, self._screen.root_problem(root.id))
         return [note for note in notes if note]
 
@@ -432,8 +433,9 @@ class GroupWords:
 class PageSearch:
     """Finds in the memory that is shown."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
-        self._screen = screen
+    def __init__(self, screen: MainScreen, read: Callable[[], None]) -> None:
+        """Take the screen, and what reads the text again to mark the places in it."""
+        self._screen, self._read = screen, read
         self.words = ""
         """What is looked for; empty when nothing is."""
         self._places: tuple[int, ...] = ()
@@ -463,7 +465,7 @@ class PageSearch:
 
     def _typed(self, words: str) -> None:
         self.words, self._places, self._wrapped = words, (), ""
-        self._screen.side.read()
+        self._read()
 
     def _keep(self, words: str) -> None:
         self._screen.close_prompt()
@@ -476,7 +478,7 @@ class PageSearch:
         """Look for nothing any more."""
         self.words, self._places = "", ()
         self._screen.close_prompt()
-        self._screen.side.read()
+        self._read()
 
     def forget(self) -> None:
         """Another memory is shown."""

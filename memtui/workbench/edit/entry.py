@@ -30,10 +30,11 @@ from memtui.workbench.edit.flow import AT_LINE
 from memtui.workbench.edit.memory_text import EMPTY, MemoryText, TextForm, read_form, to_bytes
 from memtui.workbench.edit.screens import OwnDraft, TypedScreen, cannot_fill
 from memtui.workbench.keys import room_bindings
+from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
 
 READ_ONLY = "Nothing can be written here: memtui was started with --read-only, or the folder is read-only."
 
@@ -240,7 +241,7 @@ def form_of(file: EntryFile, entry: Entry | None, limit: int) -> TextForm:
 class EntryFlow(OwnDraft[EntryScreen]):
     """One entry, from reading it to a text that is safe."""
 
-    def __init__(self, browser: BrowserScreen, address: Address, name: Name | None) -> None:
+    def __init__(self, browser: MainScreen, address: Address, name: Name | None) -> None:
         """Open the screen, and read what it shows."""
         super().__init__(browser.bridge, address)
         self._browser = browser
@@ -288,14 +289,14 @@ class EntryFlow(OwnDraft[EntryScreen]):
         """Have the list below show what is on disk now."""
         from memtui.features.entries.view import EntriesView
 
-        made = self._browser.views.made("entries")
+        made = self._browser.part(Views).made("entries")
         if isinstance(made, EntriesView) and made.address == self.address:
             made.show_entry(number)
 
     def _in_the_file(self, entry: Entry | None, then: str = "") -> None:
         """Go on in the editor of the whole file."""
         browser = self._browser
-        browser.views.back()
+        browser.part(Views).back()
         browser.memories.reveal(self.address)
         browser.open_editor(self.address, then=then or (f"{AT_LINE}{entry.line}" if entry is not None else ""))
 

@@ -17,7 +17,7 @@ from memtui.errors import MemtuiError
 from memtui.features.actors import by
 from memtui.ui.action import Action
 from memtui.workbench.actions import ACTIONS
-from memtui.workbench.bridge import DRAFTS, READ, WRITE, EditorWants
+from memtui.workbench.bridge import DRAFTS, READ, WRITE
 from memtui.workbench.edit import jobs
 from memtui.workbench.edit.drafts import EditorDrafts
 from memtui.workbench.edit.memory_text import read_form
@@ -29,9 +29,8 @@ if TYPE_CHECKING:
 
     from memtui.workbench.bridge import Bridge, Engine
     from memtui.workbench.edit.editor import MemoryEditor
-    from memtui.workbench.edit.form import Describing
-    from memtui.workbench.edit.merge.flow import ConflictFlow
     from memtui.workbench.edit.merge.session import MergeSession
+    from memtui.workbench.edit.screens import OwnDraft
 
 T = TypeVar("T")
 
@@ -73,10 +72,39 @@ class Wishes(NamedTuple):
     """Names memories in a text for the eye."""
 
 
+class Over(NamedTuple):
+    """What opens over the text; each takes the flow, and lets it go on when it is done."""
+
+    compare: Callable[[Editing, bool, str], None]
+    """Shows both sides: whether the memory was opened for that alone, and whose copy YOURS is, if no draft."""
+    renamed: Callable[[Editing, Address], None]
+    """Asks whether the memory is to be followed to its new name."""
+    describe: Callable[[Editing, bool], None]
+    """Shows the form of the front matter; whether the memory was opened for that alone."""
+    outside: Callable[[Editing], None]
+    """Goes on in the user's own editor; the memory was opened for that alone."""
+    refused: Callable[[Editing, Address, bytes, MemtuiError], None]
+    """Keeps a text that could not be saved, and asks what is to become of it."""
+
+
+class ConflictOnScreen:
+    """A conflict on the screen, as the flow of editing knows it."""
+
+    address: Address
+
+    def flush(self) -> None:
+        """Keep what was decided before this returns."""
+        raise NotImplementedError
+
+    def look(self, found: jobs.Found) -> None:
+        """Take note of what is on disk now."""
+        raise NotImplementedError
+
+
 class Editing:
     """What happens between the editor and the engine; one for the life of the workbench."""
 
-    def __init__(self, app: App[Any], bridge: Bridge, editor: MemoryEditor, wishes: Wishes) -> None:
+    def __init__(self, app: App[Any], bridge: Bridge, editor: MemoryEditor, wishes: Wishes, over: Over) -> None:
         """Join the parts.
 
         Args:
@@ -84,15 +112,16 @@ class Editing:
             bridge: does the work.
             editor: is mounted already.
             wishes: settings, and what to call.
+            over: what opens over the text.
         """
-        self.app, self.bridge, self.editor, self.wishes = app, bridge, editor, wishes
+        self.app, self.bridge, self.editor, self.wishes, self._over = app, bridge, editor, wishes, over
         self.drafts = EditorDrafts(bridge, editor, self.run, wishes.clock)
-        self.conflict: ConflictFlow | None = None
+        self.conflict: ConflictOnScreen | None = None
         """The conflict that is on the screen."""
         self.opened_at = 0
         self.saving = False
         """Whether a write of ours is under way; looks at the disk wait for its end."""
-        self.describing: Describing | None = None
+        self.describing: OwnDraft[Any] | None = None
         """The form of the front matter that was opened last."""
         self._shown: Screen[None] | None = None
         self._then = ""
@@ -225,9 +254,7 @@ class Editing:
         elif then == "describe":
             self.describe(alone=True)
         elif then == "outside":
-            from memtui.workbench.edit.extras import edit_outside
-
-            edit_outside(self, alone=True)
+            self._over.outside(self)
         elif then.startswith(AT_LINE):
             place, _, words = then.removeprefix(AT_LINE).partition(" ")
             line, _, column = place.partition(":")
@@ -265,7 +292,7 @@ class Editing:
         """Whether the user knows of a draft: they typed it, or an undo brought it back, since the start."""
         return draft.address in self.drafts.mine or draft.at >= self.bridge.started
 
-    def _answer(self, draft: Draft, answer: str) -> None:
+    def answer(self, draft: Draft, answer: str) -> None:
         """Do what the user wants with a draft that was found."""
         if answer == "discard":
             self.drafts.look_after()
@@ -464,9 +491,7 @@ class Editing:
         self.saving = False
         self.editor.say(f"Not saved. {error}")
         if self.address == address:
-            from memtui.workbench.edit.merge.kept import ask_where
-
-            ask_where(self, address, data, error, again=self.save)
+            self._over.refused(self, address, data, error)
 
     def _written(self, address: Address, written: jobs.Written, then: Then) -> None:
         self.saving = False
@@ -555,13 +580,9 @@ class Editing:
     def compare_screen(self, *, alone: bool = False, whose: str = "") -> None:
         """Show both sides and let the user decide; for `alone` and `whose` see `ConflictFlow`."""
         if self.editor.state is FileState.MOVED and self.editor.moved_to is not None:
-            from memtui.workbench.edit.merge.flow import ask_about_name
-
-            ask_about_name(self, self.editor.moved_to)
-            return
-        from memtui.workbench.edit.merge.flow import start
-
-        start(self, alone=alone, whose=whose)
+            self._over.renamed(self, self.editor.moved_to)
+        else:
+            self._over.compare(self, alone, whose)
 
     def describe(self, *, alone: bool = False) -> None:
         """f9: show the front matter of the text as a form; `alone`: the memory was opened for it alone."""
@@ -571,28 +592,4 @@ class Editing:
         if editor.refusal or not editor.subject.form.editable:
             editor.say(self.why_read_only())
             return
-        from memtui.workbench.edit.form import InEditor
-
-        self.describing = InEditor(self, editor.subject.address, alone=alone)
-
-    def handle(self, event: EditorWants) -> None:
-        """Do what the user wants of the editor."""
-        from memtui.workbench.edit import extras
-
-        event.stop()
-        if event.draft is not None:
-            self._answer(event.draft, event.what)
-            return
-        does: dict[str, Callable[[], None]] = {
-            "save": self.save,
-            "leave": self.leave,
-            "keep": self.drafts.settle,
-            "count": self.compare_sides,
-            "compare": lambda: self.look(self.compare_screen),
-            "describe": self.describe,
-            "outside": lambda: extras.edit_outside(self),
-            "name": lambda: extras.ask_name(self),
-            "rename": lambda: extras.rename(self, event.text),
-            "looked": lambda: extras.mark_seen(self),
-        }
-        does[event.what]()
+        self._over.describe(self, alone)

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from textual.app import App
 
     from memtui.workbench.bridge import Bridge, Engine
-    from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.edit.flow import Editing
+    from memtui.workbench.main_screen import MainScreen
 
 LABEL = 13
 """Cells of a field's name, and of the sign before it."""
@@ -515,7 +515,7 @@ class InEditor(Describing):
 class OnDisk(Describing):
     """On a memory that is not open."""
 
-    def __init__(self, browser: BrowserScreen, address: Address) -> None:
+    def __init__(self, browser: MainScreen, address: Address) -> None:
         """Open the form on what is on disk."""
         super().__init__(browser.app, browser.bridge, address, browser.forest.roots.get(address.root))
         self._browser, root = browser, self.root

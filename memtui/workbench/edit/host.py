@@ -1,27 +1,28 @@
 """The editor's place on the main screen: mounted when first used, shown and hidden, fed with news of the disk.
 
-The editor's own flow is in `flow.py`; this is only where it meets the tree, so that a screen without an editor never
-imports a text widget.
+The editor's own flow is in `flow.py`; this is where it meets the tree and what opens over the text, each imported when
+it is first used, so that a screen without an editor never imports a text widget.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from memtui.engine.model import Address
-from memtui.workbench.browse.side import PREVIEW
+from memtui.errors import MemtuiError
+from memtui.workbench.bridge import EditorWants
+from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
     from memtui.features.entries.entry_names import Name
     from memtui.ui.view_screen import ViewScreen
     from memtui.ui.widgets.page_view import PageView
-    from memtui.workbench.app import MemtuiApp
-    from memtui.workbench.browse.browser import BrowserScreen
     from memtui.workbench.edit.editor import MemoryEditor
     from memtui.workbench.edit.entry import EntryFlow
-    from memtui.workbench.edit.flow import Editing
+    from memtui.workbench.edit.flow import Editing, Over
     from memtui.workbench.edit.form import Describing
+    from memtui.workbench.main_screen import MainScreen
 
 
 PAUSE = 0.4
@@ -31,7 +32,7 @@ PAUSE = 0.4
 class EditorHost:
     """Opens memories in the editor beside or over the tree."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self._editing: Editing | None = None
         self._editor: MemoryEditor | None = None
@@ -75,26 +76,9 @@ class EditorHost:
         panes = (self._screen.page_view, self._screen.info_view)
         self._focused = next((pane for pane in panes if pane is self._screen.focused), None)
         editing = self._editing or await self._make()
-        self._screen.side.mode = PREVIEW
         self._screen.chrome.clear()
         self._set_active(active=True)
         editing.open(address, then=then)
-
-    def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
-        """Open a memory where a search found something, with the tree's cursor on it.
-
-        Args:
-            address: which.
-            place: line and column from 1; line 0 for the first place in the text.
-            words: what was searched for.
-        """
-        screen = self._screen
-        screen.views.back()
-        if address not in screen.forest.nodes:
-            screen.projects.want([address.root])
-        elif not screen.memories.reveal(address):
-            screen.filtering.clear()
-        screen.open_when_there(address, then=f"line {place[0]}:{place[1]} {words}")
 
     def describe(self, address: Address | None = None) -> None:
         """Show the front matter of a memory as a form: in the editor when it is open there or has a draft."""
@@ -109,7 +93,7 @@ class EditorHost:
             assert self._editing is not None
             self._editing.describe()
         elif node.signs.draft:
-            screen.views.back()
+            screen.part(Views).back()
             screen.open_editor(address, then="describe")
         elif self._describing is None or not self._describing.is_open:
             self._describing = OnDisk(screen, address)
@@ -120,7 +104,7 @@ class EditorHost:
 
         screen = self._screen
         if screen.editing and self.address == address:
-            screen.views.back()
+            screen.part(Views).back()
             screen.open_editor(address)
         elif self._entry is None or not self._entry.is_open:
             self._entry = EntryFlow(screen, address, name)
@@ -155,11 +139,11 @@ class EditorHost:
             advance=self._advance(),
             terminal=settings.terminal,
             table=screen.table,
-            lend=cast("MemtuiApp", screen.app).lend_terminal,
+            lend=screen.lend_terminal,
             clock=screen.now,
             named=screen.forest.named,
         )
-        self._editing = Editing(screen.app, screen.bridge, editor, wishes)
+        self._editing = Editing(screen.app, screen.bridge, editor, wishes, over())
         return self._editing
 
     def _advance(self) -> float | None:
@@ -179,7 +163,7 @@ class EditorHost:
         self._screen.app.call_later(self._give_keys_back)
         left, self._left = self._left, ()
         if left:
-            self._screen.views.again(left)
+            self._screen.part(Views).again(left)
         if words:
             self._screen.say(words)
 
@@ -194,7 +178,7 @@ class EditorHost:
         self._screen.editing = active
         self._screen.panes.rearrange(over=active and self._screen.panes.one_column)
         self._screen.chrome.update()
-        self._screen.returning.changed()
+        self._screen.keep_place()
 
     def rows_changed(self, addresses: Iterable[Address] | None) -> None:
         """Pass on what happened on disk."""
@@ -205,3 +189,64 @@ class EditorHost:
         """Bring what is typed to disk before this returns; returns how many drafts that were."""
         parts = (self._editing, self._describing, self._entry)
         return sum(part.flush() for part in parts if part is not None)
+
+
+def handle(editing: Editing, event: EditorWants) -> None:
+    """Do what the user wants of the editor."""
+    from memtui.workbench.edit import extras
+
+    event.stop()
+    if event.draft is not None:
+        editing.answer(event.draft, event.what)
+        return
+    does: dict[str, Callable[[], None]] = {
+        "save": editing.save,
+        "leave": editing.leave,
+        "keep": editing.drafts.settle,
+        "count": editing.compare_sides,
+        "compare": lambda: editing.look(editing.compare_screen),
+        "describe": editing.describe,
+        "outside": lambda: extras.edit_outside(editing),
+        "name": lambda: extras.ask_name(editing),
+        "rename": lambda: extras.rename(editing, event.text),
+        "looked": lambda: extras.mark_seen(editing),
+    }
+    does[event.what]()
+
+
+def over() -> Over:
+    """What opens over the text."""
+    from memtui.workbench.edit.flow import Over
+
+    return Over(_compare, _ask_about_name, _describe, _edit_outside, _ask_where)
+
+
+def _compare(editing: Editing, alone: bool, whose: str) -> None:
+    from memtui.workbench.edit.merge.flow import start
+
+    start(editing, alone=alone, whose=whose)
+
+
+def _ask_about_name(editing: Editing, new: Address) -> None:
+    from memtui.workbench.edit.merge.flow import ask_about_name
+
+    ask_about_name(editing, new)
+
+
+def _describe(editing: Editing, alone: bool) -> None:
+    from memtui.workbench.edit.form import InEditor
+
+    if editing.address is not None:
+        editing.describing = InEditor(editing, editing.address, alone=alone)
+
+
+def _edit_outside(editing: Editing) -> None:
+    from memtui.workbench.edit.extras import edit_outside
+
+    edit_outside(editing, alone=True)
+
+
+def _ask_where(editing: Editing, address: Address, data: bytes, error: MemtuiError) -> None:
+    from memtui.workbench.edit.merge.kept import ask_where
+
+    ask_where(editing, address, data, error, again=editing.save)

@@ -14,6 +14,7 @@ from textual.message import Message
 from memtui.engine.model import Address, Listing, Root
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import Look
+from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.tree.cells import Columns, columns_for, row_runs
 from memtui.workbench.tree.nodes import MEMORY, Key, Node
@@ -342,6 +343,11 @@ how many memories are below and how many of them need you."""
         marked = node.memory is not None and node.memory.address in self.marks
         look = Look(self._clock(), self._ascii)
         return row_runs(node, self.forest, self.columns, look, cursor=cursor, marked=marked)
+
+
+def named(addresses: tuple[Address, ...]) -> str:
+    """Name what an operation works on."""
+    return str(addresses[0]) if len(addresses) == 1 else count_words(len(addresses), "memory")
 
 
 class FullList:

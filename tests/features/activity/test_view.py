@@ -10,7 +10,7 @@ import pytest
 from memtui.engine.model import MergeOf
 from memtui.features.activity.view import ActivityView
 from memtui.features.activity.view_texts import PAGE
-from memtui.workbench.browse.place import Place
+from memtui.workbench.main_screen import Place
 from tests.workbench.views.real import CLAUDE, ME, Real, World, at, real, write
 
 

@@ -74,7 +74,7 @@ async def test_a_step_of_a_folder_that_is_not_open_says_so_and_offers_nothing(wo
     for found, words in ((away, "to another project, which was not read: A in"), (None, "--root NAME=DIR opens it")):
         roots = (Root("notes", str(world.folder)), *((found,) if found is not None else ()))
         async with real(world, more_roots=lambda roots=roots: roots) as screen:
-            await screen.until(lambda: screen.browser.projects.ready)
+            await screen.until(lambda: screen.browser.every_root is not None)
             view = await activity(screen)
             await screen.until_text(words.split(" ", maxsplit=1)[0])
             assert "no longer stored" not in screen.text

@@ -18,7 +18,7 @@ from memtui.features.cost import view as cost_view
 from memtui.features.cost import view_rows
 from memtui.features.cost.view import CostView
 from memtui.features.cost.view_rows import AGENT, CUT, ITEM
-from memtui.workbench.browse.place import Place
+from memtui.workbench.main_screen import Place
 from tests.agents.machine import Machine
 from tests.workbench.shown import engine_with, shown
 from tests.workbench.views.real import Real, World, real

@@ -16,7 +16,7 @@ from memtui.features.health import view as health_view
 from memtui.features.health.model import Stray
 from memtui.features.health.survey import Looker
 from memtui.features.health.view import HealthView
-from memtui.workbench.browse.place import Place
+from memtui.workbench.main_screen import Place
 from tests.features.health.folders import LINKS, entry, memory
 from tests.workbench.views.real import ME, Real, World, at, real
 

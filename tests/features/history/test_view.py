@@ -197,7 +197,7 @@ async def test_what_is_copied_is_the_version_under_the_cursor(world: World) -> N
 
 async def test_the_history_of_what_cannot_be_asked_for_says_why(world: World) -> None:
     async with real(world) as screen:
-        screen.browser.views.history(Address("/not/here", "a.md"))
+        screen.browser.views.about("history", Address("/not/here", "a.md"))
         await screen.until_text("There is no root")
         assert "reading..." not in screen.text
 
@@ -206,7 +206,7 @@ async def test_a_deleted_memory_is_restored_from_its_history(world: World) -> No
     with world.engine() as engine:
         engine.memories.delete([at("a.md")], actor=ME)
     async with real(world) as screen:
-        screen.browser.views.history(at("a.md"))
+        screen.browser.views.about("history", at("a.md"))
         await screen.until_text("3 versions | deleted")
         await screen.press("r")
         await screen.until_text("A deletion has no text")

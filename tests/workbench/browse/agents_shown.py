@@ -9,7 +9,7 @@ from memtui.config.settings import Settings
 from memtui.engine.model import Actor, Address
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.browse.browser import Facts
+from memtui.workbench.main_screen import Facts
 from tests.features.transfer.agents import Agents
 from tests.workbench.memories import Memories
 from tests.workbench.shown import DIRECTORIES, Shown

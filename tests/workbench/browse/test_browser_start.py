@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memtui.config.surroundings import Surroundings
-from memtui.workbench.browse.place import NOWHERE
+from memtui.workbench.main_screen import NOWHERE
 from tests.workbench.memories import Memories
 from tests.workbench.shown import engine_with, shown
 

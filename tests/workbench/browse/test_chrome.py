@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.workbench.browse.chrome import REST, layout_for
+from memtui.workbench.main_screen import REST, layout_for
 from tests.workbench.shown import shown
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine import Engine, events
+from memtui.engine import Engine, part
 from memtui.engine.model import Address, Done, Outcome, Policy, Root
 from memtui.errors import StorageError
 from memtui.workbench.browse import operations
@@ -437,7 +437,7 @@ async def test_an_undo_that_could_not_be_done_says_what_comes_next(monkeypatch: 
 @pytest.fixture
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have a change of a few memories followed as one of many is."""
-    monkeypatch.setattr(events, "MANY", 3)
+    monkeypatch.setattr(part, "MANY", 3)
 
 
 @pytest.mark.usefixtures("few_are_many")

@@ -18,10 +18,11 @@ from memtui.engine.model import Address
 from memtui.features.changes.view import ChangesView
 from memtui.features.search.view import SearchView
 from memtui.workbench.browse import place as place_file
-from memtui.workbench.browse.place import NOWHERE, Place, read_place, written
+from memtui.workbench.browse.place import read_place, written
 from memtui.workbench.edit.bars import QuestionBar
 from memtui.workbench.edit.editor import MemoryEditor
 from memtui.workbench.edit.merge.cases import CaseScreen
+from memtui.workbench.main_screen import NOWHERE, Place
 from tests.workbench.memories import CLAUDE, Memories
 from tests.workbench.shown import Shown, engine_with, make_app, shown
 

@@ -22,7 +22,7 @@ from memtui.features.moved_projects.repoint import apply, plan
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
 from memtui.workbench.browse import projects as projects_file
-from memtui.workbench.browse.browser import Facts
+from memtui.workbench.main_screen import Facts
 from tests.agents.machine import Machine
 from tests.workbench.memories import Memories
 from tests.workbench.shown import DIRECTORIES, Shown

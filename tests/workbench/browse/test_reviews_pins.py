@@ -18,7 +18,7 @@ from memtui.config.read import load_settings
 from memtui.features.hot_set.view import HotSetView
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.browse.browser import Facts
+from memtui.workbench.main_screen import Facts
 from tests.agents import homes
 from tests.agents.machine import Machine
 from tests.workbench.memories import ME, Memories

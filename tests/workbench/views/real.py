@@ -12,7 +12,7 @@ from memtui.engine import Engine
 from memtui.engine.model import Address, Policy, Root
 from memtui.workbench.app import MemtuiApp
 from memtui.workbench.bridge import Bridge
-from memtui.workbench.browse.browser import Facts
+from memtui.workbench.main_screen import Facts
 from tests.workbench.memories import CLAUDE as CLAUDE
 from tests.workbench.memories import ME as ME
 from tests.workbench.memories import Clock

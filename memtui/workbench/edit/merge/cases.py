@@ -32,7 +32,7 @@ from memtui.workbench.edit.screens import DecidingScreen, keys_line
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
 
 
 class Asked(NamedTuple):
@@ -303,7 +303,7 @@ def line_ends(data: bytes) -> str:
 
 
 def ask_about_deleted(
-    screen: BrowserScreen, address: Address, seen_sha256: str, trash: Callable[[Address, str], None]
+    screen: MainScreen, address: Address, seen_sha256: str, trash: Callable[[Address, str], None]
 ) -> None:
     """Show what somebody changed, and ask whether the memory is still to go.
 

@@ -16,6 +16,8 @@ from memtui.ui.draw.words import count_words
 from memtui.ui.keys.fence import fence_of
 from memtui.workbench.bridge import DRAFTS, WRITE
 from memtui.workbench.edit import jobs
+from memtui.workbench.edit.extras import edit_text_outside
+from memtui.workbench.edit.flow import ConflictOnScreen, Editing
 from memtui.workbench.edit.memory_text import read_form, same_text
 from memtui.workbench.edit.merge import cases, kept
 from memtui.workbench.edit.merge.cases import CaseScreen
@@ -27,7 +29,6 @@ from memtui.workbench.edit.screens import cannot_fill, close_screen
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.edit.flow import Editing
     from memtui.workbench.edit.merge.cases import Case
 
 ROUNDS = 3
@@ -78,7 +79,7 @@ def start(editing: Editing, *, alone: bool = False, whose: str = "") -> None:
     ConflictFlow(editing, subject.address, texts, alone=alone, whose=whose).open()
 
 
-class ConflictFlow:
+class ConflictFlow(ConflictOnScreen):
     """One conflict, from the first screen to the last answer."""
 
     def __init__(
@@ -350,8 +351,6 @@ class ConflictFlow:
 
     def edit_whole(self) -> None:
         """Open the result with markers in the user's editor; markers left over mean it is still open."""
-        from memtui.workbench.edit.extras import edit_text_outside
-
         screen = self._screen
         if not isinstance(screen, ConflictScreen):
             return

@@ -59,10 +59,10 @@ class _Shell(Shell):
         return f"{underway}. Keys that change memories wait for its end." if (underway := bridge.underway) else ""
 
     def header(self, width: int) -> list[Line]:
-        return self._screen.chrome.header(width)
+        return self._screen.bars.header(width)
 
     def counts(self) -> Mapping[str, int]:
-        return self._screen.chrome.counts()
+        return self._screen.chrome.waiting
 
     def named(self, text: str) -> str:
         return self._screen.forest.named(text)
@@ -131,13 +131,19 @@ class _Places(Destinations):
         commands.run("resolve")
 
     def open_found(self, address: Address, place: tuple[int, int], words: str) -> None:
-        self._screen.host.open_found(address, place, words)
+        screen = self._screen
+        self.back()
+        if address not in screen.forest.nodes:
+            screen.projects.want([address.root])
+        elif not self.reveal(address):
+            screen.filtering.clear()
+        screen.open_when_there(address, then=f"line {place[0]}:{place[1]} {words}")
 
     def history(self, address: Address, *, at: str | None = None) -> None:
-        self._screen.views.history(address, at=at)
+        self._screen.views.about("history", address, at)
 
     def blame(self, address: Address) -> None:
-        self._screen.views.blame(address)
+        self._screen.views.about("blame", address)
 
     def lay_over(self, view: str) -> None:
         self._screen.views.over(view)
@@ -220,7 +226,7 @@ class _Projects(ProjectRoots):
 
     @property
     def unread(self) -> frozenset[str]:
-        return frozenset(root.path for root in self._screen.projects.found)
+        return frozenset(root.path for root in self._screen.every_root or ())
 
 
 class WorkbenchHost(Host):

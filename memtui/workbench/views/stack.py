@@ -6,35 +6,39 @@ The main screen lies below all of them and is never touched by a visit, so its c
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
 
+from memtui.features.feature import load
+from memtui.features.table import asks
 from memtui.ui.view_screen import Within
 from memtui.ui.widgets.lines import redraw
 from memtui.workbench.actions import VIEW
-from memtui.workbench.views.host import WorkbenchHost
+from memtui.workbench.main_screen import MAIN
 
 if TYPE_CHECKING:
     from memtui.engine.model import Address
-    from memtui.features.remember.view import RememberForm
+    from memtui.features.host import Host, OfMemory
     from memtui.ui.view_screen import ViewScreen
-    from memtui.workbench.browse.browser import BrowserScreen
+    from memtui.workbench.main_screen import MainScreen
     from memtui.workbench.tree.nodes import Node
-
-MAIN = "memories"
-"""The main screen."""
 
 
 class Views:
     """Opens views and remembers those that were opened."""
 
-    def __init__(self, screen: BrowserScreen) -> None:
+    def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
-        self._host = WorkbenchHost(screen)
+        screen.chrome.header_drawn = self.headers_changed
         self._made: dict[str, ViewScreen] = {}
         self._left: tuple[ViewScreen, ...] = ()
         """What lay over the main screen until the key that is being done left it."""
-        self._form: RememberForm | None = None
+        self._asking: dict[str, Any] = {}
+        """What asks for something of a feature, by its action; what was typed is kept there."""
+
+    @cached_property
+    def _host(self) -> Host:
+        return self._screen.view_host()
 
     @property
     def current(self) -> str:
@@ -63,7 +67,7 @@ class Views:
         wanted = self._make(id_) if VIEW[id_].screen else None
         if app.screen is wanted:
             return wanted
-        self._screen.returning.changed()
+        self._screen.keep_place()
         while app.screen is not self._screen and app.screen is not wanted:
             app.pop_screen()
         if wanted is not None and app.screen is not wanted:
@@ -77,25 +81,11 @@ class Views:
         scopes = {root.id: root.scope for root in forest.roots.values()}
         return Within(forest.label(node), lambda address: is_below(address, node, scopes))
 
-    def history(self, address: Address, *, at: str | None = None) -> None:
-        """Show the history of a memory over what is shown now, beginning at the version with this sha-256."""
-        from memtui.features.history.view import HistoryView
-
-        made = self._make("history")
-        assert isinstance(made, HistoryView)
-        made.about(address, at)
+    def about(self, id_: str, address: Address, *at: str | None) -> None:
+        """Show a view that is about one memory over what is shown now; `at` is where it begins, if it can be told."""
+        made = self._make(id_)
+        cast("OfMemory", made).about(address, *at)
         self._lay_over(made)
-
-    def blame(self, address: Address | None = None) -> None:
-        """Show who wrote each line of a memory, or of the one under the cursor, over what is shown now."""
-        from memtui.features.blame.view import BlameView
-
-        node = self._screen.memories.current
-        found = address or (node.memory.address if node is not None and node.memory is not None else None)
-        made = self._make("blame")
-        if found is not None and isinstance(made, BlameView):
-            made.about(found)
-            self._lay_over(made)
 
     def over(self, id_: str) -> None:
         """Show a view that has no tab over what is shown now."""
@@ -103,25 +93,11 @@ class Views:
         made.entered(None)
         self._lay_over(made)
 
-    def entries(self, address: Address | None = None) -> None:
-        """Show the entries of a memory, or of the one under the cursor, over what is shown now."""
-        from memtui.features.entries.view import EntriesView
-
-        node = self._screen.memories.current
-        found = address or (node.memory.address if node is not None and node.memory is not None else None)
-        made = self._make("entries")
-        if found is None or not isinstance(made, EntriesView):
-            return
-        made.about(found)
-        self._lay_over(made)
-
-    def remember(self) -> None:
-        """Ask what to remember, over what is shown now."""
-        if self._form is None:
-            from memtui.features.remember.view import RememberForm
-
-            self._form = RememberForm(self._host, self._screen.facts.surroundings)
-        self._form.start(self._screen.app.push_screen)
+    def ask(self, action: str) -> None:
+        """Ask what a feature asks for this action, over what is shown now."""
+        if action not in self._asking:
+            self._asking[action] = load(asks()[action])(self._host)
+        self._asking[action].start(self._screen.app.push_screen)
 
     def _lay_over(self, view: ViewScreen) -> None:
         """Show a view over what is shown now; where it lies further down, what lies over it goes away."""
@@ -161,7 +137,7 @@ class Views:
         for screen in left:
             app.push_screen(screen)
             screen.tell_news()
-        self._screen.returning.changed()
+        self._screen.keep_place()
 
     def headers_changed(self) -> None:
         """Draw the header of each view anew: drafts or counts are others, and nothing happened to memories."""
@@ -181,8 +157,8 @@ class Views:
     def _make(self, id_: str) -> ViewScreen:
         made = self._made.get(id_)
         if made is None:
-            module, _, name = VIEW[id_].screen.partition(":")
-            made = self._made[id_] = getattr(import_module(module), name)(self._host)
+            new: ViewScreen = load(VIEW[id_].screen)(self._host)
+            made = self._made[id_] = new
             self._screen.app.install_screen(made, f"view-{id_}")
         return made
 
