@@ -11,7 +11,7 @@ from tests.house import pages
 from tests.house.source import ROOT
 
 PAGE = (ROOT / "docs" / "acceptance.md").read_text("utf-8")
-POINTS = 40
+POINTS = 60
 TOKEN = re.compile(r'`([^`]+)`|"([^"]+)"')
 KINDS = {
     "P": re.compile(r"run_test\(|from tests\.workbench\.(shown|workbench|merge\.stage|views\.real) import"),

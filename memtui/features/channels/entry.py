@@ -27,10 +27,11 @@ FEATURE = Feature(
                 ("memtui channel say /who --channel team --chat c1 --person u7", "who executes, what waits, who spoke"),
             ),
             "A chat has a memory of its own: CHANNEL.md, each bullet below `## Remembered` an entry; `memtui remember "
-            "--channel` adds one. Words: /who, /status, /memory, /remember TEXT, /audit, /clear (in a group with a "
-            "code), /clear memory. A gateway does the same over HTTP (POST /channels/open, /channels/say, "
-            "/channels/remember, /turns/request, /turns/begin, /turns/end), by its client id in [gateways] of "
-            "config.toml. Agents see no chat's memory but through a door that was opened on it.",
+            "--channel` adds one. Words: /who, /status, /memory, /remember TEXT, /schedule, /budget, /audit, /approve "
+            "ID, /deny ID, /clear (in a group with a code), /clear memory. A gateway does the same over HTTP (POST "
+            "/channels/open, /channels/say, /channels/remember, /turns/request, /turns/begin, /turns/end), by its "
+            "client id in [gateways] of config.toml. Agents see no chat's memory but through a door that was opened on "
+            "it.",
             "open: one object: root, first, text, sha256, bytes, cut (left out); say: one object: reply, action",
             does="memtui.features.channels.verbs:channel",
             rank=85,

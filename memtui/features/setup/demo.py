@@ -1,4 +1,7 @@
-"""`memtui demo`: the workbench on a throw-away world with a past, while an agent in another process works beside it."""
+"""`memtui demo`: the workbench on a throw-away world with a past, while an agent in another process works beside it.
+
+In a room two people speak, as a gateway tells it: one change waits for votes, and a digest is due.
+"""
 
 import os
 import pickle
@@ -6,16 +9,26 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 
 from memtui.config.directories import Directories
 from memtui.config.read import load_settings
+from memtui.config.settings import Settings
 from memtui.config.started import Started
-from memtui.config.surroundings import surroundings_from
+from memtui.config.surroundings import Surroundings, surroundings_from
 from memtui.demo import agent, life_cycle, world
 from memtui.demo import world as past
 from memtui.engine import now_ms
+from memtui.engine.ledger.turns import Chat
+from memtui.engine.model import Actor, Address, Write
+from memtui.engine.proposal import Evidence
 from memtui.errors import StorageError
-from memtui.features.setup import demo_room
+from memtui.features.approvals.decide import approve
+from memtui.features.attribution.door import begin, end, request
+from memtui.features.attribution.said import Word
+from memtui.features.channels.room import FILE, append, room_of
+from memtui.features.proposals.value import proposal
+from memtui.features.schedules.plan import ScheduleWish, add
 from memtui.features.setup.verbs import need_terminal, run_workbench
 from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.call import LOCK_WAIT, Call
@@ -23,6 +36,14 @@ from memtui.wire.session import Options, Session, open_in
 
 _LAST_ACT = 5.0
 """Seconds the agent has to finish what it is doing."""
+GATEWAY, AGENT = "bot", Actor("mcp:qwen-code")
+CHAT = Chat("harbour", "crew")
+_SESSION = "8d1c6f02-53be-4f0a-9a77-e0b1d2c45506"
+_SAID = (
+    ("u7", "Marit", "Refunds are called repayments in every text that passengers read."),
+    ("u9", "Ines", "Deploys wait until the last sailing has closed."),
+)
+_LATER = (b"the last sailing has closed", b"the last sailing of the day has left")
 
 
 def demo(call: Call) -> int:
@@ -59,7 +80,7 @@ def _show(call: Call, made: world.World) -> int:
     lane = workspace_of(around).id
     if made.worked_in:
         past.live(around, settings.state_dir, now=now_ms(), lane=lane)
-        demo_room.furnish(around, settings)
+        furnish(around, settings)
     session = open_in(around, settings, options, lock_wait=LOCK_WAIT, front="tui")
     if not made.worked_in:
         with session.engine:
@@ -101,3 +122,37 @@ def _agent(made: world.World, session: Session) -> Iterator[None]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def furnish(around: Surroundings, settings: Settings) -> None:
+    """Let two people speak in a room, as of now; its settings are those of the world."""
+    session = open_in(around, settings, Options(session=_SESSION, started=Started), lock_wait=LOCK_WAIT, front="tui")
+    with session.engine as engine:
+        root = room_of(session, CHAT)
+        for person, name, text in _SAID:
+            turn = _begun(session, person, name, text)
+            append(engine, root, CHAT, text, actor=AGENT)
+            end(engine, GATEWAY, {"turn": turn, "in": 2_140, "out": 310, "model": "qwen3-coder"})
+        address = Address(root.id, FILE)
+        engine.changes.mark_seen([address])
+        now = engine.read(address)
+        asked = "Please make that: the last sailing of the day."
+        turn = _begun(session, *_SAID[0][:2], asked)
+        step = Write(address, now.bytes.replace(*_LATER), now.sha256)
+        shown = Evidence("request", "mcp", quote=asked)
+        made = proposal(engine, kind="replace", steps=[step], by=AGENT.name, why="Marit says which", evidence=[shown])
+        (kept,) = engine.proposals.add([made])
+        end(engine, GATEWAY, {"turn": turn})
+        person, name, _ = _SAID[1]
+        approve(Word(session, settings, GATEWAY, CHAT, person, name, "", kept.id, allowed=True, listed=False))
+        wish = ScheduleWish("morning", "0 9 * * 1-5", ("digest",), "UTC", label="what changed")
+        add(engine, settings, wish, workspace=workspace_of(around).id, creator="tui")
+
+
+def _begun(session: Session, person: str, name: str, text: str) -> str:
+    """Tell of a turn in the room, which begins; gives its id."""
+    digest = sha256(text.encode()).hexdigest()
+    said = {"session": _SESSION, "channel": CHAT.channel, "chat": CHAT.chat, "person": person, "name": name}
+    turn = str(request(session.engine, GATEWAY, said | {"prompt": digest})["turn"])
+    begin(session.engine, GATEWAY, {"turn": turn})
+    return turn

@@ -363,8 +363,8 @@ class Forest:
         words = [node.name.upper(), self.names.get(node.name, "")]
         if root is not None and node.key != (SCOPE, root.scope):
             words.append(root_words(root, self.names, "" if node.key == INSTRUCTIONS_KEY else "agent"))
-        elif root is not None and root.agent != "memtui":
-            words.append(root.label)
+        elif root is not None and (root.agent != "memtui" or root.scope == "channel"):
+            words.append(root.label.removeprefix("memtui, "))
         return " ".join(word for word in words if word)
 
     def shown(self, address: Address) -> str:

@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
+from memtui.config.read import load_settings
+from memtui.config.surroundings import surroundings_from
+from memtui.demo import world
+from memtui.engine import now_ms
+from memtui.features.approvals.decide import stands
+from memtui.features.setup.demo import furnish
 from memtui.features.tasks.workspace import workspace_of
-from memtui.wire.session import Session
+from memtui.wire.session import Options, Session, open_in
 from tests.cli.conftest import Cli, FakeWorkbench
 
 
@@ -71,3 +77,22 @@ def test_the_demo_cleans_up_after_a_failure(cli: Cli, workbench: FakeWorkbench, 
 def test_the_demo_needs_a_terminal(cli: Cli, temporary: Path) -> None:
     assert cli("demo").status == 2
     assert list(temporary.iterdir()) == []
+
+
+def test_two_people_spoke_one_vote_waits_and_a_digest_is_due(tmp_path: Path) -> None:
+    made = world.build(str(tmp_path / "w"), waiting_at=now_ms())
+    settings = load_settings({"HOME": made.folder, "MEMTUI_HOME": made.memtui_home})
+    around = surroundings_from(settings, cwd=made.project)._replace(system_dir=made.system)
+    furnish(around, settings)
+    with open_in(around, settings, Options(), lock_wait=5).engine as engine:
+        (room,) = [root for root in engine.roots.all() if root.scope == "channel"]
+        records = engine.history.audit(limit=10)
+        assert [one.who for one in records if one.address.root == room.id and one.after] == [
+            "Ines · bot · harbour",
+            "Marit · bot · harbour",
+        ]
+        assert engine.changes.unseen() == ()
+        (waits,) = engine.proposals.all()
+        stand = stands(engine, settings, [waits])[waits.id]
+        assert (stand.short, stand.mine) == ("1 of 2: Ines yes, waits for you", True)
+        assert [one.name for one in engine.schedules.all()] == ["morning"]

@@ -1,5 +1,6 @@
 """Rows above the memories: groups that are switched, other projects that arrive, instructions that are put away."""
 
+from memtui.agents.known.memtui_native import room_root
 from memtui.engine.model import Address, Memory, Root
 from memtui.workbench.tree.nodes import OTHERS, ROOT
 from memtui.workbench.tree.rows import Forest
@@ -65,6 +66,13 @@ def test_memories_of_another_project_are_shown_only_when_they_are_wanted() -> No
     assert found.named(said) == (
         f"Undid: move claude-code:project/a b.md to ~/web: b.md (claude-code:project/c.md). {API.id} /etc x:y/z"
     )
+
+
+def test_the_one_chat_there_is_is_named_by_its_channel() -> None:
+    room = room_root("/home/ann/.memtui", "team-eng", "0" * 16, "1" * 32)
+    found = Forest()
+    found.load([room], [memory(room, "CHANNEL.md")])
+    assert labels(found)[0] == "CHANNEL team-eng"
 
 
 def test_deletions_in_a_project_nobody_looks_at_are_not_counted() -> None:
