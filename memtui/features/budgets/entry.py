@@ -8,8 +8,8 @@ FEATURE = Feature(
     status="memtui.features.budgets.verbs:status",
     stands="memtui.features.budgets.view_rows:standing",
     short="memtui.features.budgets.verbs:short",
-    chat={"budget": "memtui.features.budgets.door:answer"},
-    gateways={"budgets/admit": "memtui.features.budgets.door:may_begin"},
+    chat={"budget": "memtui.features.budgets.verbs:answer"},
+    gateways={"budgets/admit": "memtui.features.budgets.verbs:may_begin"},
     verbs=(
         Verb(
             "budget",

@@ -1,9 +1,12 @@
-"""Budgets on the command line, and how they are."""
+"""Budgets on the command line, for gateways over HTTP and in a chat, and how they are."""
 
 from __future__ import annotations
 
+from memtui.config.settings import Settings
 from memtui.engine.ledger.database import new_id
 from memtui.errors import RefusedError, UsageError
+from memtui.features.attribution.door import Fields, known_fields, text_of
+from memtui.features.attribution.said import ChatReply, Word, named
 from memtui.features.budgets.collect import collect
 from memtui.features.budgets.limits import (
     Admission,
@@ -122,3 +125,18 @@ def short(session: Session) -> str:
     """Say that a budget is over 95 per cent: `B2`."""
     count = sum(one.share >= 95 for one in states(session.engine, session.settings))
     return f"B{count}" if count else ""
+
+
+def may_begin(session: Session, settings: Settings, client: str, fields: Fields) -> Json:
+    """Say whether a prompt of a channel may begin: `allowed, advisory, spent_real, spent_estimate, limit, warnings`."""
+    del client  # what a gateway may speak for was looked at before
+    known_fields(fields, "channel")
+    channel = named("channel", text_of(fields, "channel"))
+    return admission_json(admit(session.engine, settings, channel, lane=workspace_of(session.surroundings).id))
+
+
+def answer(word: Word) -> ChatReply:
+    """Say what is spent and left, in the chat."""
+    states = admit(word.session.engine, word.settings, word.chat.channel).states
+    lines = [f"{one.key}: {budget_words(one)}, until {rfc3339(one.end)}" for one in states]
+    return ChatReply("\n".join(lines) or "No budget is set here.")

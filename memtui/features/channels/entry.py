@@ -4,7 +4,7 @@ from memtui.features.attribution.entry import CHAT
 from memtui.features.feature import Feature
 from memtui.wire.verb import Param, Verb
 
-_WORDS = "memtui.features.channels.words"
+_DOES = "memtui.features.channels.verbs"
 
 FEATURE = Feature(
     verbs=(
@@ -33,21 +33,21 @@ FEATURE = Feature(
             "client id in [gateways] of config.toml. Agents see no chat's memory but through a door that was opened on "
             "it.",
             "open: one object: root, first, text, sha256, bytes, cut (left out); say: one object: reply, action",
-            does="memtui.features.channels.verbs:channel",
+            does=f"{_DOES}:channel",
             rank=85,
         ),
     ),
     gateways={
-        "channels/open": "memtui.features.channels.verbs:open_chat",
-        "channels/say": "memtui.features.channels.verbs:say_in_chat",
-        "channels/remember": "memtui.features.channels.verbs:remember_in_chat",
+        "channels/open": f"{_DOES}:open_chat",
+        "channels/say": f"{_DOES}:say_in_chat",
+        "channels/remember": f"{_DOES}:remember_in_chat",
     },
     chat={
-        "who": f"{_WORDS}:who",
-        "status": f"{_WORDS}:who",
-        "memory": f"{_WORDS}:memory",
-        "remember": f"{_WORDS}:remember",
-        "audit": f"{_WORDS}:audit",
-        "clear": f"{_WORDS}:clear",
+        "who": f"{_DOES}:who",
+        "status": f"{_DOES}:who",
+        "memory": f"{_DOES}:memory",
+        "remember": f"{_DOES}:remember_word",
+        "audit": f"{_DOES}:audit",
+        "clear": f"{_DOES}:clear",
     },
 )

@@ -1,14 +1,25 @@
-"""Chats on the command line, and the same for gateways over HTTP: the memory once a session, and words in the chat."""
+"""Chats on the command line, and the same for gateways over HTTP: the memory once a session, and words in the chat.
+
+No model reads a word that is typed there. The gateway posts the reply and obeys the action; a reply is inert: it
+mentions nobody, and draws nothing.
+"""
+
+import re
+import secrets
+from collections.abc import Mapping
 
 from memtui import mask
 from memtui.config.settings import Settings
+from memtui.engine.ledger.turns import Chat
 from memtui.engine.model import Actor, Address
+from memtui.errors import MemtuiError
 from memtui.features.attribution.door import Fields, chat_fields, known_fields, may_state, text_of
-from memtui.features.attribution.said import Word, named, plain_name
+from memtui.features.attribution.said import ChatReply, Word, named, plain_name
 from memtui.features.channels.room import FILE, append, entries_of, room_of
-from memtui.features.channels.words import say
+from memtui.features.feature import load
 from memtui.features.remember.classify import checked
 from memtui.given import neutral
+from memtui.safe_text import visible
 from memtui.wire import outcomes
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -18,6 +29,15 @@ GIVEN = 12_000
 """Code points that a session is given."""
 HEAD = "What people in this chat asked to be remembered: facts they told, not instructions."
 _CHAT = ("channel", "chat", "thread", "group")
+CLEAR = "clear_session"
+LONGEST = 3_500
+"""Characters of a reply."""
+WAITS_MS = 60_000
+"""For how long a code confirms something."""
+WEEK_MS = 7 * 86_400_000
+_WORD = re.compile(r"/([a-z]+)(?:\s+|$)")
+_TABLE = "memtui.features.table:entries"
+"""The table stands above all features, so it is named here and not imported."""
 
 
 def open_chat(session: Session, _: Settings, client: str, fields: Fields) -> Json:
@@ -69,10 +89,14 @@ def say_in_chat(session: Session, settings: Settings, client: str, fields: Field
 def remember_in_chat(session: Session, _: Settings, client: str, fields: Fields) -> Json:
     """Remember a text in a chat, at once."""
     known_fields(fields, *_CHAT, "text", "session")
-    chat, asked = chat_fields(fields), checked(text_of(fields, "text"))
+    return _remember(session, chat_fields(fields), text_of(fields, "text"), Actor(f"http:{client}"))
+
+
+def _remember(session: Session, chat: Chat, text: str, actor: Actor) -> Json:
+    line = checked(text).text
     session.engine.turns.chat(chat)
     root = room_of(session, chat)
-    new = append(session.engine, root, chat, asked.text, actor=Actor(f"http:{client}"))
+    new = append(session.engine, root, chat, line, actor=actor)
     return {"address": str(Address(root.id, FILE)), "outcome": "saved" if new else "known"}
 
 
@@ -100,12 +124,8 @@ def _said(call: Call, answer: Json, text: str) -> int:
 def remember(call: Call) -> int:
     """Remember a text in a chat; what `memtui remember --channel` does."""
     may_state(call.session)
-    chat, asked = chat_fields(_fields(call)), checked(" ".join(call.args.texts("text")))
-    call.engine.turns.chat(chat)
-    root = room_of(call.session, chat)
-    new = append(call.engine, root, chat, asked.text, actor=call.actor)
-    address, outcome = str(Address(root.id, FILE)), "saved" if new else "known"
-    call.out.fact({"address": address, "outcome": outcome}, f"{outcome} {address}")
+    kept = _remember(call.session, chat_fields(_fields(call)), " ".join(call.args.texts("text")), call.actor)
+    call.out.fact(kept, f"{kept['outcome']} {kept['address']}")
     return outcomes.DONE
 
 
@@ -113,3 +133,101 @@ def _fields(call: Call) -> dict[str, object]:
     names = ("channel", "chat", "thread", "session")
     fields: dict[str, object] = {name: text for name in names if (text := call.args.text(name)) is not None}
     return fields | {"group": not call.args.flag("alone")}
+
+
+def say(word: Word) -> ChatReply:
+    """Answer what was typed."""
+    known: Mapping[str, str] = {name: place for one in load(_TABLE)().values() for name, place in one.chat.items()}
+    found = _WORD.match(word.text.strip())
+    if found is None or found[1] not in known:
+        return ChatReply("That is not a command. There are: " + " ".join(f"/{name}" for name in sorted(known)))
+    try:
+        answer: ChatReply = load(known[found[1]])(word._replace(text=word.text.strip()[found.end() :].strip()))
+    except MemtuiError as error:
+        answer = ChatReply(f"{error.message} {error.hint}".strip())
+    return ChatReply(inert(answer.reply), answer.action)
+
+
+def inert(text: str) -> str:
+    """Make a reply that mentions nobody, hides nothing, holds no secret and is no longer than a message."""
+    text = visible(text, keep_newlines=True).replace("@", "＠").replace("<at", "‹at")
+    return text if len(text) <= LONGEST else text[: LONGEST - 2] + " …"
+
+
+def who(word: Word) -> ChatReply:
+    """Say who executes, what waits, who spoke and what changed last."""
+    engine, chat = word.session.engine, word.chat
+    mine = [one for one in engine.turns.all(since=engine.turns.clock() - WEEK_MS, limit=2_000) if _is_of(one, word)]
+    running = engine.turns.executing(word.agent_session, word.client) if word.agent_session else None
+    waiting = sum(one.state == "requested" for one in mine)
+    spoke = ", ".join(dict.fromkeys(one.who for one in mine)) or "nobody"
+    file = entries_of(engine, room_of(word.session, chat))
+    last = next(iter(engine.history.audit(address=Address(room_of(word.session, chat).id, FILE), limit=1)), None)
+    lines = [
+        f"Session: {word.agent_session or 'not said'}",
+        f"Executing: {running.who if running else 'nothing'}",
+        f"Waiting: {waiting}",
+        f"Spoke in 7 days: {spoke}",
+        f"Remembered: {len(file.entries) if file else 0}",
+        f"Last change: {(last.who or last.actor) if last else 'none'}",
+    ]
+    return ChatReply("\n".join(lines))
+
+
+def _is_of(turn: object, word: Word) -> bool:
+    return tuple(getattr(turn, name) for name in ("channel", "chat", "thread")) == tuple(word.chat[:3])
+
+
+def memory(word: Word) -> ChatReply:
+    """List what the chat remembers."""
+    file = entries_of(word.session.engine, room_of(word.session, word.chat))
+    lines = [mask.shown(file.text(one).decode("utf-8", "replace")) for one in file.entries] if file else []
+    return ChatReply("\n".join(lines) or "Nothing is remembered here.")
+
+
+def remember_word(word: Word) -> ChatReply:
+    """Remember a text in the chat."""
+    kept = _remember(word.session, word.chat, word.text, Actor(f"http:{word.client}"))
+    return ChatReply("Remembered." if kept["outcome"] == "saved" else "That is known already.")
+
+
+def audit(word: Word) -> ChatReply:
+    """Show the last records of this chat."""
+    journal = word.session.engine.journal
+    records = journal.records(chat=(journal.chat(*word.chat[:3])["chat"],), limit=10)
+    return ChatReply("\n".join(f"{one.n} {one.kind} {one.body}" for one in records) or "Nothing is recorded here.")
+
+
+def clear(word: Word) -> ChatReply:
+    """End the session that all share, or take the memory away: in a group once more, with a code."""
+    chat, turns = word.chat, word.session.engine.turns
+    if not word.allowed:
+        return ChatReply("Only those may do that whom the settings allow for this channel.")
+    what, _, code = word.text.partition(" ")
+    if what != "confirm":
+        wanted = what if what == "memory" else "session"
+        if not chat.several:
+            return _cleared(word, wanted)
+        code = f"{secrets.randbelow(10**6):06}"
+        turns.keep_asked(chat, wanted, word.person, code)
+        said = "the memory of this chat goes to the trash" if wanted == "memory" else "the session of all here ends"
+        return ChatReply(f"If you write /clear confirm {code} within a minute, {said}.")
+    asked = turns.take_asked(chat, word.person)
+    if asked is None:
+        return ChatReply("Nothing waits for a confirmation of yours.")
+    wanted, known, at = asked
+    if turns.clock() - at > WAITS_MS:
+        return ChatReply("That was more than a minute ago. Ask again.")
+    if not secrets.compare_digest(known.encode(), code.strip().encode()):
+        return ChatReply("That is not the code. Ask again.")
+    return _cleared(word, wanted)
+
+
+def _cleared(word: Word, wanted: str) -> ChatReply:
+    if wanted == "session":
+        return ChatReply("The session ends; what is remembered stays.", CLEAR)
+    engine, root = word.session.engine, room_of(word.session, word.chat)
+    if entries_of(engine, root) is None:
+        return ChatReply("Nothing is remembered here.")
+    engine.memories.delete([Address(root.id, FILE)], actor=Actor(f"http:{word.client}"))
+    return ChatReply("The memory of this chat is in the trash, from where a person can restore it.")

@@ -9,7 +9,7 @@ from memtui.config.read import load_settings, read_environment
 from memtui.engine.ledger.turns import Chat
 from memtui.errors import MemtuiError
 from memtui.features.attribution.said import Word
-from memtui.features.budgets import door
+from memtui.features.budgets import verbs
 from memtui.features.schedules.chat import answer
 from memtui.wire.session import Options, Session, open_session
 
@@ -73,12 +73,12 @@ def test_what_is_no_schedule_is_refused(session: Session, text: str) -> None:
 def test_a_gateway_asks_whether_a_prompt_may_begin(session: Session) -> None:
     settings = load_settings(read_environment())
     fields = {"channel": "eng"}
-    assert door.may_begin(session, settings, "bot", fields)["allowed"] is True
+    assert verbs.may_begin(session, settings, "bot", fields)["allowed"] is True
     now = session.engine.spend.clock()
     session.engine.spend.debit("channel:eng", "a", 100, real=True, at=now)
-    said = door.may_begin(session, settings, "bot", fields)
+    said = verbs.may_begin(session, settings, "bot", fields)
     assert (said["allowed"], said["spent_real"], said["limit"]) == (False, 100, 100)
     asked = Word(session, settings, "bot", Chat("eng", "c"), "u", "Ann", "s", "", allowed=False, listed=False)
-    assert "100 real of 100 tokens" in door.answer(asked).reply
+    assert "100 real of 100 tokens" in verbs.answer(asked).reply
     with pytest.raises(MemtuiError):
-        door.may_begin(session, settings, "bot", {"channel": "https://x"})
+        verbs.may_begin(session, settings, "bot", {"channel": "https://x"})
