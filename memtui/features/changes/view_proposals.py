@@ -242,8 +242,10 @@ class Decisions:
         what = f" {len(chosen):,}" if len(chosen) > 1 else ""
 
         def hint(text: str) -> Line:
-            how = "" if text else f"May stay empty; {NEVER} refuses its whole kind. "
-            return [(f"{how}enter rejects  esc no ", "dim")]
+            return [
+                ("enter rejects" if text else f"May stay empty; {NEVER} refuses its whole kind.", "dim"),
+                ("  esc no ", "dim"),
+            ]
 
         view.ask(Question(f"Reject{what}: why?", "", typed, view.close_prompt, hint=hint))
 

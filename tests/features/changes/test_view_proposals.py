@@ -167,7 +167,7 @@ async def test_what_is_rejected_goes_with_its_reason_and_what_is_put_off_stays()
         engine = screen.engine.engine
         _, first, second = await both(screen)
         await screen.press("r")
-        await screen.until_text("May stay empty; never refuses its whole kind. enter rejects  esc no")
+        await screen.until_text("May stay empty; never refuses its whole kind.  esc no")
         await screen.type("no, three")
         await screen.until_text("enter rejects  esc no")
         assert "May stay empty" not in screen.text
