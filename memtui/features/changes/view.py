@@ -14,11 +14,12 @@ from textual.timer import Timer
 
 from memtui.engine.model import Change
 from memtui.features.actors import KINDS
-from memtui.features.changes import view_proposals, view_rows
+from memtui.features.changes import view_proposals, view_rows, view_texts
 from memtui.features.changes.view_place import ShownProposal
 from memtui.features.changes.view_proposals import Decisions
 from memtui.features.changes.view_rollback import Rollback
-from memtui.features.changes.view_rows import BURST, CHANGE, HEAD, InboxRows, Item, Loaded, Shown
+from memtui.features.changes.view_rows import BURST, CHANGE, HEAD, InboxRows, Item, Loaded
+from memtui.features.changes.view_texts import Shown
 from memtui.features.proposals.value import main_target
 from memtui.safe_text import visible
 from memtui.ui.action import Action
@@ -338,7 +339,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self.list.repaint()
 
         self.jobs.run(
-            lambda engine: view_rows.count(engine, wanted), counted, what="count changed lines", latest="inbox-counts"
+            lambda engine: view_texts.count(engine, wanted), counted, what="count changed lines", latest="inbox-counts"
         )
 
     def _filter(self) -> None:
@@ -388,7 +389,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         change, at, now = item.change, item.at, self.host.now()
         look = Look(self.page.text_width, self.by_word, self.ascii)
         self.jobs.run(
-            lambda engine: view_rows.show(engine, change, at, now, look),
+            lambda engine: view_texts.show(engine, change, at, now, look),
             self._give,
             what=f"compare {change.address}",
             latest=BESIDE,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from memtui.engine.model import Change
-    from memtui.features.changes.view_rows import InboxRows, Item, Shown
+    from memtui.features.changes.view_rows import InboxRows, Item
+    from memtui.features.changes.view_texts import Shown
     from memtui.features.host import Host, Jobs
     from memtui.features.proposals.apply import ProposalView
     from memtui.ui.draw.pages import Page

@@ -21,7 +21,8 @@ from memtui.features.actors import who_words
 from memtui.features.approvals.decide import ME, VoteStand, stands, vote_here
 from memtui.features.changes.parts import PART, hunks_out, with_hunk
 from memtui.features.changes.view_place import ShownProposal
-from memtui.features.changes.view_rows import BACK, NO_SIGN, SIGNS, UNDECIDED, Loaded, draft_for_conflict, remaining
+from memtui.features.changes.view_rows import BACK, NO_SIGN, SIGNS, UNDECIDED, Loaded
+from memtui.features.changes.view_texts import draft_for_conflict, remaining
 from memtui.features.host import WRITE
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import StepView

@@ -11,7 +11,7 @@ from memtui.engine.ledger.origins import LineOrigin, inherited
 from memtui.engine.model import Actor, Address, Retention
 from memtui.features.actors import taints
 from memtui.features.blame.lines import about, blame, masked_lines
-from memtui.features.changes.view_rows import show
+from memtui.features.changes.view_texts import show
 from memtui.ui.draw.difference import Look
 from tests.cli.conftest import Cli, cli, config
 from tests.engine.settling import settle

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Change
-from memtui.features.changes.view_rows import Shown, draw
+from memtui.features.changes.view_texts import Shown, draw
 from memtui.safe_text import cell_width
 from memtui.ui.draw.difference import Look, fold_runs
 

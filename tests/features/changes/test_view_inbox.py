@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Change, Root
 from memtui.features.changes.bursts import MASS, PAUSE_MS
-from memtui.features.changes.root_notes import RootNote
-from memtui.features.changes.view_rows import BURST, CHANGE, NOTE, InboxRows, Item, Loaded
+from memtui.features.changes.view_rows import BURST, CHANGE, NOTE, InboxRows, Item, Loaded, RootNote
 
 T = 1_767_225_600_000
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from memtui.diff.hunks import take_back
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Root, Saved
-from memtui.features.changes import view_rows
+from memtui.features.changes import view_rows, view_texts
 from memtui.features.changes.bursts import bursts
 from memtui.features.changes.view_rollback import changed_meanwhile
 from memtui.ui.draw.difference import Look
@@ -56,16 +56,16 @@ def test_what_happened_while_memtui_was_closed_is_listed_and_shown(engine: Engin
     assert loaded.written[A] <= change.at
     (burst,) = bursts(loaded.changes, written=loaded.written)
     assert burst.end == loaded.written[A]
-    shown = view_rows.show(engine, change, change.at, change.at, Look(60))
+    shown = view_texts.show(engine, change, change.at, change.at, Look(60))
     assert (shown.before, shown.after) == (OLD, NEW)
     assert len(shown.hunks) == 2
-    assert view_rows.count(engine, [change]) == {change: (3, 2)}
+    assert view_texts.count(engine, [change]) == {change: (3, 2)}
 
 
 def test_hunks_are_taken_back_one_by_one_to_the_old_bytes(engine: Engine, folder: Path) -> None:
     (change,) = view_rows.load(engine).changes
     for left in (1, 0):
-        shown = view_rows.show(engine, change, 0, 0, Look(60))
+        shown = view_texts.show(engine, change, 0, 0, Look(60))
         assert shown.before is not None
         assert shown.after is not None
         wanted = take_back(shown.before, shown.after, shown.hunks[-1])
@@ -87,13 +87,13 @@ def unseen_hunks(engine: Engine) -> int:
     """How many hunks the inbox lists of the memory; 0 when it is seen."""
     changes = view_rows.load(engine).changes
     assert bool(changes) == engine.rows.get(A).unseen
-    return sum(len(view_rows.show(engine, one, 0, 0, Look(60)).hunks) for one in changes)
+    return sum(len(view_texts.show(engine, one, 0, 0, Look(60)).hunks) for one in changes)
 
 
 def take_one(engine: Engine, which: int) -> None:
     """Take a hunk back as the inbox does."""
     (change,) = view_rows.load(engine).changes
-    shown = view_rows.show(engine, change, 0, 0, Look(60))
+    shown = view_texts.show(engine, change, 0, 0, Look(60))
     assert shown.before is not None
     assert shown.after is not None
     wanted = take_back(shown.before, shown.after, shown.hunks[which])
@@ -169,17 +169,17 @@ def test_a_memory_written_again_is_not_touched_and_what_was_wanted_is_a_draft(en
     (change,) = view_rows.load(engine).changes
     (folder / "a.md").write_bytes(b"newest\n")
     assert isinstance(engine.save(A, OLD, expected_sha256=change.after, actor=ME), Conflict)
-    assert view_rows.draft_for_conflict(engine, change, OLD, NEW, 1)
+    assert view_texts.draft_for_conflict(engine, change, OLD, NEW, 1)
     (draft,) = engine.drafts.all()
     assert (draft.address, draft.base_sha256, draft.text) == (A, change.after, OLD.decode())
     assert (folder / "a.md").read_bytes() == b"newest\n"
-    assert not view_rows.draft_for_conflict(engine, change, b"other", NEW, 2)
+    assert not view_texts.draft_for_conflict(engine, change, b"other", NEW, 2)
     assert engine.drafts.all() == (draft,)
 
 
 def test_what_is_no_text_makes_no_draft(engine: Engine) -> None:
     (change,) = view_rows.load(engine).changes
-    assert not view_rows.draft_for_conflict(engine, change, b"\xff", NEW, 1)
+    assert not view_texts.draft_for_conflict(engine, change, b"\xff", NEW, 1)
     assert engine.drafts.all() == ()
 
 
@@ -202,6 +202,6 @@ def test_a_renamed_memory_is_read_under_its_new_name(engine: Engine) -> None:
     engine.changes.mark_seen(None)
     engine.memories.rename(A, Address("r", "z.md"), actor=Actor("mcp:x"))
     (change,) = engine.changes.unseen()
-    shown = view_rows.show(engine, change, 0, 0, Look(60))
+    shown = view_texts.show(engine, change, 0, 0, Look(60))
     assert (shown.before, shown.after, shown.whole) == (NEW, NEW, "Only the name changed.")
     assert "You last saw it as a.md." in "".join(text for line in shown.page for text, _ in line.runs)

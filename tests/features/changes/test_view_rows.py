@@ -7,8 +7,8 @@ import pytest
 from memtui.engine.model import Address, Change, Root
 from memtui.features.actors import by, common_place, did, who_words
 from memtui.features.changes.bursts import MASS
-from memtui.features.changes.root_notes import RootNote
-from memtui.features.changes.view_rows import InboxRows, Item, Loaded, burst_words, heading, row_runs
+from memtui.features.changes.view_rows import InboxRows, Item, Loaded, RootNote, burst_words, row_runs
+from memtui.features.changes.view_texts import heading
 from memtui.safe_text import cell_width
 from memtui.ui.draw.times import Look
 

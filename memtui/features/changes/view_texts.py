@@ -1,0 +1,205 @@
+"""The text beside a change: what is said above it, how it differs from what was last seen, what is left of it in part.
+
+It is apart from the rows because it reads two versions of a memory, in a thread; every line that is drawn is safe.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from memtui.diff.hunks import ByteHunk, hunks, take_back, why_not_text
+from memtui.engine.model import Change, Draft
+from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
+from memtui.features.actors import by, session_words, who_words
+from memtui.features.changes.parts import hunks_out
+from memtui.features.changes.view_rows import BACK
+from memtui.features.changes.writers import since_seen
+from memtui.ui.draw.difference import Look, compare
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, PageLine, text_page, with_word, words_page
+from memtui.ui.draw.times import ago, since
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
+
+COUNTED_BYTES = 262_144
+"""Lines of larger texts are not counted for the list."""
+
+
+class Shown(NamedTuple):
+    """A change as it is shown."""
+
+    change: Change
+    before: bytes | None
+    """The text last seen; None when there was none, or when it is not kept any more."""
+    after: bytes | None
+    hunks: tuple[ByteHunk, ...]
+    """The places that can be taken back one by one; none where the change is one thing."""
+    page: Page
+    starts: tuple[int, ...]
+    """The line of the page each place begins at."""
+    whole: str = ""
+    """Why there are no places, in one sentence."""
+
+
+def draw(
+    change: Change,
+    before: bytes | None,
+    after: bytes | None,
+    heading: Sequence[str],
+    look: Look,
+    out: Iterable[int] = (),
+) -> Shown:
+    """Draw a change.
+
+    Args:
+        change: what happened.
+        before: the text last seen; None when there is none.
+        after: the text it ended in; None when it is deleted.
+        heading: sentences above it: who, when, the old name.
+        look: how.
+        out: the hunks of it that are to be taken back.
+    """
+    top = words_page(*heading, style="description", width=look.width)
+    whole, rest = _in_one(change, before, after, look)
+    if whole:
+        return Shown(change, before, after, (), (*top, PageLine(()), *rest), (), whole)
+    assert before is not None
+    assert after is not None
+    found, places, starts = compare(before, after, look)
+    below = tuple(start + len(top) for start in starts)
+    places = with_word(places, (starts[at] for at in out), f" {BACK}")
+    return Shown(change, before, after, found, (*top, *places), below)
+
+
+def _in_one(change: Change, before: bytes | None, after: bytes | None, look: Look) -> tuple[str, Page]:
+    """What is one thing and has no places: why, and what is shown of it."""
+    width, plain = look.width, look.plain
+    if change.after is None:
+        rest = words_page("What it held:", style="heading", width=width) if before is not None else ()
+        text = text_page(before, width, plain=plain) if before is not None else _lost(width)
+        return "It is deleted as a whole; taking the change back restores it.", (*rest, *text)
+    if change.before is None:
+        text = text_page(after, width, plain=plain) if after is not None else _lost(width)
+        return "It is new as a whole; taking the change back moves it to the trash.", text
+    if before is None or after is None:
+        return "One of the two texts is not kept any more.", (
+            *_lost(width),
+            *text_page(after or b"", width, plain=plain),
+        )
+    if before == after:
+        said = "Only the name changed." if change.old_address is not None else "The text is as you last saw it."
+        return said, words_page(said, style="name", width=width)
+    sides = (("Before", why_not_text(before, SHOWN_BYTES)), ("Now", why_not_text(after, SHOWN_BYTES)))
+    said_so = [f"{name}: {why}." for name, why in sides if why]
+    if said_so:
+        return "It cannot be shown line by line, so it is taken back as a whole.", words_page(*said_so, width=width)
+    return "", ()
+
+
+def _lost(width: int) -> Page:
+    return words_page("The text you last saw is not kept any more.", style="problem", width=width)
+
+
+def heading(change: Change, versions: list[tuple[str, int]], at: int, now: int) -> list[str]:
+    """Say above a difference who did it and when, the old name, and who else wrote since the user looked.
+
+    Args:
+        change: what happened.
+        versions: the versions since the one last seen, newest first: writer and time.
+        at: when the change was made.
+        now: the clock.
+    """
+    word = {"modified": "Changed", "created": "Created", "deleted": "Deleted", "renamed": "Renamed"}[change.kind]
+    actor, moment = change.actor, at
+    if change.kind == "created" and len(versions) > 1:
+        actor, moment = versions[-1]  # who made it, not who wrote it last
+    root = change.address.root
+    lines = [f"{word} {by(who_words(actor, root))}, {since(moment, now)}."]
+    if change.old_address is not None:
+        lines.append(f"You last saw it as {change.old_address.path}.")
+    if len(versions) > 1:
+        told = ", ".join(f"{who_words(actor, root)} {ago(when, now)}" for actor, when in versions[:4])
+        more = f" and {len(versions) - 4} more" if len(versions) > 4 else ""
+        lines.append(f"{len(versions)} versions since you looked: {told}{more}.")
+    return lines
+
+
+def version(engine: Engine, change: Change, sha256: str | None) -> bytes | None:
+    """Read one side of a change; None when there is none, or none that is kept."""
+    if sha256 is None:
+        return None
+    for address in (change.address, change.old_address):
+        if address is not None:
+            try:
+                return engine.history.read(address, sha256)
+            except (NotFoundError, RefusedError, StorageError):
+                continue  # under its other name, or removed by retention, redaction or damage: the page says so
+    return _on_disk(engine, change, sha256)
+
+
+def _on_disk(engine: Engine, change: Change, sha256: str) -> bytes | None:
+    """What is under the name now, if that is the version; history may not have it yet."""
+    try:
+        found = engine.read(change.address)
+    except MemtuiError:
+        return None
+    return found.bytes if found.sha256 == sha256 else None
+
+
+def show(engine: Engine, change: Change, at: int, now: int, look: Look) -> Shown:
+    """Draw a change.
+
+    Args:
+        engine: where the texts are.
+        change: what happened.
+        at: when it was made.
+        now: the clock.
+        look: how it is drawn.
+    """
+    versions = [(one.actor, one.at) for one in since_seen(change, engine.history.of(change.address))]
+    before, after = version(engine, change, change.before), version(engine, change, change.after)
+    told = [*heading(change, versions, at, now), *session_words(engine, change.address, change.after)]
+    return draw(change, before, after, told, look, hunks_out(engine.changes.chosen([change]).get(change, "open")))
+
+
+def remaining(engine: Engine, change: Change, state: str) -> bytes:
+    """What is left of a change once the hunks are taken back that `state` names.
+
+    Raises:
+        ConflictError: one of the two texts is not kept any more.
+    """
+    before, after, out = version(engine, change, change.before), version(engine, change, change.after), hunks_out(state)
+    if before is None or after is None:
+        raise ConflictError(f"A text of {change.address} is not kept any more.", hint="Decide about it as a whole.")
+    return take_back(before, after, *(one for at, one in enumerate(hunks(before, after)) if at in out))
+
+
+def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, int]]:
+    """Count the lines that came and went in each change; nothing for what is no text."""
+    found = {}
+    for change in changes:
+        before, after = version(engine, change, change.before) or b"", version(engine, change, change.after) or b""
+        if why_not_text(before, COUNTED_BYTES) or why_not_text(after, COUNTED_BYTES):
+            found[change] = (0, 0)
+            continue
+        places = hunks(before, after)
+        came = sum(place.after[1] - place.after[0] for place in places)
+        found[change] = came, sum(place.before[1] - place.before[0] for place in places)
+    return found
+
+
+def draft_for_conflict(engine: Engine, change: Change, wanted: bytes, base: bytes, now: int) -> bool:
+    """Keep what was to be written as a draft of the version that was shown, so that the merge can decide.
+
+    Returns:
+        False when that is no text, or when the memory has a draft of its own, which stays as it is.
+    """
+    try:
+        text = wanted.decode()
+    except UnicodeDecodeError:
+        return False
+    if any(draft.address == change.address for draft in engine.drafts.all()):
+        return False
+    engine.drafts.save(Draft(change.address, change.after, text, (0, 0), now, base))
+    return True
