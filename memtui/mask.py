@@ -6,8 +6,6 @@ proportion to the text: repetitions are possessive or bounded. Prefixes, lengths
 their issuers and the rules of gitleaks (MIT) state.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence

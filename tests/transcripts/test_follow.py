@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from memtui.engine.ledger.cursors import SessionCursor
 from memtui.engine.policy import Policy, Root
 from memtui.transcripts import follow as module
-from memtui.transcripts.follow import FOREIGN, GONE, LARGE, LINK, REFUSED, SPECIAL, follow, skim
-from memtui.transcripts.needles import needles
+from memtui.transcripts.follow import FOREIGN, GONE, LARGE, LINK, REFUSED, SPECIAL, follow, needles, skim
 from memtui.transcripts.sessions import READERS
 from tests.transcripts import made
 

@@ -5,8 +5,6 @@ are read here, without YAML and yet meaning what YAML means, so that a list of t
 through `guard.py`. The split keeps a hostile header from ever reaching a parser that could hang or run it.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from memtui.engine.frontmatter import (
@@ -127,7 +125,7 @@ def _as_agents_write(block: bytes) -> dict[str, Value]:
     return fields
 
 
-def plain_scalar(text: str) -> Value | None:
+def plain_scalar(text: str) -> "Value | None":
     """Read what stands behind `key: ` as a one-line scalar or list; None when only YAML can tell what it means."""
     text = text.rstrip(" ")
     first = text[:1]
@@ -254,7 +252,7 @@ def _nest(fields: dict[str, Value], key: str, lines: list[str]) -> bool:
     return True
 
 
-def _flow_list(text: str) -> Value | None:
+def _flow_list(text: str) -> "Value | None":
     """Read `[a, "b", c]`."""
     if text[-1] != "]" or "#" in text:
         return None
@@ -273,7 +271,7 @@ def _flow_list(text: str) -> Value | None:
     return items
 
 
-def _line(value: Value | None) -> str:
+def _line(value: "Value | None") -> str:
     if not value or not isinstance(value, str):
         return ""
     plain = "  " not in value and value.isprintable() and value[0] != " " and value[-1] != " "

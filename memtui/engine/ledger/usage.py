@@ -8,8 +8,6 @@ before anything else this process asks of or tells the ledger, so nobody can see
 second, can lose a count.
 """
 
-from __future__ import annotations
-
 import os
 import threading
 import time

@@ -4,8 +4,6 @@ One `RootTree` per root is kept up to date, whole or one folder at a time, and s
 exists so that nothing on disk is hidden because it is odd (it is listed with the reason), or read because it is listed.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import stat
@@ -108,7 +106,7 @@ class Delta:
         self.folders = False
         """Whether folders appeared or went."""
 
-    def add(self, other: Delta) -> None:
+    def add(self, other: "Delta") -> None:
         """Join what a further look found."""
         self.changed |= other.changed
         self.gone = (self.gone - other.changed) | other.gone
