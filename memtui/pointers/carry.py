@@ -191,12 +191,17 @@ def rename(
     Raises:
         MemtuiError: it was a single one, and it was not renamed.
     """
-    done = (
-        engine.memories.rename(*pairs[0], actor=actor) if len(pairs) == 1 else engine.memories.move(pairs, actor=actor)
-    )
+    done = rename_alone(engine, pairs, actor=actor)
     memories = {outcome.address for outcome in done.outcomes}
     whole = (*folders, *(pair for pair in pairs if pair[0] not in memories))
     return carry(engine, done, actor=actor, folders=whole)
+
+
+def rename_alone(engine: Engine, pairs: Sequence[tuple[Address, Address]], *, actor: Actor) -> Done:
+    """Rename memories, or one folder of them, and leave what names them as it is; see `rename`."""
+    if len(pairs) == 1:
+        return engine.memories.rename(*pairs[0], actor=actor)
+    return engine.memories.move(pairs, actor=actor)
 
 
 def trash(

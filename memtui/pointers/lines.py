@@ -62,6 +62,11 @@ def text_of(data: bytes, span: Span) -> bytes:
     return text.removeprefix(BOM) if span.start == 0 else text
 
 
+def depth(text: bytes) -> int:
+    """How far a line is indented, in bytes."""
+    return len(text) - len(text.lstrip(b" \t"))
+
+
 def is_text(data: bytes) -> bool:
     """Whether a file is edited as text: it is UTF-8 and holds no NUL."""
     try:

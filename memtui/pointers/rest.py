@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from memtui.pointers.lines import BLOCK, BOM, ITEM, Span, text_of
+from memtui.pointers.lines import BLOCK, BOM, ITEM, Span, depth, text_of
 from memtui.pointers.prose import prose
 
 _MARK = "-more"
@@ -51,12 +51,12 @@ def borders(data: bytes, lines: Sequence[Span]) -> list[int]:
         Their numbers, rising.
     """
     clear = prose(data)
-    indent = min((_depth(text) for _, text in clear if text.strip()), default=0)
+    indent = min((depth(text) for _, text in clear if text.strip()), default=0)
     found = []
     above = _Line(-1, b"")
     for line in _solid(data, lines, clear):
         if (
-            _depth(line.text) <= indent
+            depth(line.text) <= indent
             and not _RULE.match(line.text)
             and not (line.begins_hidden if above.ends_hidden else _HEADING.match(above.text) or _RULE.match(above.text))
             and (above.number < line.number - 1 or line.number == 0 or _apart(above.text, line.text))
@@ -97,7 +97,7 @@ def _solid(data: bytes, lines: Sequence[Span], clear: Sequence[tuple[int, bytes]
         text = text_of(data, span)
         if text.strip():
             shown = clear[number][1][len(BOM) * (number == 0 and data.startswith(BOM)) :]
-            yield _Line(number, text, _depth(shown) > _depth(text), len(shown.rstrip()) < len(text.rstrip()))
+            yield _Line(number, text, depth(shown) > depth(text), len(shown.rstrip()) < len(text.rstrip()))
 
 
 def _apart(above: bytes, text: bytes) -> bool:
@@ -106,7 +106,3 @@ def _apart(above: bytes, text: bytes) -> bool:
     if sign in (b"|", b">") and above.lstrip(b" \t")[:1] == sign:
         return False
     return ITEM.match(text) is not None or BLOCK.match(text) is not None
-
-
-def _depth(text: bytes) -> int:
-    return len(text) - len(text.lstrip(b" \t"))

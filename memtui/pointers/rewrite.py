@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from memtui.pointers.index import Pointer
 from memtui.pointers.index import parse as parse_index
-from memtui.pointers.lines import BLOCK, BOM, ITEM, Span, spans
+from memtui.pointers.lines import BLOCK, BOM, ITEM, Span, depth, spans
 from memtui.pointers.links import IMPORT, LINK, MEM, NAME, Link
 from memtui.pointers.links import parse as parse_links
 from memtui.pointers.targets import (
@@ -266,21 +266,17 @@ def _whole(data: bytes, lines: Sequence[Span], number: int, first: Pointer) -> t
         text = data[slice(*lines[below])]
         if not text.strip():
             following = next((data[slice(*span)] for span in lines[below + 1 :][:1]), b"")
-            loose = _depth(following) > indent and following.strip() != b"" and not ITEM.match(following)
+            loose = depth(following) > indent and following.strip() != b"" and not ITEM.match(following)
             return None if loose else (start, end)
         nested = ITEM.match(text)
         if nested is not None:
             return None if len(nested[1]) > indent else (start, end)
         if BLOCK.match(text):
-            return None if _depth(text) > indent else (start, end)
-        if _depth(text) <= indent:
+            return None if depth(text) > indent else (start, end)
+        if depth(text) <= indent:
             return None  # more of its text, or not: nobody can tell
         end = lines[below][1]
     return start, end
-
-
-def _depth(text: bytes) -> int:
-    return len(text) - len(text.lstrip(b" \t"))
 
 
 def _parts(data: bytes, line: Span, pointers: Sequence[Pointer], going: Collection[int]) -> list[tuple[int, int]]:

@@ -148,6 +148,8 @@ class ListView(ViewScreen, Generic[T]):
             "range_down": lambda: self._extend(1),
             "range_up": lambda: self._extend(-1),
             "read_text": self.other_pane,
+            "next_hunk": lambda: self.page.go_to_place(1),
+            "previous_hunk": lambda: self.page.go_to_place(-1),
         }
         self._does |= {id_: do for id_, do in common.items() if id_ in self.view.own}
 
@@ -332,6 +334,15 @@ class ListView(ViewScreen, Generic[T]):
         first = self.list.cursor
         self.list.move(by)
         self._marking(lambda: self.rows.mark_range(first, self.list.cursor, frozenset(self.rows.marks)))
+
+    def _jump_to(self, step: int, wanted: Callable[[T], bool]) -> bool:
+        """Go to the next row like this, up (-1) or down (1); returns whether there is one."""
+        rows, index = self.rows.shown, self.list.cursor + step
+        while 0 <= index < len(rows) and not wanted(rows[index]):
+            index += step
+        if found := 0 <= index < len(rows):
+            self.list.go(index)
+        return found
 
     def row_moved(self) -> None:
         """The cursor stands on another row: while a range is open, what lies on the way is marked."""

@@ -8,14 +8,15 @@ does not look as expected is left out, and it is never written.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents import agent
 from memtui.agents.layout import BOOKKEEPING, has_any, here, id_part, is_folder, names_in, short_path
 from memtui.agents.projects import gone_note, main_checkout
-from memtui.agents.settings import is_path
+from memtui.agents.settings import is_path, json_value
 from memtui.config.smallfile import read_small
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -66,6 +67,9 @@ class _Workspace(NamedTuple):
     project: str
     path: str
 
+
+Listed = Callable[[], tuple[tuple[str, ...], tuple[_Workspace, ...]]]
+"""Gives Mux's own list of projects and workspaces, read once and only when it is needed."""
 
 _LOOKS = "The agent reads it when its line in the index makes it look."
 ROOTS = ("mux:global", "mux:project", "mux:workspace")
@@ -145,7 +149,7 @@ def _in_home(surroundings: Surroundings, home: Home, *, all_projects: bool) -> I
             note=READS,
             kind="instructions",
         )
-    listed, mine = _Listed(home.path), _current(surroundings)
+    listed, mine = cache(partial(_listed, home.path)), _current(surroundings)
     if "project" in found:
         yield from _projects(surroundings, home, listed, mine, note, all_projects=all_projects)
     yield from _workspaces(surroundings, home, listed, mine, note, all_projects=all_projects)
@@ -174,7 +178,7 @@ def _current(surroundings: Surroundings) -> tuple[str, ...]:
 
 
 def _projects(
-    surroundings: Surroundings, home: Home, listed: _Listed, mine: tuple[str, ...], note: str, *, all_projects: bool
+    surroundings: Surroundings, home: Home, listed: Listed, mine: tuple[str, ...], note: str, *, all_projects: bool
 ) -> Iterator[Root]:
     folder = os.path.join(home.path, "memory", "project")
     alias: tuple[str, ...] = (f"{ID}:project",) if not home.prefix else ()
@@ -182,8 +186,8 @@ def _projects(
     ours = tuple(known)
     names: tuple[str, ...] = ours
     if all_projects:
-        known.update((project_folder(one.project), one.project) for one in listed.workspaces())
-        known.update((project_folder(path), path) for path in listed.projects())
+        known.update((project_folder(one.project), one.project) for one in listed()[1])
+        known.update((project_folder(path), path) for path in listed()[0])
         names = tuple(dict.fromkeys((*ours, *names_in(folder))))
     for name in names:
         path = os.path.join(folder, name)
@@ -208,13 +212,13 @@ def _projects(
 
 
 def _workspaces(
-    surroundings: Surroundings, home: Home, listed: _Listed, mine: tuple[str, ...], note: str, *, all_projects: bool
+    surroundings: Surroundings, home: Home, listed: Listed, mine: tuple[str, ...], note: str, *, all_projects: bool
 ) -> Iterator[Root]:
     sessions = os.path.join(home.path, "sessions")
     names = [name for name in names_in(sessions) if is_folder(os.path.join(sessions, name, "memory"))]
     if not names:
         return
-    known = {one.id: one for one in listed.workspaces()}
+    known = {one.id: one for one in listed()[1]}
     for name in names:
         workspace = known.get(name)
         here = workspace is not None and (
@@ -235,40 +239,9 @@ def _workspaces(
         )
 
 
-class _Listed:
-    """Mux's own list of projects and workspaces, read once and only when it is needed."""
-
-    def __init__(self, home: str) -> None:
-        self._path = os.path.join(home, "config.json")
-        self._content: tuple[tuple[str, ...], tuple[_Workspace, ...]] | None = None
-
-    def projects(self) -> tuple[str, ...]:
-        """Give every project's path."""
-        return self._read()[0]
-
-    def workspaces(self) -> tuple[_Workspace, ...]:
-        """Give every workspace that has an id and a path."""
-        return self._read()[1]
-
-    def _read(self) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
-        if self._content is None:
-            try:
-                data = read_small(self._path, _LIST_LIMIT)
-            except OSError:
-                data = None
-            self._content = _parse(data) if data else ((), ())
-        return self._content
-
-
-def _parse(data: bytes) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
-    """Read the list, whatever is wrong with it: entries that do not look as expected are left out."""
-    import json
-
-    try:
-        table: object = json.loads(data)
-    except (ValueError, RecursionError):
-        return (), ()
-    pairs: object = table.get("projects") if isinstance(table, dict) else None
+def _listed(home: str) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
+    """Read Mux's own list of projects and workspaces; entries that do not look as expected are left out."""
+    pairs = _table(os.path.join(home, "config.json"), "projects", _LIST_LIMIT)
     projects: list[str] = []
     workspaces: list[_Workspace] = []
     for pair in pairs if isinstance(pairs, list) else ():
@@ -281,6 +254,16 @@ def _parse(data: bytes) -> tuple[tuple[str, ...], tuple[_Workspace, ...]]:
             if isinstance(name, str) and _is_absolute(path):
                 workspaces.append(_Workspace(name, pair[0], path))
     return tuple(projects), tuple(workspaces)
+
+
+def _table(path: str, key: str, limit: int) -> object:
+    """Read what one of Mux's own files has under a key; None when nothing can be read."""
+    try:
+        data = read_small(path, limit)
+    except OSError:
+        return None
+    found = json_value(data) if data else None
+    return found.get(key) if isinstance(found, dict) else None
 
 
 def _is_absolute(value: object) -> TypeGuard[str]:
@@ -303,7 +286,10 @@ class Kept(NamedTuple):
 def kept(surroundings: Surroundings) -> Iterator[Kept]:
     """Give what Mux keeps of each memory, whether the memory is still there or not."""
     for home in homes(surroundings):
-        for key, entry in _entries(os.path.join(home.path, "memory-meta.json")):
+        entries = _table(os.path.join(home.path, "memory-meta.json"), "entries", _META_LIMIT)
+        for key, entry in entries.items() if isinstance(entries, dict) else ():
+            if not isinstance(entry, dict):
+                continue
             scope, _, rest = key.partition(":")
             owner, colon, path = rest.rpartition(":")
             if not is_path(key) or not path or bool(colon) is not (scope != "global"):
@@ -324,25 +310,6 @@ def kept(surroundings: Surroundings) -> Iterator[Kept]:
                 _number(entry.get("lastAccessedAt"), _LATEST),
                 _number(entry.get("lastWriteAt"), _LATEST),
             )
-
-
-def _entries(path: str) -> Iterator[tuple[str, dict[str, object]]]:
-    try:
-        data = read_small(path, _META_LIMIT)
-    except OSError:
-        return
-    if data is None:
-        return
-    import json
-
-    try:
-        table: object = json.loads(data)
-    except (ValueError, RecursionError):
-        return
-    entries: object = table.get("entries") if isinstance(table, dict) else None
-    for key, entry in entries.items() if isinstance(entries, dict) else ():
-        if isinstance(entry, dict):
-            yield key, entry
 
 
 def _plain(text: str) -> str:

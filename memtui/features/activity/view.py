@@ -161,8 +161,6 @@ as it left them. / looks for words, a shows one writer only."""
             "filter": self._filter,
             "left": lambda: self._fold(wide=False),
             "right": lambda: self._fold(wide=True),
-            "next_hunk": lambda: self.page.go_to_place(1),
-            "previous_hunk": lambda: self.page.go_to_place(-1),
         }
 
     def asks_at_once(self, first: str) -> Line | None:

@@ -105,6 +105,11 @@ class ImportPlan(NamedTuple):
         return ", ".join([*said, *([f"{pins:,} to pin"] if pins else [])]) or "nothing"
 
     @property
+    def all_words(self) -> str:
+        """`words`, and `also` behind them."""
+        return f"{self.words}; {self.also}" if self.also else self.words
+
+    @property
     def also(self) -> str:
         """What is done for another agent, for people: `front matter mapped, 1 line added in …`; empty for nothing."""
         mapped = sum(one.shaped is not None for one in self.of(*WRITTEN, CONFLICT))

@@ -120,7 +120,7 @@ def import_(call: Call) -> int:
         else:
             _table(call, wanted)
             _show(call, wanted)
-            out.say(f"Would import: {_words(wanted)}. Nothing was written.")
+            out.say(f"Would import: {wanted.all_words}. Nothing was written.")
         return outcomes.DONE
     done = carry_out.apply(call.engine, wanted, actor=call.actor, now=now_ms())
     if out.json:
@@ -181,14 +181,10 @@ def _tell_notes(call: Call, wanted: import_plan.ImportPlan) -> None:
     tell_notes(call, [(one.packed.path, one.notes) for one in _shown(wanted)], wanted.indexes)
 
 
-def _words(wanted: import_plan.ImportPlan) -> str:
-    return f"{wanted.words}; {wanted.also}" if wanted.also else wanted.words
-
-
 def _tell(call: Call, wanted: import_plan.ImportPlan, done: carry_out.Imported) -> None:
     say = call.out.say
     step = " `memtui undo` takes it back." if done.done else ""
-    say(f"Imported: {_words(wanted)}.{step}")
+    say(f"Imported: {wanted.all_words}.{step}")
     if done.conflicts:
         many = len(done.conflicts) > 1
         say(

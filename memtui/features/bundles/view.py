@@ -156,7 +156,7 @@ cursor. Shift with up and down scrolls it."""
         return [(f"enter shows what it brings;{INTO}ROOT names another root", "dim")]
 
     def _title(self, width: int) -> list[Line]:
-        notes: Line = [(words(self.plan), "description")] if self.plan is not None else []
+        notes: Line = [(self.plan.all_words, "description")] if self.plan is not None else []
         return [bars.title("Import", notes, width, focused=True, plain=self._plain)]
 
 
@@ -188,11 +188,6 @@ def _text(here: bytes | None, after: bytes, look: Look) -> Page:
 
 
 _NOTES: Mapping[str, str] = {KEPT: "description", LOST: "warning"}
-
-
-def words(wanted: ImportPlan) -> str:
-    """What comes of an import, for people: how many of which, and what is done for another agent."""
-    return f"{wanted.words}; {wanted.also}" if wanted.also else wanted.words
 
 
 def _nothing(wanted: ImportPlan) -> str:

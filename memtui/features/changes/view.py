@@ -546,12 +546,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self.change(lambda: self.rows.set_open(found, wide=wide))
 
     def _jump(self, step: int) -> None:
-        items, index = self.rows.shown, self.list.cursor + step
-        while 0 <= index < len(items):
-            if items[index].kind != CHANGE or items[index].alone:
-                self.list.go(index)
-                return
-            index += step
+        self._jump_to(step, lambda item: item.kind != CHANGE or item.alone)
 
     def see(self, changes: tuple[Change, ...]) -> None:
         """Say that the user has looked at changes."""

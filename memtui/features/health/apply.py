@@ -5,24 +5,21 @@ What changed meanwhile is never written over: then nothing happens, and the call
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.model import Actor, Address, Conflict, Write
+from memtui.engine.model import Actor, Address, Conflict, Policy, Write
 from memtui.errors import ConflictError, NotFoundError, RefusedError
-from memtui.features.health.model import CUT, QUIET, FixPreview, IndexFinding, IndexReport
-
-if TYPE_CHECKING:
-    from memtui.engine import Engine
-from collections.abc import Mapping
-from hashlib import sha256
-
-from memtui.engine.model import Policy
-from memtui.features.health.model import Piece, apply_edits
+from memtui.features.health.model import CUT, QUIET, FixPreview, IndexFinding, IndexReport, Piece, apply_edits
 from memtui.features.health.split import filled
 from memtui.features.health.texts import resolved
 from memtui.pointers.cutline import Measure, lines_with_text, measure
 from memtui.pointers.index import parse
+from memtui.wire.output import count
+
+if TYPE_CHECKING:
+    from memtui.engine import Engine
 
 REBUILT = "The agent makes this index anew from the memories: the fix holds only until it does."
 NOW_FULL = "It is full then: the next line that is added to it is below the cut again."
@@ -89,9 +86,10 @@ def _moved_notes(before: bytes, old: Measure, pieces: Sequence[Piece]) -> list[s
     if not pieces:
         return []
     lines = before[pieces[0].start :].split(b"\n")
-    count = lines_with_text(lines)
+    many = lines_with_text(lines)
+    verb = "moves" if many == 1 else "move"
     names = " and ".join(piece.path.rpartition("/")[2] for piece in pieces)
-    notes = [f"{_count(count)} {'moves' if count == 1 else 'move'} to {names}; the agent opens it when it needs more."]
+    notes = [f"{count(many, 'line')} {verb} to {names}; the agent opens it when it needs more."]
     first = before.count(b"\n", 0, pieces[0].start)
     loaded = lines_with_text(lines[: max((old.cut or 0) - first, 0)])
     if loaded > 0:
@@ -115,7 +113,7 @@ def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measur
     if fallen:
         notes.append(f"Then not loaded: {_list(fallen)}.")
     if new.cut is not None:
-        notes.append(f"Not loaded: {_lines(old)} now, {_lines(new)} then.")
+        notes.append(f"Not loaded: {count(old.lost_lines, 'line')} now, {count(new.lost_lines, 'line')} then.")
     return notes
 
 
@@ -141,14 +139,6 @@ def _list(names: Sequence[str]) -> str:
     shown = ", ".join(names[:_NAMED])
     more = len(names) - _NAMED
     return f"{shown} and {more:,} more" if more > 0 else shown
-
-
-def _lines(found: Measure) -> str:
-    return _count(found.lost_lines)
-
-
-def _count(lines: int) -> str:
-    return "1 line" if lines == 1 else f"{lines:,} lines"
 
 
 class Chosen(NamedTuple):

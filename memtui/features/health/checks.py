@@ -43,6 +43,7 @@ from memtui.pointers.lines import (
     write_entry,
 )
 from memtui.pointers.targets import is_writable, written
+from memtui.wire.output import count
 
 _WEB = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:|//|#|$")
 """Targets that are no files: an address with a scheme, a place in the same text, nothing."""
@@ -149,7 +150,7 @@ def _summed_up(found: Sequence[IndexFinding]) -> Iterable[IndexFinding]:
             yield one
         elif told[key] == counts[key]:
             more = counts[key] - MOST_IN_LINE
-            text = f"{_count(more, 'more finding')} of this kind in the line"
+            text = f"{count(more, 'more finding')} of this kind in the line"
             yield one._replace(path=one.address.path, text=text, memory=one.address)
 
 
@@ -344,7 +345,7 @@ class _Checking:
         behind = f" behind its first {most:,} {LIMITS[found.by]}" if found.part else ""
         text = (
             f"over {most:,} {LIMITS[found.by]}: line {found.cut + 1:,}{behind} and what follows "
-            f"({_count(found.lost_lines, 'line')}, {_memories(len(self.below))}) is not loaded"
+            f"({count(found.lost_lines, 'line')}, {count(len(self.below), 'memory', 'memories')}) is not loaded"
         )
         fix, why = self._split()
         why = "" if fix else index.why or f"{why} {SHORTER}"
@@ -384,11 +385,3 @@ class _Checking:
         is_part = self.measure.part and entry.pointer.line == self.measure.cut
         what = "what of it is loaded ends before this link" if is_part else "is not loaded"
         return self._finding(BELOW, entry, f"line {entry.pointer.line + 1:,}{':' if is_part else ''} {what}", fix, why)
-
-
-def _count(count: int, word: str) -> str:
-    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
-
-
-def _memories(count: int) -> str:
-    return "1 memory" if count == 1 else f"{count:,} memories"

@@ -96,8 +96,8 @@ back."""
             "mute_finding": lambda: self._mute("mute_finding"),
             "mute_memory": lambda: self._mute("mute_memory"),
             "mute_kind": lambda: self._mute("mute_kind"),
-            "next_folder": lambda: self._jump(1),
-            "previous_folder": lambda: self._jump(-1),
+            "next_folder": lambda: self._jump_to(1, lambda row: row.heads),
+            "previous_folder": lambda: self._jump_to(-1, lambda row: row.heads),
             "repoint": self._repoint,
         }
 
@@ -300,14 +300,6 @@ back."""
         if asked != self._asked:
             self._asked = asked
             self.read_row()
-
-    def _jump(self, step: int) -> None:
-        rows, index = self.rows.shown, self.list.cursor + step
-        while 0 <= index < len(rows):
-            if rows[index].heads:
-                self.list.go(index)
-                return
-            index += step
 
     # Elsewhere
 

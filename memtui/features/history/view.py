@@ -67,8 +67,6 @@ them: n finds them. X clears the text of an old version for good, after a typed 
             "inline_words": self._toggle_words,
             "next_aside": lambda: self._jump(1),
             "previous_aside": lambda: self._jump(-1),
-            "next_hunk": lambda: self.page.go_to_place(1),
-            "previous_hunk": lambda: self.page.go_to_place(-1),
             "copy_contents": self._copy_text,
             "copy_sha": lambda: host.copy(self._sha, "the sha-256"),
             "redact": self._ask_to_redact,
@@ -252,13 +250,8 @@ them: n finds them. X clears the text of an old version for good, after a typed 
         self.read_row()
 
     def _jump(self, step: int) -> None:
-        entries, index = self.rows.shown, self.list.cursor + step
-        while 0 <= index < len(entries):
-            if entries[index].aside:
-                self.list.go(index)
-                return
-            index += step
-        self.say("No other text was kept aside in this direction.")
+        if not self._jump_to(step, lambda entry: entry.aside):
+            self.say("No other text was kept aside in this direction.")
 
     def step_back(self) -> bool:
         """From the text to the list, then without the mark, then away."""

@@ -73,8 +73,6 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             "task_cancel": self._cancel,
             "task_retry": self._retry,
             "task_diff": self._show_difference,
-            "next_hunk": lambda: self.page.go_to_place(1),
-            "previous_hunk": lambda: self.page.go_to_place(-1),
         }
 
     def entered(self, within: Within | None) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from memtui.diff.differences import unified_file
-from memtui.engine.model import Address, Done
+from memtui.engine.model import Address
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.transfer.model import IndexChange, Note, Transfer, TransferPlan
 from memtui.features.transfer.names import below
@@ -56,19 +56,10 @@ def mv(call: Call) -> int:
 
 
 def _rename(call: Call, pairs: Sequence[tuple[Address, Address]]) -> int:
-    engine = call.engine
-    if call.args.flag("alone"):
-        single = len(pairs) == 1
-        with call.out.progress(call.engine.pace.now):
-            value: Done = (
-                engine.memories.rename(*pairs[0], actor=call.actor)
-                if single
-                else engine.memories.move(pairs, actor=call.actor)
-            )
-        return results.done(call.out, value)
+    rename = carry.rename_alone if call.args.flag("alone") else carry.rename
     with call.out.progress(call.engine.pace.now):
-        value = carry.rename(engine, pairs, actor=call.actor)
-    return results.done(call.out, value)
+        done = rename(call.engine, pairs, actor=call.actor)
+    return results.done(call.out, done)
 
 
 def _address(call: Call, text: str) -> Address:

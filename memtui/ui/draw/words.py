@@ -67,11 +67,6 @@ def size_words(size: int) -> str:
     return ""
 
 
-def below_home(path: str, home: str | None) -> str:
-    """Write a path below the user's home folder with `~`."""
-    return "~" + path[len(home) :] if home and path.startswith(home + "/") else path
-
-
 def meter(part: int, whole: int, cells: int) -> str:
     """How much of the whole something is, in signs that every terminal has: `[##......]`."""
     filled = max(min(round(part / whole * cells) if whole else 0, cells), 1 if part else 0)

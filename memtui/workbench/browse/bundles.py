@@ -17,7 +17,6 @@ from memtui.features.bundles.carry_out import Imported
 from memtui.features.bundles.export import Exported, collect
 from memtui.features.bundles.import_plan import ImportPlan
 from memtui.features.bundles.view import GROUP, ImportScreen, name_of, path_of
-from memtui.features.bundles.view import words as plan_words
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
@@ -137,7 +136,7 @@ class Bundles:
             screen.bridge.refresh_drafts()
             for one in wanted.arrivals:
                 screen.chrome.remember(f"{name_of(one)}: {one.what}{f' ({one.why})' if one.why else ''}")
-            said = [f"Imported: {plan_words(wanted)}."]
+            said = [f"Imported: {wanted.all_words}."]
             if done.done is not None:
                 said.append("u takes back what was written.")
             if done.waiting:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.agents.layout import short_path
 from memtui.engine.model import BROUGHT, LOCAL, REVIEWED, Address, Memory, Snapshot
 from memtui.errors import NotFoundError, RefusedError
 from memtui.features.actors import by, who_words
@@ -25,7 +26,7 @@ from memtui.ui.draw.pages import (
     words_page,
 )
 from memtui.ui.draw.times import since
-from memtui.ui.draw.words import below_home, size_words
+from memtui.ui.draw.words import size_words
 
 if TYPE_CHECKING:
     from memtui.features.entries.fullness import Usage
@@ -182,7 +183,7 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
     fields = [
         ("path", memory.address.path),
         ("root", f"{root.id} ({root.label})" if root.label else root.id),
-        ("file", below_home(engine.roots.file_path(memory.address), home)),
+        ("file", short_path(engine.roots.file_path(memory.address), home)),
         ("scope", memory.scope),
         ("agent", memory.agent),
         ("says", memory.description or "no description"),

@@ -12,13 +12,14 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui.agents.layout import short_path
 from memtui.engine.model import Address, Done, Listing, Memory, Root, RootStatus
 from memtui.errors import MemtuiError
 from memtui.features.moved_projects.orphans import SURE, Orphan, where
 from memtui.features.moved_projects.repoint import RepointPlan, apply, plan
 from memtui.ui import heap
 from memtui.ui.draw.spans import Line
-from memtui.ui.draw.words import below_home, count_words
+from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.health import Checkup
 from memtui.workbench.tree.nodes import OTHERS, ROOT, Node
@@ -299,7 +300,7 @@ class ProjectMoves:
 
         self._plan = None
         home = self._screen.facts.settings.home
-        value = below_home(found.moved[0].path, home) if found.moved else ""
+        value = short_path(found.moved[0].path, home) if found.moved else ""
         words = found.moved[0].why if found.moved else SURE[found.decoded.sure]
         if len(found.moved) > 1:
             words = f"{found.sure}; {words}"

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from memtui.agents.layout import short_path
 from memtui.engine.model import Address, Memory
 from memtui.matching import Literal
 from memtui.ui.draw.pages import Page, PageLine, fields_page
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.times import Look
-from memtui.ui.draw.words import below_home, count_words
+from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.browse import preview
 from memtui.workbench.main_screen import CHANGES, INFO, PREVIEW
@@ -255,7 +256,7 @@ class Side:
 
     def short(self, path: str) -> str:
         """Write a path below the user's home with `~`."""
-        return below_home(path, self._screen.facts.settings.home)
+        return short_path(path, self._screen.facts.settings.home)
 
     # Other ways to look
 
