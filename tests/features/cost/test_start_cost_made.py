@@ -1,6 +1,5 @@
 """The texts agents make themselves: memtui's own are the very bytes of `memtui context`."""
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from memtui.agents.session_start import LoadedFile
 from memtui.agents.table import agent_of
 from memtui.config.settings import Settings
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Listing, Root
+from memtui.engine.model import Actor, Address, Root
 from memtui.features.cost.start_cost import with_made
 from memtui.features.hot_set import own, shares
 from memtui.features.hot_set.assemble import build
@@ -18,6 +17,7 @@ from memtui.given.tokens import counter
 from tests.agents import homes
 from tests.agents.machine import Machine
 from tests.given.world import World
+from tests.pointers.folder import with_missing
 from tests.workbench.shown import DIRECTORIES
 
 
@@ -79,14 +79,7 @@ def test_mux_is_not_told_of_what_may_be_gone(world: World, tmp_path: Path, monke
     (folder / "here.md").write_text("text\n")
     with world.engine() as engine:
         engine.roots.add([Root("mux:global", str(folder), "mux", "global")])
-        listed = engine.rows.list
-
-        def held(root_ids: Iterable[str] | None = None) -> Listing:
-            found = listed(root_ids)
-            more = [row._replace(address=row.address._replace(path="held.md"), missing=True) for row in found.items]
-            return found._replace(items=(*found.items, *more))
-
-        monkeypatch.setattr(engine.rows, "list", held)
+        monkeypatch.setattr(engine.rows, "list", with_missing(engine))
         (index, *_) = with_made(engine, "mux", ())
     assert "here.md" in index.text.decode()
     assert "held.md" not in index.text.decode()

@@ -66,6 +66,8 @@ def test_a_mention_in_text_is_no_duplicate() -> None:
         ("- [a](a.md) — goes\n  on here\n", "The entry goes on in the next line."),
         ("- [a](a.md) — goes\non here\n", "The entry goes on in the next line."),
         ("- [a](a.md)\n  - below it\n", "The entry goes on in the next line."),
+        ("- [a](a.md) <!-- begins\n- [b](b.md) ends -->\n", "The line holds a comment."),
+        ("- [a](a.md) — gone\rText that stays\r", "The line holds carriage returns, so it may be several."),
     ],
 )
 def test_text_that_is_more_than_the_entry_is_left_to_a_person(data: str, why: str) -> None:
@@ -134,16 +136,6 @@ def test_where_a_line_would_not_be_read_none_is_added() -> None:
     for data in ("```\ncode\n", "<!-- open\n"):
         found = the(UNNAMED, checked(data, {"a.md": ""}))
         assert (found.fix, found.why) == (None, UNREAD)
-
-
-def test_a_line_with_a_comment_is_left_to_a_person() -> None:
-    found = the(DANGLING, checked("- [a](a.md) <!-- begins\n- [b](b.md) ends -->\n"))
-    assert (found.fix, found.why) == (None, "The line holds a comment.")
-
-
-def test_a_name_that_is_no_line_is_left_to_a_person() -> None:
-    found = the(UNNAMED, checked("", {"a\nb.md": ""}))
-    assert (found.fix, found.why) == (None, UNWRITABLE)
 
 
 def test_a_long_line_is_cut_at_a_word_and_keeps_its_link_and_line_end() -> None:
@@ -273,7 +265,7 @@ def test_no_control_comes_from_a_description() -> None:
     assert fixed("- [x](x.md) — hook\n", {"x.md": "", "a.md": hook}, LINKS, UNNAMED).endswith(" — a b [31mred end\n")
 
 
-@pytest.mark.parametrize("name", ["a\udcff.md", "a\x9b.md", "a\x1b.md"])
+@pytest.mark.parametrize("name", ["a\udcff.md", "a\x9b.md", "a\x1b.md", "a\nb.md"])
 def test_a_name_that_cannot_be_written_gets_no_line(name: str) -> None:
     found = the(UNNAMED, checked("# Top\n", {name: ""}))
     assert (found.fix, found.why) == (None, UNWRITABLE)
@@ -293,8 +285,3 @@ def test_a_name_that_cannot_be_written_gets_no_line(name: str) -> None:
 )
 def test_lines_end_as_they_do_in_the_file(before: str, after: str) -> None:
     assert fixed(before, {"my_note.md": "What it is"}) == after
-
-
-def test_a_line_with_carriage_returns_in_it_may_be_several() -> None:
-    found = the(DANGLING, checked("- [a](a.md) — gone\rText that stays\r"))
-    assert (found.fix, found.why) == (None, "The line holds carriage returns, so it may be several.")

@@ -1,7 +1,6 @@
 """Re-pointing: a plan that changes nothing, then one step that moves everything and one undo that brings it back."""
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -10,12 +9,13 @@ from memtui.agents.discovery import discover
 from memtui.agents.known.mux import project_folder
 from memtui.agents.layout import slug
 from memtui.engine import Engine
-from memtui.engine.model import Actor, Address, Listing, Snapshot
+from memtui.engine.model import Actor, Address, Snapshot
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.moved_projects import repoint
 from memtui.features.moved_projects.repoint import MERGED, MOVED, SAME, STAYS, RepointPlan
 from tests.agents.machine import Machine
 from tests.agents.test_projects_checkout import worktree
+from tests.pointers.folder import with_missing
 
 USER = Actor("cli")
 
@@ -123,14 +123,7 @@ def test_an_index_that_somebody_is_writing_is_not_merged(
 def test_what_may_be_gone_is_not_moved(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.keep(world.old, "a.md", "a\n")
     with world.engine() as engine:
-        listed = engine.rows.list
-
-        def held(root_ids: Iterable[str] | None = None) -> Listing:
-            found = listed(root_ids)
-            more = [row._replace(address=row.address._replace(path="held.md"), missing=True) for row in found.items]
-            return found._replace(items=(*found.items, *more))
-
-        monkeypatch.setattr(engine.rows, "list", held)
+        monkeypatch.setattr(engine.rows, "list", with_missing(engine))
         assert [line.address.path for line in plan(engine, world).lines] == ["a.md"]
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from memtui.agents.known import claude_code, codex, cursor, goose, letta, memtui_native, mux, qwen_code, serena
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Policy, Root
+from tests.pointers.folder import disk
 
 ME = Actor("cli")
 POLICIES: dict[str, Policy] = {
@@ -46,9 +47,7 @@ class Agents:
 
     def held(self, agent: str) -> dict[str, bytes]:
         """Every file of an agent."""
-        folder = self.base / agent
-        found = sorted(path for path in folder.rglob("*") if path.is_file())
-        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
+        return disk(self.base / agent)
 
     def everything(self) -> dict[str, dict[str, bytes]]:
         """Every file of every agent."""

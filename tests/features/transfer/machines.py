@@ -13,6 +13,7 @@ from memtui.features.bundles.bundle import read, write
 from memtui.features.bundles.carry_out import Imported
 from memtui.features.bundles.export import collect
 from memtui.features.bundles.import_plan import ImportPlan
+from tests.pointers.folder import disk
 
 ME = Actor("cli")
 NOW = 1_767_225_600_000
@@ -42,8 +43,7 @@ class Machine:
 
     def held(self) -> dict[str, bytes]:
         """Every file."""
-        found = sorted(path for path in self.folder.rglob("*") if path.is_file())
-        return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in found}
+        return disk(self.folder)
 
     def export(self, *, history: bool = False) -> bytes:
         """A bundle of everything."""
