@@ -3,6 +3,7 @@
 It is asked again while somebody looks at this terminal. A machine that does not answer keeps the rows it had and says
 why in its row; where it is only out of reach, it is asked sooner. A save there is a step of undo here, which saves the
 text before it, guarded as any other save.
+It is apart so that only who has other machines loads it.
 """
 
 from __future__ import annotations

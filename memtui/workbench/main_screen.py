@@ -303,6 +303,11 @@ class MainScreen(KeyedScreen[None]):
         self.chrome.update("footer")
         return True
 
+    def not_done(self, what: str, error: MemtuiError) -> None:
+        """Say why it was not done where the text was typed, so that it can be made right; else as any other error."""
+        if not self.refuse_prompt(f"{error.message} {error.hint}".strip()):
+            self.show_error(what, error)
+
     # For the screen itself
 
     def take(self, effect: Effect) -> None:

@@ -1,4 +1,7 @@
-"""The workbench as views know it: one class for all that a view of a feature may ask for."""
+"""The workbench as views know it: one class for all that a view of a feature may ask for.
+
+It is apart so that no first frame waits for it.
+"""
 
 from __future__ import annotations
 

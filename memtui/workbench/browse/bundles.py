@@ -103,7 +103,7 @@ class Bundles:
                 self._over = text
                 screen.refuse_prompt("There is a file of this name: enter again writes over it.")
             else:
-                self._refused(error)
+                screen.not_done("export", error)
 
         def job(engine: Engine) -> Exported:
             if history and not screen.bridge.read_only:
@@ -152,8 +152,3 @@ class Bundles:
             otherwise=partial(screen.show_error, "import"),
             lane=WRITE,
         )
-
-    def _refused(self, error: MemtuiError) -> None:
-        """Leave the line open, so that the name can be made right."""
-        if not self._screen.refuse_prompt(f"{error.message} {error.hint}".strip()):
-            self._screen.show_error("do it", error)

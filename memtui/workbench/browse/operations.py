@@ -7,6 +7,7 @@ inside.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -374,7 +375,7 @@ class MemoryOperations:
             ),
             created,
             what=f"create {address}",
-            otherwise=self._refused,
+            otherwise=partial(self._screen.not_done, f"create {address}"),
             lane=WRITE,
         )
 
@@ -410,15 +411,10 @@ class MemoryOperations:
             lambda engine: carry.rename(engine, pairs, actor=actor, folders=whole),
             moved,
             what=what,
-            otherwise=self._refused,
+            otherwise=partial(self._screen.not_done, what),
             lane=WRITE,
             doing=f"Moving {named(tuple(old for old, _ in pairs))}",
         )
-
-    def _refused(self, error: MemtuiError) -> None:
-        """Leave the prompt open, so that the name can be made right."""
-        if not self._screen.refuse_prompt(f"{error.message} {error.hint}".strip()):
-            self._screen.show_error("it", error)
 
     # Words
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.agents.layout import short_path
 from memtui.engine.model import Address, Done, Listing, Memory, Root, RootStatus
-from memtui.errors import MemtuiError
 from memtui.features.moved_projects.orphans import SURE, Orphan, where
 from memtui.features.moved_projects.repoint import RepointPlan, apply, plan
 from memtui.ui import heap
@@ -343,7 +343,11 @@ class ProjectMoves:
                 screen.refuse_prompt(_stays(wanted) or "There is no memory.")
 
         screen.bridge.run(
-            lambda engine: plan(engine, [root], path), made, what="plan it", otherwise=self._refused, latest=REPOINT
+            lambda engine: plan(engine, [root], path),
+            made,
+            what="plan it",
+            otherwise=partial(self._screen.not_done, "move the memories"),
+            latest=REPOINT,
         )
 
     def _do(self, wanted: RepointPlan) -> None:
@@ -364,14 +368,9 @@ class ProjectMoves:
             lambda engine: apply(engine, wanted, actor=actor),
             moved,
             what="move the memories",
-            otherwise=self._refused,
+            otherwise=partial(self._screen.not_done, "move the memories"),
             lane=WRITE,
         )
-
-    def _refused(self, error: MemtuiError) -> None:
-        """Leave the line open, so that the place can be made right."""
-        if not self._screen.refuse_prompt(f"{error.message} {error.hint}".strip()):
-            self._screen.show_error("move the memories", error)
 
 
 def _stays(wanted: RepointPlan) -> str:

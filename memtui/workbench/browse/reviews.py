@@ -3,6 +3,7 @@
 A review is of the very version that is shown; what comes later under the same name waits again. Of a root or folder,
 each version that waits is listed first, with how it differs from what agents were given so far. A pin is a mark of
 memtui's own and changes no file; what would has a key of its own.
+It is apart so that no first frame waits for what agents are given.
 """
 
 from __future__ import annotations

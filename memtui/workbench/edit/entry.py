@@ -3,6 +3,7 @@
 A save replaces the bytes of the entry in what is on disk at that moment, so what an agent wrote elsewhere in the file
 stays. When the entry itself is not there any more, what is typed becomes the draft of the memory, and the ordinary
 conflict shows both texts.
+It is apart because few open an entry, and the text widget takes long to load.
 """
 
 from __future__ import annotations

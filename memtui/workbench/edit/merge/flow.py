@@ -2,6 +2,7 @@
 
 Every way through here leaves BASE, YOURS, AGENT and the result readable: all of them are on the memory's history before
 a screen opens, and a draft is only dropped into history. What was decided is in the ledger after every key.
+It is apart so that it is loaded with the first conflict.
 """
 
 from __future__ import annotations
