@@ -6,9 +6,9 @@ from memtui.wire.verb import Param, Verb
 FEATURE = Feature(
     works={"scheduled": "memtui.features.schedules.work:scheduled"},
     begins="memtui.features.schedules.due:begin",
-    status="memtui.features.schedules.verbs:status",
+    status="memtui.features.schedules.state:status",
     stands="memtui.features.schedules.view_rows:standing",
-    short="memtui.features.schedules.verbs:short",
+    short="memtui.features.schedules.state:short",
     findings_of="memtui.features.schedules.verbs:findings",
     chat={"schedule": "memtui.features.schedules.chat:answer"},
     verbs=(

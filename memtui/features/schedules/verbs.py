@@ -23,6 +23,7 @@ from memtui.features.schedules.plan import (
     split,
     what_words,
 )
+from memtui.features.schedules.state import BY_HAND
 from memtui.features.schedules.team import TEAM, TeamSchedules, known, newest, take
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.shown import state_word, task_json
@@ -37,7 +38,6 @@ from memtui.wire.output import Column
 from memtui.wire.session import Session
 from memtui.wire.times import rfc3339
 
-BY_HAND = "by hand"
 LATE_MS = 15 * 60_000
 """A due time is late when nobody took it for so long."""
 
@@ -239,21 +239,3 @@ def findings(session: Session) -> Iterator[Finding]:
             advice = "Open memtui or `memtui serve` there, or add `memtui schedule run --due` to your crontab."
             advice = advice if late is not None else f"`memtui schedule resume {one.name}` has it run again."
             yield Finding("warning", "schedules", f"{one.name} {words}.", advice)
-
-
-def status(session: Session) -> Json:
-    """How schedules are; nothing where there are none."""
-    found = session.engine.schedules.all()
-    if not found:
-        return {}
-    return {
-        "schedules": len(found),
-        "wait for you": [one.name for one in found if one.waits],
-        "paused": [f"{one.name}: {one.paused}" for one in found if one.paused],
-    }
-
-
-def short(session: Session) -> str:
-    """Say how many wait for a person or were paused after failing: `S1`."""
-    count = sum(one.waits or one.paused not in ("", BY_HAND) for one in session.engine.schedules.all())
-    return f"S{count}" if count else ""

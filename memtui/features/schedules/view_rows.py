@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from memtui.features.actors import who_words
 from memtui.features.schedules import due, team
 from memtui.features.schedules.plan import comes, how_words, question, resume, what_words
+from memtui.features.schedules.state import BY_HAND
 from memtui.features.schedules.times import Due
-from memtui.features.schedules.verbs import BY_HAND
 from memtui.features.tasks.view_rows import StandingAct, StandingRow
 from memtui.features.team.store import the_server, trouble
 from memtui.ui.draw.times import full

@@ -9,15 +9,12 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from memtui.engine.disk import fsio, state_file
 from memtui.errors import RefusedError
-from memtui.features.tasks.child import Child, run
 from memtui.features.workers.reply import SCHEMA
 from memtui.mask import mask
 
@@ -116,6 +113,8 @@ def probe(program: WorkerProgram, place: WorkerPlace) -> Probe:
     Raises:
         RefusedError: `E_WORKER`: it is missing, or cannot say what it can do.
     """
+    import shutil
+
     path = shutil.which(program.name, path=place.environ.get("PATH", ""))
     if path is None or not os.path.isabs(path):
         raise _failed(f"There is no program {program.name!r} on PATH.", "Install it, or choose another worker.")
@@ -154,6 +153,10 @@ def answer(program: WorkerProgram, system: str, text: str, place: WorkerPlace) -
 
 
 def _run(argv: tuple[str, ...], given: str, program: WorkerProgram, place: WorkerPlace, system: str = "") -> str:
+    import tempfile  # here, because who only says which worker there is runs none
+
+    from memtui.features.tasks.child import Child, run
+
     home = os.path.join(place.state_dir, FOLDER)
     fsio.make_root(home)
     with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:

@@ -24,7 +24,8 @@ from memtui.engine.task import Task
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.schedules import due, times, work
 from memtui.features.schedules.plan import ScheduleWish, add
-from memtui.features.schedules.verbs import findings, short
+from memtui.features.schedules.state import short
+from memtui.features.schedules.verbs import findings
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.work import Working, working_in
 from memtui.features.tasks.workspace import Workspace, workspace_of
