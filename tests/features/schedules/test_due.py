@@ -3,10 +3,10 @@
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from datetime import datetime, timedelta
 from itertools import takewhile
 from pathlib import Path
@@ -20,7 +20,6 @@ from memtui.config.read import load_settings, read_environment
 from memtui.config.settings import Settings
 from memtui.engine import Engine
 from memtui.engine.ledger.schedules import PlannedRun
-from memtui.engine.task import Task
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.schedules import due, times, work
 from memtui.features.schedules.plan import ScheduleWish, add
@@ -154,9 +153,18 @@ def test_clocks_that_change_run_a_day_once() -> None:
         assert [datetime.fromtimestamp(at / 1_000, midnight.tzinfo).hour for at in found] == hours
 
 
-def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(
-    session: Session, clock: Clock, monkeypatch: pytest.MonkeyPatch
-) -> None:
+DIES = """
+import os, signal, sys
+from memtui.engine import Engine
+from memtui.features.schedules import due
+state, now, at = sys.argv[1:]
+engine = Engine.open((), state_dir=state, clock=lambda: int(now))
+engine.tasks.enqueue = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+due.look(engine, at)
+"""
+
+
+def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(session: Session, clock: Clock) -> None:
     seed = chosen_seed()
     chance = random.Random(seed)
     made = [make(session, spec, "dream", name=f"s{n}", zone=ZONES[n % 5]) for n, spec in enumerate(SPECS * MANY)]
@@ -170,7 +178,7 @@ def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(
             clock.advance(seconds=-chance.randrange(3_000))
         for engine in chance.sample(others, chance.randrange(3)):
             if chance.random() < 0.1:
-                kills += killed(engine, lane(session).id, monkeypatch)
+                kills += killed(session.settings.state_dir, engine, lane(session).id)
             for task in due.look(engine, lane(session).id):
                 ran[int(str(task.request["id"]))].append(int(str(task.request["due"])))
                 engine.tasks.cancel(task.id)
@@ -187,17 +195,12 @@ def test_each_due_time_of_a_year_ran_once_or_is_told_as_missed(
     tried(schedules=len(made), runs=sum(map(len, ran.values())), kills=kills, twice=0)
 
 
-def killed(engine: Engine, at: str, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Look, and die once a due time was taken and its task is to be queued; whether there was one."""
-
-    def dies(*_: object, **__: object) -> Task:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
-        patched.setattr(engine.tasks, "enqueue", dies)
-        due.look(engine, at)
-        return False
-    return True
+def killed(state: str, engine: Engine, at: str) -> bool:
+    """Have a process look that is killed once a due time was taken and its task is to be queued; whether it was."""
+    words = [state, str(engine.tasks.clock()), at]
+    ended = subprocess.run([sys.executable, "-c", DIES, *words], check=False).returncode
+    assert ended in (0, -signal.SIGKILL)
+    return ended != 0
 
 
 def test_a_clock_set_back_repeats_nothing_and_one_set_far_ahead_runs_once(session: Session, clock: Clock) -> None:
