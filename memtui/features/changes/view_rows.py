@@ -23,7 +23,7 @@ from memtui.safe_text import cell_width, one_line, visible
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.times import ago
-from memtui.ui.draw.words import both_ends, fit
+from memtui.ui.draw.words import both_ends, count_words, fit
 from memtui.ui.rows import ListRows
 
 if TYPE_CHECKING:
@@ -432,7 +432,7 @@ def root_notes(engine: Engine, changes: Iterable[Change]) -> tuple[RootNote, ...
 
 def _gone(engine: Engine) -> Iterable[RootNote]:
     for root, memories, at in engine.rows.vanished():
-        held = f"{memories:,} {'memory' if memories == 1 else 'memories'}"
+        held = count_words(memories, "memory")
         was = "was" if memories == 1 else "were"
         about = (
             f"The folder of {root.id} is not there: {root.path}",
@@ -447,7 +447,7 @@ def _waiting(engine: Engine, listed: set[Address]) -> Iterable[RootNote]:
         rows = engine.rows.list([root.id]).items if root.in_checkout else ()
         count = sum(row.trust == BROUGHT and row.address not in listed for row in rows)
         if count:
-            words = f"{count:,} {'version' if count == 1 else 'versions'} not reviewed: {root.label or root.id}"
+            words = f"{count_words(count, 'version')} not reviewed: {root.label or root.id}"
             about = (
                 "They came with the checkout: nobody wrote them here or reviewed them, and looking is no review.",
                 "Agents are given their names alone until then.",

@@ -6,6 +6,7 @@ from memtui.engine.model import BROUGHT, Memory, RootStatus
 from memtui.errors import NotFoundError
 from memtui.features.feature import GRAVE_WORDS, load
 from memtui.given.reach import WITHHELD, withheld
+from memtui.ui.draw.words import count_words
 from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
 from memtui.wire.output import Column
@@ -18,9 +19,9 @@ def roots(call: Call) -> int:
     chosen = call.args.text("accept")
     if chosen is not None:
         count = _accept(call, chosen)
-        what = "1 version" if count == 1 else f"{count:,} versions"
         call.out.fact(
-            {"accepted": call.engine.roots.find(chosen).id, "reviewed": count}, f"accepted {chosen}: {what} reviewed"
+            {"accepted": call.engine.roots.find(chosen).id, "reviewed": count},
+            f"accepted {chosen}: {count_words(count, 'version')} reviewed",
         )
         return outcomes.DONE
     if call.args.flag("names") and not call.out.json:
@@ -78,7 +79,7 @@ def _accept(call: Call, chosen: str) -> int:
             )
         versions = [(row.address, row.sha256) for row in found.items if row.trust == BROUGHT and row.sha256]
         if versions:
-            texts = "1 text" if len(versions) == 1 else f"{len(versions):,} texts"
+            texts = count_words(len(versions), "text")
             call.approve(
                 "review what a checkout brought",
                 f"Give agents {texts} of {chosen}, which came with the checkout {found.roots[0].root.path}?"

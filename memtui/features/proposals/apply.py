@@ -19,6 +19,7 @@ from memtui.engine.proposal import NEVER, WAITING, Proposal
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError
 from memtui.features.proposals import staged
 from memtui.features.proposals.value import PASSING, bounded, main_target, only_expects, refused, text_of
+from memtui.ui.draw.words import count_words
 
 if TYPE_CHECKING:
     from memtui.engine import Engine
@@ -234,8 +235,8 @@ def carry_out(
         _recover(engine)
         cause, before = f"proposals-{new_id()}", Done("", "save", ())
         if back:
-            what = [f"take back {_count(len(back), 'change')}"]
-            what += [f"decide about {_count(len(wanted), 'proposal')}"] * bool(wanted)
+            what = [f"take back {count_words(len(back), 'change')}"]
+            what += [f"decide about {count_words(len(wanted), 'proposal')}"] * bool(wanted)
             label = " and ".join(what) if len(back) > 1 or wanted else ""
             before = engine.undo.take_back(back, actor=actor, label=label, cause=cause, parts=parts)
         done = before
@@ -418,8 +419,4 @@ def _view(step: Step, base: bytes | None, texts: _Texts, rejected: frozenset[int
 def _label(what: str, proposals: Sequence[Proposal]) -> str:
     if len(proposals) == 1:
         return f"{what} proposal {proposals[0].id}: {proposals[0].kind} {main_target(proposals[0])}".rstrip()
-    return f"{what} {_count(len(proposals), 'proposal')}"
-
-
-def _count(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+    return f"{what} {count_words(len(proposals), 'proposal')}"

@@ -15,6 +15,7 @@ from memtui.features.feature import GRAVE_WORDS, load
 from memtui.features.proposals import apply
 from memtui.features.proposals.apply import ProposalView, StepView
 from memtui.safe_text import one_line
+from memtui.ui.draw.words import count_words
 from memtui.wire import outcomes, places, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
@@ -39,7 +40,7 @@ class _Chosen(NamedTuple):
     @property
     def words(self) -> str:
         counts = ((len(self.proposals), "proposal"), (len(self.changes), "change"))
-        return " and ".join(f"{count} {word}{'s' * (count > 1)}" for count, word in counts if count)
+        return " and ".join(count_words(count, word) for count, word in counts if count)
 
 
 def review(call: Call) -> int:
