@@ -71,7 +71,8 @@ def _read(working: Working) -> _Cards:
         quote = card.title
         if card.root not in names:
             return Evidence("observation", card.word, place=day(card.at), quote=quote)
-        sha = shas.get((card.root, card.path), "")
+        # Other notes come into the file of a note all the time; the proposal itself has the text of this one.
+        sha = shas.get((card.root, card.path), "") if card.kind == "memory" else ""
         return Evidence("memory", f"{names[card.root]}/{card.path}", sha, f"observation {card.word[:8]}", quote)
 
     memories = tuple(card for card in cards if card.kind == "memory")

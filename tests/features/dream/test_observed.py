@@ -40,7 +40,7 @@ def told(cli: Cli, notes: Path) -> Path:
     return notes
 
 
-def test_what_was_noted_is_proposed_once_and_remembered_when_accepted(told: Path) -> None:
+def test_what_was_noted_is_proposed_once_and_remembered_when_accepted(told: Path, cli: Cli) -> None:
     _, made = dream()
     assert {(one.by.removeprefix("rule:"), one.kind) for one in made} == {
         *(("corrected", "note"), ("open", "note")),
@@ -58,6 +58,7 @@ def test_what_was_noted_is_proposed_once_and_remembered_when_accepted(told: Path
         texts = [engine.read_bytes(row.address) for row in engine.rows.list(["memtui:global", "memtui:project"]).items]
         assert any(b"Use pnpm here, not npm." in text for text in texts)
         assert engine.undo.undo(actor=ME)
+    assert cli("observe", "Another note of this month.").status == 0
     assert {one.state for one in dream()[1] if one.by == "rule:unkept"} == {"rejected"}
 
 
