@@ -86,13 +86,7 @@ class Commands:
     """Does actions."""
 
     def __init__(self, screen: MainScreen, leave: Callable[[], None], when_drafts_are_read: Callable[[], None]) -> None:
-        """Take the screen.
-
-        Args:
-            screen: the parts that `ELSEWHERE` names are its attributes.
-            leave: leaves the workbench.
-            when_drafts_are_read: goes to the next conflict as soon as it is known which drafts there are.
-        """
+        """Take the screen, with the parts of `ELSEWHERE`; what leaves the workbench, and what waits for the drafts."""
         self._screen, self._side, self._views = screen, screen.part(Side), screen.part(Views)
         self._when_drafts_are_read = when_drafts_are_read
         self._on_top: PickScreen | None = None
@@ -137,10 +131,10 @@ class Commands:
             "preview_up": lambda: self._side.scroll(-3),
             "reveal": self._reveal,
             "zoom": self._zoom,
+            "search_all": self._search_all,
+            "trash_view": partial(screen.show_view, "trash"),
             "themes": lambda: self.open_palette(self.theme_commands(), beside=f"Theme: {screen.app.theme}"),
         }
-        self._does["search_all"] = self._search_all
-        self._does["trash_view"] = partial(screen.show_view, "trash")
         for view in VIEWS:
             self._does[view.action] = partial(screen.show_view, view.id)
         for sort in ("name", "uses", "age", "size", "edited"):
