@@ -11,12 +11,12 @@ from memtui.engine.disk.handles import RootHandle
 from memtui.engine.disk.paths import Selection
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
-from memtui.engine.look.reconcile import Reconciler
 from memtui.engine.look.root_pass import Glance
 from memtui.engine.look.roots import Roots
 from memtui.engine.look.scan import RootTree
 from memtui.engine.model import Address, Changes, Memory, Policy, Root
 from memtui.engine.save.commit import Site
+from memtui.engine.watch.watch import Reconciler
 
 OLD_NS = 1_000_000_000 * 10**9
 """A modification time long ago."""

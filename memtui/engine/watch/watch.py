@@ -1,23 +1,28 @@
-"""Follows all roots on a thread of its own: hears hints, lets the reconciler look, and hands over what it found.
+"""What others did: looks at the disk, records what it finds in the ledger and says it once; and follows all roots.
 
-It doubts its own ears: a cookie it writes for itself has to be heard, scans come whatever was heard, and a source that
-fails is restarted, then given up for plain scans with a reason. It takes callbacks, never a widget. When to look where
-is worked out so that one save shows within a frame, a burst costs a few looks instead of thousands, and a quiet folder
+Hints only say where to look first; every belief is made here, from scans and reads, by the rules of `look/detect.py`,
+so that a lost event, a half-written file or our own save never becomes a wrong story.
+
+Following has a thread of its own, which hears hints, lets the reconciler look, and hands over what it found. It doubts
+its own ears: a cookie it writes for itself has to be heard, scans come whatever was heard, and a source that fails is
+restarted, then given up for plain scans with a reason. It takes callbacks, never a widget. When to look where is worked
+out so that one save shows within a frame, a burst costs a few looks instead of thousands, and a quiet folder
 of any size stays below half a percent of a processor.
 """
 
 import os
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 
 from memtui.engine.disk import fsio
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.catalog import Catalog
-from memtui.engine.look.reconcile import Reconciler
-from memtui.engine.look.root_pass import NOWHERE, Glance
-from memtui.engine.look.roots import Roots
-from memtui.engine.model import Changes, Health
+from memtui.engine.look.detect import QUIET_MS, ChangeDetector
+from memtui.engine.look.root_pass import NOWHERE, Gathered, Glance, RootPass, RootState, Tools
+from memtui.engine.look.roots import OpenRoot, Roots
+from memtui.engine.model import Change, Changes, Health, Notice, Root
 from memtui.engine.part import Events, Pace
 from memtui.engine.watch.hints import (
     COOKIES,
@@ -25,138 +30,13 @@ from memtui.engine.watch.hints import (
     NoSource,
     Opener,
     Place,
+    Schedule,
     Source,
     Watchfiles,
     reason,
     write_cookie,
 )
-
-QUIET_MS, LONGEST_MS = 75, 500
-"""A folder is listed again after so much quiet, or at the latest this long after its first hint."""
-FOCUSED_MS, AWAY_MS, POLLING_MS = 2_000, 30_000, 2_000
-"""How often everything is scanned, whatever was heard."""
-_SHARE = 400
-"""A scan that took a millisecond comes at most every 400 of them: a quarter of a percent, because the terminal's reader
-and the looks at the ledger take as much again."""
-_POLLING_SHARE, FEW = 125, 10_000
-"""The same where nobody listens, but not below so many memories: then nothing but a scan tells of a change."""
-_LIST_SHARE = 20
-"""A folder that took a millisecond to list is listed again after 20 of them at the earliest."""
-_NAMES_SHARE, _LONGEST_REST_MS = 7, 150
-"""A look at names, or at what is undecided, that took a millisecond rests for seven of them, but not for longer than
-this: a writer that never stops must not cost more than a part of a core, and a burst is shown soon after its end."""
-_MANY = 400
-"""More names than this in one folder are found by listing it."""
-
-
-class Schedule:
-    """What is to be looked at, and when. All times are ticks, in milliseconds."""
-
-    def __init__(self, now: int) -> None:
-        """Begin with everything to be scanned at once."""
-        self.focused = True
-        self.polling = False
-        self.files = 0
-        """How many memories there are."""
-        self._scan_at = now
-        self._asked = False
-        self._scan_ms = self._last_ms = 0
-        self._turns = 0
-        self._names: dict[str, dict[str, set[str]]] = {}
-        self._rest_until = now
-        self._folders: dict[tuple[str, str], tuple[int, int]] = {}
-        self._no_list_until = now
-
-    def hint(self, root_id: str, folder: str, name: str, now: int) -> None:
-        """Something happened to a name in a folder; an empty name means the folder itself."""
-        self._names.setdefault(root_id, {}).setdefault(folder, set()).add(name)
-        first, _ = self._folders.get((root_id, folder), (now, now))
-        self._folders[root_id, folder] = (first, now)
-
-    def scan(self, now: int) -> None:
-        """Scan everything next."""
-        self._scan_at = min(self._scan_at, now)
-        self._asked = True
-
-    def list(self, places: Iterable[tuple[str, str]], now: int) -> None:
-        """List folders next: they are watched only from now on."""
-        for place in places:
-            self._folders[place] = (now - LONGEST_MS, now - QUIET_MS)
-
-    def next(self) -> int:
-        """When there is something to do."""
-        ends = [self._scan_at]
-        if self._names:
-            ends.append(self._rest_until)
-        ends += [
-            max(self._no_list_until, min(last + QUIET_MS, first + LONGEST_MS)) for first, last in self._folders.values()
-        ]
-        return min(ends)
-
-    def take(self, now: int, root_ids: Iterable[str]) -> Mapping[str, Glance]:
-        """What to look at now, by root; nothing when it is too early for all of it."""
-        if now >= self._scan_at:
-            self._names.clear()
-            self._folders.clear()
-            self._asked = False
-            self.rest(now)
-            return {root_id: Glance() for root_id in root_ids}
-        folders: dict[str, set[str]] = {}
-        for (root_id, folder), (first, last) in list(self._folders.items()):
-            if now >= max(self._no_list_until, min(last + QUIET_MS, first + LONGEST_MS)):
-                del self._folders[root_id, folder]
-                folders.setdefault(root_id, set()).add(folder)
-        names: dict[str, dict[str, frozenset[str]]] = {}
-        if now >= self._rest_until:
-            for root_id, below in self._names.items():
-                for folder, some in below.items():
-                    if folder in folders.get(root_id, ()):
-                        continue
-                    if "" in some or len(some) > _MANY:
-                        folders.setdefault(root_id, set()).add(folder)
-                    else:
-                        names.setdefault(root_id, {})[folder] = frozenset(some)
-            self._names.clear()
-        return {
-            root_id: Glance(everything=False, folders=frozenset(folders.get(root_id, ())), names=names.get(root_id, {}))
-            for root_id in folders.keys() | names.keys()
-        }
-
-    def looked(self, glances: Mapping[str, Glance], started: int, ended: int, *, found: bool) -> None:
-        """Learn what a look cost.
-
-        Args:
-            glances: where it looked.
-            started: when.
-            ended: when.
-            found: whether there was anything new; recording that is no part of the cost of looking.
-        """
-        took = ended - started
-        if any(glance.everything for glance in glances.values()):
-            if not found:
-                # One that had to read much again says nothing about the next.
-                self._scan_ms, self._last_ms = min(took, self._last_ms), took
-            self.rest(ended)
-        elif any(glance.folders for glance in glances.values()):
-            self._no_list_until = ended + took * _LIST_SHARE
-        else:
-            self._rest_until = ended + min(took * _NAMES_SHARE, _LONGEST_REST_MS)
-
-    def rested(self, due: int | None) -> int | None:
-        """When to look at what is undecided, from when that would be due."""
-        return None if due is None else max(due, self._rest_until)
-
-    def rest(self, now: int) -> None:
-        """Plan the next scan of everything, unless one is asked for already."""
-        if self._asked:
-            return
-        base = POLLING_MS if self.polling else FOCUSED_MS if self.focused else AWAY_MS
-        share = _SHARE if not self.polling else 0 if self.files < FEW else _POLLING_SHARE
-        # Processes that started together drift apart, the same way in every run.
-        self._turns += 1
-        jitter = 0.9 + 0.1 * (self._turns * 0.618 % 1)
-        self._scan_at = now + round(max(base, min(AWAY_MS, self._scan_ms * share)) * jitter)
-
+from memtui.errors import MemtuiError
 
 COOKIE_MS, HEARD_MS = 10_000, 2_000
 """How often a cookie is written, and how soon it has to be heard."""
@@ -167,6 +47,7 @@ RETRY_MS = 60_000
 SLEPT_MS = 5_000
 """When the wall clock ran so far ahead of the other one, the machine slept: nothing heard before counts."""
 RETRY_LEDGER_MS = 1_000
+"""When to try again what the ledger could not take."""
 LEDGER_MS = 250
 """How often the ledger is asked whether another process wrote to it: a use or a pin changes no file, so no event tells
 of it. The question costs microseconds; an answer that took a millisecond to work in comes at most every ..."""
@@ -175,7 +56,208 @@ BUSY, BUSY_STEP = 2.0, 0.2
 """Seconds between looks while this process changes many memories, and how soon the end of it is noticed."""
 KEEP_MS = 10_000
 """How soon after a change rows are written down for the next start."""
+_ROUNDS = 4
+"""How often a single call looks again for files that were changed a moment ago."""
+_LEDGER_TROUBLE = ("E_STORE", "E_STORE_DAMAGED", "E_LOCKED", "E_DISK_FULL")
 _NOTHING = Changes()
+
+
+class Reconciler:
+    """Keeps what is believed of every root equal to the disk. Safe to share between threads."""
+
+    def __init__(
+        self,
+        roots: Roots,
+        ledger: Ledger,
+        catalog: Catalog,
+        *,
+        ticks: Callable[[], int] = fsio.monotonic_ms,
+        wait: Callable[[float], object] | None = None,
+    ) -> None:
+        """Take what it works with; nothing is looked at yet.
+
+        Args:
+            roots: the roots.
+            ledger: where settled versions are recorded.
+            catalog: where what is on disk is kept.
+            ticks: milliseconds that only move forward.
+            wait: how a single call waits for a file to settle, in seconds.
+        """
+        self._roots = roots
+        self._catalog = catalog
+        self._tools = Tools(roots, ledger, catalog, ledger.clock, ticks)
+        self.clock, self.ticks = ledger.clock, ticks
+        """Milliseconds since the epoch, and milliseconds that only move forward."""
+        self._wait = wait or threading.Event().wait
+        self._guard = threading.RLock()
+        self._states: dict[str, RootState] = {}
+        self._own: deque[Change] = deque()
+
+    def published(self, changes: Changes) -> None:
+        """Take note of changes this process made and told by itself, so that they are not told again. Never waits."""
+        self._own.extend(changes.changes)
+
+    def reconcile(self, root_ids: Iterable[str] | None = None) -> Changes:
+        """Look at whole roots once, record what others finished and say it.
+
+        Waits a few tenths of a second at most for files that were changed a moment ago. A file that went is told as
+        deleted only when it is known to be gone for long enough.
+
+        Args:
+            root_ids: these roots; None for all.
+
+        Raises:
+            StorageError, BusyError: the ledger cannot take anything of what was found; it is found again.
+        """
+        gathered = Gathered()
+        with self._guard:
+            roots = {root.id: Glance() for root in self._roots.chosen(root_ids)}
+            for _ in range(_ROUNDS):
+                self._pass(roots, gathered, patient=False)
+                roots = {root_id: NOWHERE for root_id in roots if self._settling(root_id)}
+                if not roots:
+                    break
+                self._wait(QUIET_MS / 1000)
+        if gathered.trouble is not None and not gathered.changes:
+            raise gathered.trouble
+        return self._told(gathered)
+
+    def look(self, glances: Mapping[str, Glance]) -> Changes:
+        """Make one pass for a watch: look where it says and at everything undecided. Never waits.
+
+        Args:
+            glances: where to look, by root id. Roots that are not named are looked at where something is due.
+
+        Returns:
+            What is new; settled versions of one burst come together.
+        """
+        gathered = Gathered()
+        with self._guard:
+            now = self._tools.ticks()
+            wanted = dict(glances)
+            for root_id, state in self._states.items():
+                if state.due is not None and state.due <= now:
+                    wanted.setdefault(root_id, NOWHERE)
+            self._pass(wanted, gathered, patient=True)
+        return self._told(gathered)
+
+    def due(self) -> int | None:
+        """When to call `look` again although nothing happens, in ticks; None: no need."""
+        with self._guard:
+            return min((state.due for state in self._states.values() if state.due is not None), default=None)
+
+    def roots(self) -> tuple[Root, ...]:
+        """The roots that are looked after."""
+        return self._roots.all()
+
+    def folders(self, root: Root) -> tuple[str, ...]:
+        """The folders of a root as of the last pass, relative to it; none when it is not there."""
+        state = self._states.get(root.id)
+        if state is None or not state.here:
+            return ()
+        shelf = self._catalog.shelf(root)
+        with shelf.guard:
+            return tuple(shelf.tree.folders)
+
+    def files(self) -> int:
+        """How many memories there are as of the last pass."""
+        return sum(len(self._catalog.shelf(root).rows) for root in self._roots.all())
+
+    def version(self) -> object:
+        """Something that differs from an earlier one when folders came or went."""
+        found = []
+        for root in self._roots.all():
+            state = self._states.get(root.id)
+            found.append((root.id, root.path, state and state.here, self._catalog.shelf(root).tree.version))
+        return found
+
+    def ledger_version(self) -> int | None:
+        """A number that differs from an earlier one when another process has written to the ledger since.
+
+        None while it cannot be asked: what is wrong with it is found, and told, by the next pass.
+        """
+        try:
+            return self._tools.ledger.change_counter()[0]
+        except MemtuiError:
+            return None
+
+    def wants(self, root_id: str, folder: str, name: str) -> bool:
+        """Whether something of this name in a folder could matter; said without waiting for anybody."""
+        state = self._states.get(root_id)
+        tree = state.tree if state is not None else None
+        found = tree.folders.get(folder) if tree is not None else None
+        return found is None or found.selection.file(name) or found.selection.folder(name) is not None
+
+    def keep(self) -> None:
+        """Write rows down for the next process's first paint."""
+        self._catalog.keep()
+
+    # --- one pass
+
+    def _told(self, gathered: Gathered) -> Changes:
+        if gathered.trouble is not None:
+            gathered.notices.append(Notice("ledger", str(gathered.trouble), at=self._tools.clock()))
+        return gathered.changed()
+
+    def _settling(self, root_id: str) -> bool:
+        state = self._states.get(root_id)
+        if state is None or state.beliefs is None or state.due is None:
+            return False
+        return bool(state.beliefs.noticed) and state.due - self._tools.ticks() <= 2 * QUIET_MS
+
+    def _pass(self, glances: Mapping[str, Glance], gathered: Gathered, *, patient: bool) -> None:
+        own = [self._own.popleft() for _ in range(len(self._own))]
+        opened: dict[str, OpenRoot] = {}
+        # All are opened before the first is looked at: of roots that share a folder, none is to find it seen before.
+        for root in self._roots.all():
+            state = self._states.setdefault(root.id, RootState())
+            if state.beliefs is not None:
+                _note_own(state.beliefs, root, own)
+            if root.id in glances:
+                try:
+                    # The folder itself is let go again: thousands of them cannot be open at a time.
+                    opened[root.id] = self._roots.open(root)._replace(handle=None)
+                except MemtuiError as error:
+                    self._failed(root, state, error, gathered)
+        for root_id, first in opened.items():
+            root, state = first.root, self._states[root_id]
+            shelf = self._catalog.shelf(root)
+            try:
+                found = self._roots.open(root)
+                if found.handle is None:
+                    self._away(root, state, gathered)
+                    continue
+                if found.uid == first.uid:
+                    found = found._replace(fresh=first.fresh)
+                RootPass(self._tools, root, state, shelf, found, gathered, patient=patient).run(glances[root_id])
+            except MemtuiError as error:
+                self._failed(root, state, error, gathered)
+
+    def _failed(self, root: Root, state: RootState, error: MemtuiError, gathered: Gathered) -> None:
+        """Go on with the other roots."""
+        if error.code not in _LEDGER_TROUBLE:
+            self._away(root, state, gathered)
+            return
+        # What was told so far must not be lost with the rest, which is tried again.
+        state.due = self._tools.ticks() + RETRY_LEDGER_MS
+        gathered.trouble = error
+
+    def _away(self, root: Root, state: RootState, gathered: Gathered) -> None:
+        """A root that is not there is an empty root; what it held is not deleted."""
+        if state.here:
+            gathered.roots.add(root.id)
+        state.here, state.due = False, None
+        if state.beliefs is not None:
+            state.beliefs.gone.clear()
+            state.beliefs.noticed.clear()
+
+
+def _note_own(beliefs: ChangeDetector, root: Root, own: Iterable[Change]) -> None:
+    for change in own:
+        if change.address.root == root.id:
+            beliefs.wrote(change.address.path, change.after)
+        if change.old_address is not None and change.old_address.root == root.id:
+            beliefs.wrote(change.old_address.path, None)
 
 
 class Watch:

@@ -148,6 +148,7 @@ OTHER = frozenset(
         "undo.beyond",
         "undo.decides",
         "undo.next",
+        "undo.of_person",
         "undo.passed_over",
         "undo.unexpected",
         "undo.unopened",

@@ -16,7 +16,7 @@ from memtui.engine.look import root_pass
 from memtui.engine.look.detect import ChangeDetector
 from memtui.engine.model import Actor, Address, Change, Changes, Health, Root
 from memtui.engine.part import MANY, Pace
-from memtui.engine.watch import watch
+from memtui.engine.watch import hints, watch
 from memtui.engine.watch.hints import Batch, NoSource, Place, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
@@ -47,7 +47,7 @@ def watching(world: ReadingWorld) -> Iterator[Watching]:
 @pytest.fixture
 def scans_only(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watching]:
     """A watch that hears nothing and scans often."""
-    monkeypatch.setattr(watch, "FOCUSED_MS", 50)
+    monkeypatch.setattr(hints, "FOCUSED_MS", 50)
     made = Watching(world, NoSource)
     yield made
     made.watch.stop()
@@ -114,7 +114,7 @@ def test_a_burst_is_told_whole_and_in_few_batches(watching: Watching) -> None:
     heard.wait(lambda: len(heard.changes) >= 1_000)
     assert {change.address.path for change in heard.changes} == {f"m{number}.md" for number in range(1_000)}
     assert len(heard.changes) == 1_000
-    quiet = (time.monotonic() - start) * 1000 / watch.QUIET_MS  # a busy machine may pause as often between two files
+    quiet = (time.monotonic() - start) * 1000 / hints.QUIET_MS  # a busy machine may pause as often between two files
     assert len([changes for changes in heard.all if changes.changes]) <= 20 + quiet
 
 
@@ -186,7 +186,7 @@ class Unreliable:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_disk_wins_whatever_is_heard(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
-    monkeypatch.setattr(watch, "FOCUSED_MS", 200)
+    monkeypatch.setattr(hints, "FOCUSED_MS", 200)
     watching = Watching(world, lambda: Unreliable(seed))
     chance = random.Random(seed)
     try:
@@ -322,7 +322,7 @@ def test_a_root_added_later_is_watched_too(watching: Watching, tmp_path: Path) -
 
 def test_somebody_who_looks_is_answered_at_once(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     for rest in ("FOCUSED_MS", "AWAY_MS", "POLLING_MS"):
-        monkeypatch.setattr(watch, rest, LATER_MS)
+        monkeypatch.setattr(hints, rest, LATER_MS)
     watching = Watching(world, NoSource)
     try:
         watching.heard.wait(lambda: watching.heard.health)
@@ -337,7 +337,7 @@ def test_somebody_who_looks_is_answered_at_once(world: ReadingWorld, monkeypatch
 
 
 def test_a_machine_that_slept_is_looked_at_anew(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "FOCUSED_MS", 3_600_000)
+    monkeypatch.setattr(hints, "FOCUSED_MS", 3_600_000)
     monkeypatch.setattr(watch, "COOKIE_MS", 100)
     shift = threading.Event()
     hands = world.hands

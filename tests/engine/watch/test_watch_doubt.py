@@ -12,7 +12,7 @@ from memtui.engine import Engine
 from memtui.engine.look import root_pass
 from memtui.engine.model import Changes, Health, Root
 from memtui.engine.part import Pace
-from memtui.engine.watch import watch
+from memtui.engine.watch import hints, watch
 from memtui.engine.watch.hints import Batch, NoSource, Opener, Watchfiles
 from memtui.engine.watch.watch import Watch
 from tests.engine.reading_world import ReadingWorld, RealHands
@@ -112,7 +112,7 @@ class Broken(NoSource):
 def test_no_source_at_all_is_said_and_scans_go_on(
     world: ReadingWorld, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
-    monkeypatch.setattr(watch, "POLLING_MS", 50)
+    monkeypatch.setattr(hints, "POLLING_MS", 50)
     watching = Watching(world, lambda: Broken(number))
     try:
         watching.idle()
@@ -126,7 +126,7 @@ def test_no_source_at_all_is_said_and_scans_go_on(
 def test_a_limit_of_the_system_is_said_scans_go_on_and_events_are_tried_again(
     world: ReadingWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watch, "POLLING_MS", 50)
+    monkeypatch.setattr(hints, "POLLING_MS", 50)
     monkeypatch.setattr(watch, "RETRY_MS", 300)
     sources: list[Opener] = [lambda: Broken(errno.ENOSPC)]
     watching = Watching(world, lambda: sources.pop()() if sources else Watchfiles())
@@ -142,7 +142,7 @@ def test_a_limit_of_the_system_is_said_scans_go_on_and_events_are_tried_again(
 
 
 def test_names_that_are_no_text_cost_no_doubt(world: ReadingWorld, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(watch, "FOCUSED_MS", 3_600_000)
+    monkeypatch.setattr(hints, "FOCUSED_MS", 3_600_000)
     watching = Watching(world)
     try:
         watching.idle()

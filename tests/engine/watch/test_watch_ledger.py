@@ -9,7 +9,7 @@ import pytest
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.root_pass import Glance
 from memtui.engine.model import Actor, Changes
-from memtui.engine.watch import watch
+from memtui.engine.watch import hints, watch
 from memtui.engine.watch.hints import NoSource
 from memtui.errors import BusyError
 from tests.engine.reading_world import ReadingWorld, RealHands
@@ -21,7 +21,7 @@ AGENT = Actor("mcp:codex")
 @pytest.fixture
 def watching(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Watching]:
     """A watch that hears nothing and does not scan again, so that only the ledger can tell it anything."""
-    monkeypatch.setattr(watch, "FOCUSED_MS", 600_000)
+    monkeypatch.setattr(hints, "FOCUSED_MS", 600_000)
     monkeypatch.setattr(watch, "HEARD_MS", 600_000)
     monkeypatch.setattr(watch, "LEDGER_MS", 20)
     world = ReadingWorld(tmp_path / "w", hands=RealHands())

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.look.root_pass import Glance
-from memtui.engine.watch.watch import AWAY_MS, FEW, FOCUSED_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Schedule
+from memtui.engine.watch.hints import AWAY_MS, FEW, FOCUSED_MS, LONGEST_MS, POLLING_MS, QUIET_MS, Schedule
 
 ROOTS = ["r", "s"]
 EVERYTHING = {"r": Glance(), "s": Glance()}
