@@ -13,7 +13,7 @@ from memtui.engine import Engine
 from memtui.engine.look.folder_listing import FolderItem, FolderItems
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Root, Unchanged
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
-from memtui.memory_tool import answers, edits
+from memtui.memory_tool import answers, call
 from memtui.memory_tool.answers import MAX_BYTES, rights
 from memtui.memory_tool.call import (
     CHAT,
@@ -23,12 +23,12 @@ from memtui.memory_tool.call import (
     Request,
     Result,
     VirtualPath,
+    is_text,
     parse_path,
     read_request,
     sendable,
     shown,
 )
-from memtui.memory_tool.edits import is_text
 from memtui.virtual_names import reachable
 
 DEPTH = 2
@@ -214,9 +214,9 @@ class ScopedTool:
 
         def change(data: bytes) -> bytes:
             try:
-                return edits.str_replace(data, wanted.decode(), put.decode())
-            except edits.NotUnique as error:
-                edits.check_masks(data, data, old)
+                return call.str_replace(data, wanted.decode(), put.decode())
+            except call.NotUnique as error:
+                call.check_masks(data, data, old)
                 raise Refusal(_not_unique(error.matches, place)) from None
 
         self._edit(place, change)
@@ -229,8 +229,8 @@ class ScopedTool:
         def change(data: bytes) -> bytes:
             nonlocal inserted
             try:
-                after, inserted = edits.insert(data, line, added)
-            except edits.NoSuchLine as error:
+                after, inserted = call.insert(data, line, added)
+            except call.NoSuchLine as error:
                 raise Refusal(
                     f"insert_line must be between 0 and {error.last} (0 inserts at the top; N inserts after line N)"
                 ) from None
@@ -245,10 +245,10 @@ class ScopedTool:
         def checked(data: bytes) -> bytes:
             try:
                 after = change(data)
-                edits.check_masks(data, after)
-            except edits.NotText:
+                call.check_masks(data, after)
+            except call.NotText:
                 raise Refusal(answers.not_text(place)) from None
-            except edits.Hidden:
+            except call.Hidden:
                 raise Refusal(answers.hidden(place)) from None
             except Refusal:
                 if len(data) > MAX_BYTES:
@@ -408,7 +408,7 @@ def _check_size(data: bytes) -> None:
         raise Refusal(answers.too_big(len(data)))
 
 
-def _not_unique(matches: edits.Matches, place: VirtualPath) -> str:
+def _not_unique(matches: call.Matches, place: VirtualPath) -> str:
     if not matches.times:
         return f"No replacement was performed: old_str was not found in {shown(place.given)}"
     return (

@@ -5,16 +5,14 @@ files gets wrong is not repeated here. No answer ever holds a path outside `/mem
 """
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from memtui.engine import Engine
 from memtui.engine.model import Actor, Address, Conflict, Policy, Root, Saved
 from memtui.errors import CODES, MemtuiError, RefusedError
-from memtui.memory_tool import sdk_text
 from memtui.memory_tool.call import Result, sendable
-from memtui.memory_tool.sdk_text import NoEdit
 
 if TYPE_CHECKING:
     from typing import TypeVar
@@ -123,7 +121,7 @@ class SdkTool:
             return self._view_folder(at, path)
         text = _decoded(data, path, "shown")
         self._used(address)
-        return sdk_text.content(path, text, window)
+        return content(path, text, window)
 
     def _view_folder(self, at: Address, path: str) -> str:
         try:
@@ -132,7 +130,7 @@ class SdkTool:
             if error.code in _NO_FILE:
                 raise NoEdit(f"Unsupported file type for {path}" if at.path else _missing(path)) from None
             raise
-        return sdk_text.listing(path, tree.bytes, tree.entries)
+        return listing(path, tree.bytes, tree.entries)
 
     def _create(self, fields: Mapping[str, object]) -> str:
         path, text = _text(fields, "create", "path"), _text(fields, "create", "file_text")
@@ -162,7 +160,7 @@ class SdkTool:
 
         def change(data: bytes) -> bytes:
             nonlocal answer
-            text, answer = sdk_text.str_replace(path, _decoded(data, path, "changed"), old, new)
+            text, answer = str_replace(path, _decoded(data, path, "changed"), old, new)
             return text.encode()
 
         self._edit(path, change)
@@ -179,7 +177,7 @@ class SdkTool:
             raise NoEdit(f"Invalid `insert_line` parameter: {line}. It should be a whole number.")
         number = line
         _encoded(text, "insert_text")
-        self._edit(path, lambda data: sdk_text.insert(_decoded(data, path, "changed"), number, text).encode())
+        self._edit(path, lambda data: insert(_decoded(data, path, "changed"), number, text).encode())
         return f"The file {path} has been edited."
 
     def _edit(self, path: str, change: Callable[[bytes], bytes]) -> None:
@@ -414,3 +412,115 @@ def _words(error: MemtuiError, what: str) -> str:
     if error.code == "E_LOCKED":
         return sendable(f"{what}: another program is writing to these memories. Nothing was done. Try again.")
     return sendable(f"{what}: {CODES.get(error.code, error.code)} ({error.code}).")
+
+
+# --- what the tool answers, and what its edits make of a text
+
+MAX_LINES = 999_999
+_WIDTH = 6
+_UNITS = "BKMG"
+
+
+class NoEdit(Exception):  # noqa: N818
+    """An edit that cannot be made; its text says why."""
+
+
+def size(count: int) -> str:
+    """A number of bytes as the listing writes it: 0B, 1023B, 1K, 1.5K; the unit comes from the bit length."""
+    if not count:
+        return "0B"
+    step = min((count.bit_length() - 1) // 10, len(_UNITS) - 1)
+    value = count / 1024**step
+    return f"{int(value)}{_UNITS[step]}" if value == int(value) else f"{value:.1f}{_UNITS[step]}"
+
+
+def listing(path: str, own: int, entries: Iterable[tuple[str, int]]) -> str:
+    """The answer to viewing a folder.
+
+    Args:
+        path: as the call wrote it.
+        own: the folder's own size in bytes.
+        entries: relative paths and sizes, in order.
+    """
+    lines = [f"Here're the files and directories up to 2 levels deep in {path}, excluding hidden items:"]
+    lines.append(f"{size(own)}\t{path}")
+    lines += [f"{size(count)}\t{path}/{below}" for below, count in entries]
+    return "\n".join(lines)
+
+
+def content(path: str, text: str, window: tuple[int, int] | None) -> str:
+    """The answer to viewing a file.
+
+    Args:
+        path: as the call wrote it.
+        text: its content.
+        window: the first and the last line, from 1; -1 for the end; None for all.
+
+    Raises:
+        NoEdit: it has more lines than are ever shown.
+    """
+    lines = text.split("\n")
+    if len(lines) > MAX_LINES:
+        raise NoEdit(f"File {path} exceeds maximum line limit of 999,999 lines.")
+    first = 0
+    if window is not None:
+        first = max(1, window[0]) - 1
+        lines = lines[first : len(lines) if window[1] == -1 else window[1]]
+    head = f"Here's the content of {path} with line numbers:"
+    return head + _numbered(lines, first) if lines else f"{head}\n"
+
+
+def _numbered(lines: Sequence[str], first: int) -> str:
+    """Lines with their numbers, each behind a line break; `first` is the index of the first one, from 0."""
+    return "".join(f"\n{number:>{_WIDTH}}\t{line}" for number, line in enumerate(lines, first + 1))
+
+
+def str_replace(path: str, text: str, old: str, new: str) -> tuple[str, str]:
+    """Replace the one occurrence of a text.
+
+    Returns:
+        The new text, and the answer.
+
+    Raises:
+        NoEdit: it occurs nowhere, or more than once.
+    """
+    count = text.count(old)
+    if count == 0:
+        raise NoEdit(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+    if count > 1:
+        found = ", ".join(map(str, _lines_of(text, old)))
+        raise NoEdit(
+            f"No replacement was performed. Multiple occurrences of old_str `{old}` in lines: {found}."
+            " Please ensure it is unique"
+        )
+    changed = text.replace(old, new)
+    line = text.count("\n", 0, text.find(old))
+    first = max(0, line - 2)
+    head = "The memory file has been edited. Here is the snippet showing the change (with line numbers):"
+    return changed, head + _numbered(changed.split("\n")[first : line + 3], first)
+
+
+def _lines_of(text: str, wanted: str) -> Iterable[int]:
+    """The line of each occurrence, overlapping ones too; a line as often as it has one."""
+    line, counted, at = 1, 0, text.find(wanted)
+    while at >= 0:
+        line += text.count("\n", counted, at)
+        counted = at
+        yield line
+        at = text.find(wanted, at + 1)
+
+
+def insert(text: str, line: int, new: str) -> str:
+    """Insert lines after a line; the result ends with a newline.
+
+    Raises:
+        NoEdit: there is no such line.
+    """
+    lines = text.split("\n")
+    if lines[-1] == "":
+        lines.pop()
+    if not 0 <= line <= len(lines):
+        raise NoEdit(f"Invalid `insert_line` parameter: {line}. It should be within the range [0, {len(lines)}].")
+    lines.insert(line, new.rstrip("\n"))
+    changed = "\n".join(lines)
+    return changed if changed.endswith("\n") else changed + "\n"

@@ -15,8 +15,7 @@ from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.feature import Offer
 from memtui.features.proposals.value import QUOTE, WHY, bounded, proposal
 from memtui.given import reach
-from memtui.memory_tool.call import Refusal, Result, parse_path
-from memtui.memory_tool.edits import Hidden, check_masks
+from memtui.memory_tool.call import Hidden, Refusal, Result, check_masks, parse_path
 
 if TYPE_CHECKING:
     from memtui.engine import Engine

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from memtui.memory_tool.edits import (
+from memtui.memory_tool.call import (
     Hidden,
     Matches,
     NoSuchLine,

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.memory_tool import sdk_text
-from memtui.memory_tool.sdk_text import NoEdit
+from memtui.memory_tool import sdk
+from memtui.memory_tool.sdk import NoEdit
 
 
 @pytest.mark.parametrize(
@@ -24,15 +24,15 @@ from memtui.memory_tool.sdk_text import NoEdit
     ],
 )
 def test_sizes(count: int, shown: str) -> None:
-    assert sdk_text.size(count) == shown
+    assert sdk.size(count) == shown
 
 
 def test_a_folder() -> None:
-    assert sdk_text.listing("/memories", 4096, [("a/", 4096), ("a/b.md", 12)]) == (
+    assert sdk.listing("/memories", 4096, [("a/", 4096), ("a/b.md", 12)]) == (
         "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:\n"
         "4K\t/memories\n4K\t/memories/a/\n12B\t/memories/a/b.md"
     )
-    assert sdk_text.listing("/memories/", 0, [("b.md", 0)]).endswith("\n0B\t/memories/\n0B\t/memories//b.md")
+    assert sdk.listing("/memories/", 0, [("b.md", 0)]).endswith("\n0B\t/memories/\n0B\t/memories//b.md")
 
 
 MANY = "No replacement was performed. Multiple occurrences of old_str"
@@ -52,25 +52,25 @@ HEAD = "Here's the content of p with line numbers:\n"
     ],
 )
 def test_a_file(window: tuple[int, int] | None, shown: str) -> None:
-    assert sdk_text.content("p", "one\ntwo\r\n", window) == HEAD + shown
+    assert sdk.content("p", "one\ntwo\r\n", window) == HEAD + shown
 
 
 @given(st.integers(1, 30), st.integers(-3, 12_000), st.integers(-1, 12_100))
 def test_numbers_are_right_however_far_down(lines: int, first: int, last: int) -> None:
     text = "\n".join(["x"] * (lines * 400))
-    shown = sdk_text.content("p", text, (first, last)).split("\n")[1:]
+    shown = sdk.content("p", text, (first, last)).split("\n")[1:]
     numbers = range(1, lines * 400 + 1)[max(1, first) - 1 : None if last == -1 else last]
     assert shown == ([f"{number:6}\tx" for number in numbers] or [""])
 
 
 def test_more_lines_than_are_ever_shown() -> None:
-    assert sdk_text.content("p", "\n" * 999_998, (1, 1)) == HEAD + "     1\t"
+    assert sdk.content("p", "\n" * 999_998, (1, 1)) == HEAD + "     1\t"
     with pytest.raises(NoEdit, match=r"^File p exceeds maximum line limit of 999,999 lines\.$"):
-        sdk_text.content("p", "\n" * 999_999, None)
+        sdk.content("p", "\n" * 999_999, None)
 
 
 def test_a_replacement_shows_two_lines_around_it() -> None:
-    text, answer = sdk_text.str_replace("p", "1\n2\n3\n4\n5\n6\n7", "4", "four\nvier")
+    text, answer = sdk.str_replace("p", "1\n2\n3\n4\n5\n6\n7", "4", "four\nvier")
     assert text == "1\n2\n3\nfour\nvier\n5\n6\n7"
     assert answer == (
         "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
@@ -80,7 +80,7 @@ def test_a_replacement_shows_two_lines_around_it() -> None:
 
 @pytest.mark.parametrize("new", ["$&", "$1", r"\1", r"\g<0>", "%s", "{0}"])
 def test_every_character_of_a_new_text_stands_for_itself(new: str) -> None:
-    assert sdk_text.str_replace("p", "a b", "a", new)[0] == f"{new} b"
+    assert sdk.str_replace("p", "a b", "a", new)[0] == f"{new} b"
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_every_character_of_a_new_text_stands_for_itself(new: str) -> None:
 )
 def test_what_is_not_replaced(text: str, old: str, words: str) -> None:
     with pytest.raises(NoEdit) as caught:
-        sdk_text.str_replace("p", text, old, "new")
+        sdk.str_replace("p", text, old, "new")
     assert str(caught.value) == words
 
 
@@ -110,11 +110,11 @@ def test_what_is_not_replaced(text: str, old: str, words: str) -> None:
     ],
 )
 def test_lines_are_inserted(text: str, line: int, new: str, result: str) -> None:
-    assert sdk_text.insert(text, line, new) == result
+    assert sdk.insert(text, line, new) == result
 
 
 @pytest.mark.parametrize("line", [-1, 3])
 def test_a_line_that_is_not_there(line: int) -> None:
     with pytest.raises(NoEdit) as caught:
-        sdk_text.insert("one\ntwo\n", line, "x")
+        sdk.insert("one\ntwo\n", line, "x")
     assert str(caught.value) == f"Invalid `insert_line` parameter: {line}. It should be within the range [0, 2]."
