@@ -1,13 +1,8 @@
-"""What others did: looks at the disk, records what it finds in the ledger and says it once; and follows all roots.
+"""What others did: looked for on the disk, recorded in the ledger and said once; and all roots followed on a thread.
 
-Hints only say where to look first; every belief is made here, from scans and reads, by the rules of `look/detect.py`,
-so that a lost event, a half-written file or our own save never becomes a wrong story.
-
-Following has a thread of its own, which hears hints, lets the reconciler look, and hands over what it found. It doubts
-its own ears: a cookie it writes for itself has to be heard, scans come whatever was heard, and a source that fails is
-restarted, then given up for plain scans with a reason. It takes callbacks, never a widget. When to look where is worked
-out so that one save shows within a frame, a burst costs a few looks instead of thousands, and a quiet folder
-of any size stays below half a percent of a processor.
+Hints only say where to look first; what is believed comes of scans and reads, by the rules of `look/detect.py`. A watch
+doubts its own ears: a cookie it writes for itself has to be heard, scans come whatever was heard, and a source that
+fails is restarted, then given up for plain scans with a reason. It takes callbacks, never a widget.
 """
 
 import os
