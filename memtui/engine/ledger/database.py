@@ -174,8 +174,7 @@ class Database:
         self.read_only = read_only
         self.mode = "closed"
         """`closed`, `normal`, `newer` (a later memtui wrote it: read-only) or `memory` (no usable file)."""
-        self.session = ""
-        """The session that this process's door belongs to: what is changed and proposed is of the turn it executes."""
+        self.session = ""  # of this process's door: what is changed and proposed is of the turn it executes
         self.notices: list[str] = []
         """What the user must be told about the ledger itself, once."""
         self.guard = threading.RLock()
@@ -559,9 +558,7 @@ class Database:
 class Transaction:
     """One block of `Database.transaction`; nested ones join the outer one. A class, as a change enters a dozen of them.
 
-    Args:
-        owner: the database.
-        durable: whether the commit must survive a power cut (it always survives a kill).
+    One that is `durable` survives a power cut once it is committed; each survives a kill.
 
     Raises:
         StorageError: `E_STORE`, `E_DISK_FULL` or `E_IO`; the transaction did not happen.
