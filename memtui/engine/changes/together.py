@@ -158,11 +158,13 @@ class Together(EnginePart):
                 try:
                     did.append(self._one(step, sites, calm))
                 except MemtuiError as error:
-                    error.unharmed = _unharmed(self._back(did, sites, calm, earlier))
+                    stuck = self._back(did, sites, calm, earlier)
+                    if stuck is not None:  # else its own words say what this step left
+                        error.unharmed = _unharmed(stuck)
                     raise
                 found = did[-1].outcome.result
                 if isinstance(found, Conflict):
-                    stuck = self._back(did, sites, calm, earlier)
+                    stuck = self._back(did, sites, calm, earlier) or frozenset()
                     kept = {number: one.outcome for number, one in enumerate(did) if stuck & _names(one.step)}
                     raise _Stopped(_refused(steps, kept | {len(did) - 1: did[-1].outcome}))
             return did
@@ -297,11 +299,12 @@ class Together(EnginePart):
 
     # --- the way back
 
-    def _back(self, did: list[_Did], sites: Mapping[str, Site], job: Job, earlier: int) -> frozenset[Address]:
+    def _back(self, did: list[_Did], sites: Mapping[str, Site], job: Job, earlier: int) -> frozenset[Address] | None:
         """Take back what was done so far, as the ledger tells it: a step that failed may have been half done.
 
         Returns:
-            What could not be taken back. When that is nothing, undo goes to the change before this one.
+            What could not be taken back. When that is nothing, undo goes to the change before this one. None when
+            nothing could be, and at most the last step had begun.
         """
         if not job.txn.begun:
             return frozenset()
@@ -310,7 +313,7 @@ class Together(EnginePart):
                 recovery.recover(site)
             return frozenset(self._undo.roll_back(job.txn, job.actor, earlier))
         except MemtuiError:
-            return frozenset().union(*(_names(one.step) for one in did if one.change is not None))
+            return frozenset().union(*(_names(one.step) for one in did if one.change is not None)) or None
 
 
 def _look(site: Site, address: Address, job: Job) -> _There:

@@ -526,15 +526,14 @@ def _not_renamed(spot: LockedName, temp: str, seq: int, cause: Exception) -> boo
 
 def _rolled_back(error: OSError | MemtuiError, doing: str, roll_back: Callable[[], object]) -> MemtuiError:
     """Take back what was done before a failure. The intent stays open, so recovery looks at what this left."""
-    whole = False
     with contextlib.suppress(OSError, MemtuiError):
         roll_back()
-        whole = True
-    return _failure(error, doing, whole=whole)
+        return _failure(error, doing)
+    return _failure(error, doing, whole=False)
 
 
 def _failure(error: OSError | MemtuiError, doing: str, *, whole: bool = True) -> MemtuiError:
-    found = error if isinstance(error, MemtuiError) else paths.translate(error, doing)
+    found = paths.translate(error, doing) if isinstance(error, OSError) else error
     if not whole:
         found.unharmed = "All texts are in history; the next change in this root finishes this one or takes it back."
     return found

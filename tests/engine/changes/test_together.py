@@ -27,7 +27,7 @@ from memtui.engine.model import (
     Write,
 )
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, UsageError
-from tests.faults.injector import failing, hooked, meddling
+from tests.faults.injector import failing, failing_from, hooked, meddling
 from tests.faults.world import ME, SECOND, World, at, open_intents, sha
 
 A, B, INDEX = b"# A\n", b"# B\n", b"- [A](a.md)\n- [B](b.md)\n"
@@ -380,3 +380,24 @@ def test_a_file_that_is_being_written_is_waited_for_before_anything_is_done(
     thread.join()
     assert all(outcome.ok for outcome in done[0].outcomes)
     assert start.disk() == AFTER
+
+
+def test_a_disk_that_fails_for_good_is_not_said_to_have_changed_nothing(start: World, engine: Engine) -> None:
+    before = start.disk()
+    for number in itertools.count(1):
+        told = ""
+        with hooked(failing_from(number, errno.EROFS)) as seen:
+            try:
+                together(engine, *STEPS)
+            except MemtuiError as error:
+                told = error.unharmed
+        now = {name: data for name, data in start.disk().items() if "/.memtui-" not in name}
+        assert told != "Nothing was changed." or now == before
+        if len(seen) < number:
+            break
+        for name in start.disk():
+            (start.base / name).unlink(missing_ok=True)
+        for name, data in START.items():
+            (start.base / name).parent.mkdir(exist_ok=True)
+            (start.base / name).write_bytes(data)
+        engine.watch.reconcile()
