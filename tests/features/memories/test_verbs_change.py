@@ -2,6 +2,7 @@
 
 import fcntl
 import hashlib
+import os
 import re
 from pathlib import Path
 
@@ -62,6 +63,7 @@ def test_a_stopped_holder_of_the_lock_is_named_before_the_wait_is_over(
     (lock,) = home.rglob("root-*.lock")
     with lock.open("r+b") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
+        os.pwrite(held.fileno(), f"{os.getpid()} cli".encode(), 0)
         result = here("create", "notes/b.md", "-", "--json", stdin=b"b")
     assert result.error["code"] == "E_LOCKED"
     assert "cli (process" in result.err
