@@ -109,7 +109,7 @@ def origins(engine: "Engine", records: Iterable[AuditRecord]) -> dict[int, "list
     """Find what was proposed of what records did, by the number of the record."""
     asked = [one for one in records if one.txn]
     proposed = engine.proposals.of({one.txn for one in asked})
-    found = {one.seq: [each for each in proposed if str(one.address) in each.targets] for one in asked}
+    found = {one.seq: [each for each in proposed.get(one.txn, ()) if str(one.address) in each.targets] for one in asked}
     return {seq: some for seq, some in found.items() if some}
 
 

@@ -132,10 +132,16 @@ class ProposalTable:
         return tuple(self._read(where, (limit,)))
 
     @checked
-    def of(self, txns: Collection[str]) -> tuple[Proposal, ...]:
-        """What was proposed of what these steps of undo did, the oldest first."""
+    def of(self, txns: Collection[str]) -> dict[str, list[Proposal]]:
+        """What was proposed of what these steps of undo did, by step, the oldest first; also of steps taken back."""
         numbers = ", ".join(str(int(one)) for one in txns if one)
-        return tuple(self._read(f"txn IN ({numbers}) ORDER BY id", ())) if numbers else ()
+        where = f"txn IN ({numbers})"
+        rows = self._database.rows(f"SELECT id, txn FROM proposals WHERE {where}", kinds="ii") if numbers else ()
+        steps = {int(number): str(txn) for number, txn in rows}
+        found: dict[str, list[Proposal]] = {}
+        for one in self._read(f"{where} ORDER BY id", ()) if steps else ():
+            found.setdefault(steps[int(one.id)], []).append(one)
+        return found
 
     def _read(self, where: str, values: tuple[str | int, ...]) -> list[Proposal]:
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM proposals WHERE {where}", values, kinds=_CELLS)

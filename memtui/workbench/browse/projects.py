@@ -212,7 +212,7 @@ class Projects:
         forest = self._screen.forest
         for node in forest.top.children.values():
             if node.kind == OTHERS:
-                forest.set_open(node, open=wide)
+                forest.set_open(node, open=wide, lasting=True)
 
     def opened(self, node: Node, *, below: bool) -> None:
         """Read what a row that was opened stands for."""

@@ -106,7 +106,7 @@ def _numbers(memory: Memory, columns: Columns, look: Look) -> Run:
 
 
 def _group_runs(node: Node, forest: Forest, columns: Columns, look: Look) -> list[Run]:
-    arrows = (("v ", "> ") if look.ascii else ("▾ ", "▸ "))[0 if _looks_open(node, forest) else 1]
+    arrows = (("v ", "> ") if look.ascii else ("▾ ", "▸ "))[0 if forest.is_open(node) else 1]
     indent = " " * min(2 * node.depth, columns.name // 2)
     name = forest.label(node) + ("/" if node.kind == FOLDER else "")
     style = "folder" if node.kind == FOLDER else "scope"
@@ -153,10 +153,6 @@ def _tail(node: Node, forest: Forest, columns: Columns) -> str:
         return f"{off}{node.files}"
     size = size_words(node.bytes) if node.kind != FOLDER else ""
     return f"{off and 'switched off  '}{count_words(node.files, 'file')}{' ' if node.files == 1 else ''}{size:>8}"
-
-
-def _looks_open(node: Node, forest: Forest) -> bool:
-    return forest.is_open(node) or forest.filtered
 
 
 def _exact(runs: list[Run], width: int) -> list[Run]:

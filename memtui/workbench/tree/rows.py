@@ -87,6 +87,8 @@ class Forest:
         self.index_signs: Mapping[Address, str] = {}
         """What health says of a memory: `S`, `h`, `o`, `I` or `C`."""
         self.folds = Folds()
+        self._in_filter = Folds()
+        """What was closed since the filter was set, which opens everything."""
         self._shown: list[Node] | None = None
         self._away: frozenset[Key] = frozenset()
         """Groups and roots that were put away when rows were listed."""
@@ -430,7 +432,7 @@ class Forest:
         found = [self._list(child, shown) for child in self._sorted(node)]
         if not any(found):
             del shown[place:]
-        elif self.folds.is_closed(node):
+        elif not self.is_open(node):
             del shown[place + 1 :]
         return any(found)
 
@@ -483,12 +485,12 @@ class Forest:
         words = tuple(text.casefold().split())
         if words != self.words:
             self.words = words
-            self._shown = None
+            self._shown, self._in_filter = None, Folds()
 
     def toggle_only(self, what: str, *, again: bool = False) -> None:
         """Show only one of `only`, or stop doing so; `again`: find out anew which those are."""
         self.only = self.only ^ {what} if not again else self.only
-        self._shown = None
+        self._shown, self._in_filter = None, Folds()
 
     def group_by_agent(self, *, by_agent: bool) -> None:
         """Group by agent, or by scope."""
@@ -517,11 +519,13 @@ class Forest:
 
     def is_open(self, node: Node) -> bool:
         """Whether what is below a row is shown."""
-        return self.folds.is_open(node, len(self.nodes))
+        return not self._in_filter.is_closed(node) if self.filtered else self.folds.is_open(node, len(self.nodes))
 
-    def set_open(self, node: Node, *, open: bool, below: bool = False) -> None:  # noqa: A002
-        """Open or close a row, or also everything below it."""
-        self.folds.set_open(node, wide=open, below=below)
+    def set_open(self, node: Node, *, open: bool, below: bool = False, lasting: bool = False) -> None:  # noqa: A002
+        """Open or close a row, or also all below it; while a filter is on only until it is gone, or `lasting`."""
+        self._in_filter.set_open(node, wide=open, below=below)
+        if lasting or not self.filtered:
+            self.folds.set_open(node, wide=open, below=below)
         self._shown = None
 
     def holds(self, node: Node) -> bool:
@@ -540,8 +544,7 @@ class Forest:
         while above is not None and above is not self.top:
             if self.put_away(above):
                 self.show_instructions(wanted=True)
-            if not self.is_open(above):
-                self.set_open(above, open=True)
+            self.set_open(above, open=True, lasting=True)
             above = above.parent
         return node
 

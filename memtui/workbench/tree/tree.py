@@ -268,7 +268,7 @@ how many memories are below and how many of them need you."""
         node = self.forest.homes.get(root_id)
         above = node.parent if node is not None else None
         while above is not None and above.key:
-            self.forest.set_open(above, open=True)
+            self.forest.set_open(above, open=True, lasting=True)
             above = above.parent
         self.apply(REBUILT, by_user=True)
         return node is not None and self.go_to(node.key)

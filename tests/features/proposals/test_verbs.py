@@ -101,6 +101,22 @@ def test_several_accepted_are_one_step_of_undo(here: Cli, notes: Path, suggest: 
     assert [row["state"] for row in here("review", "--json").items if row["group"] == "proposed"] == ["open", "open"]
 
 
+def test_a_step_is_credited_to_the_proposal_it_carried_out_and_to_no_other(
+    here: Cli, notes: Path, suggest: Suggest, person: Person
+) -> None:
+    person("yes\nyes\n")
+    first = suggest(write(notes, "plain.md", "Use tabs", "Use spaces"))
+    here("accept", first)
+    second = suggest(write(notes, "plain.md", "Use spaces", "Use tabs"))
+    here("accept", second)
+    credited = []
+    for row in here("log", "--address", "notes/plain.md", "--json").items:
+        proposed = row.get("proposed", [])
+        assert isinstance(proposed, list)
+        credited += [one["id"] for one in proposed]
+    assert credited == [second, first]
+
+
 def test_what_cannot_be_merged_is_left_out_and_said(here: Cli, notes: Path, suggest: Suggest, person: Person) -> None:
     one = suggest(write(notes, "plain.md", "Use tabs", "Use spaces"))
     (notes / "plain.md").write_text((notes / "plain.md").read_text().replace("Use tabs", "Use neither"))

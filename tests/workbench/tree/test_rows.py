@@ -104,13 +104,23 @@ def test_a_filter_keeps_parents_and_counts() -> None:
     assert len(found.rows()) == 4
 
 
-def test_a_filter_opens_what_was_closed() -> None:
+def test_a_filter_opens_what_was_closed_and_leaves_it_closed() -> None:
     found = forest(memory("memtui:global/deep/er/x.md"), roots=ROOTS[:1])
-    found.set_open(found.rows()[0], open=False)
+    top, whole = found.rows()[0], ["global", "  deep", "    er", "      x.md"]
+    found.set_open(top, open=False)
     assert names(found) == ["global"]
-    found.set_open(found.rows()[0], open=True)
     found.set_filter("x.md")
-    assert names(found) == ["global", "  deep", "    er", "      x.md"]
+    assert names(found) == whole
+    found.set_open(top, open=False)
+    assert (names(found), found.matched, found.is_open(top)) == (["global"], 1, False)
+    found.set_open(top, open=True)
+    assert names(found) == whole
+    found.clear_filters()
+    assert names(found) == ["global"]
+    found.set_filter("x.md")
+    found.reveal(Address.parse("memtui:global/deep/er/x.md"))
+    found.clear_filters()
+    assert names(found) == whole
 
 
 def test_show_only() -> None:
