@@ -54,8 +54,14 @@ def read_started() -> Started:
 
 
 def read_peer(pid: int) -> Started:
-    """Look at another process of the same user, and at those above it; its environment is its own."""
-    return Started(programs=tuple(_program(stat[0], words) for stat, words in _above(pid)))
+    """Look at another process of the same user, at those above it, and at the environment it was started with."""
+    programs = tuple(_program(stat[0], words) for stat, words in _above(pid))
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            pairs = (os.fsdecode(pair).partition("=") for pair in file.read().split(b"\0") if pair)
+            return Started(tuple((name, value) for name, _, value in pairs), programs)
+    except OSError:
+        return Started(programs=programs)  # no `/proc` here, or it ended
 
 
 def _above(pid: int) -> Iterator[tuple[list[str], list[str]]]:

@@ -54,7 +54,7 @@ class Connected:
 
     @cached_property
     def agent(self) -> str | None:
-        """The agent that runs the process, where its ancestors show one."""
+        """The agent that runs the process, where its ancestors or its environment show one."""
         found = runner(read_peer(self.pid)) if self.pid else None
         return found.agent if found else None
 

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from memtui.config.started import read_peer, read_started
+from memtui.config.started import Started, read_peer, read_started
 from tests.terminal import Terminal
 
 TELL = (
@@ -29,13 +29,17 @@ def test_the_program_above_and_its_script_are_known() -> None:
     assert names[0] == os.path.basename(sys.executable)
 
 
-def test_another_process_is_known_by_those_above_it_and_not_by_its_environment() -> None:
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+def test_another_process_is_known_by_those_above_it_and_the_environment_it_was_started_with() -> None:
+    environ = {**os.environ, "CLAUDECODE": "1"}
+    command = [sys.executable, "-c", "print(flush=True); input()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as process:
+        assert process.stdout is not None
+        process.stdout.readline()  # before it begins, it has no environment
         found = read_peer(process.pid)
         assert found.programs[1:] == read_started().programs
-        assert (found.environ, found.terminal) == ((), "")
+        assert (dict(found.environ), found.terminal) == (environ, "")
         process.communicate(b"\n")
-    assert read_peer(process.pid).programs == ()
+    assert read_peer(process.pid) == Started()
 
 
 def test_a_login_shell_is_told_by_its_first_letter() -> None:

@@ -1,5 +1,6 @@
 """Gateways over HTTP: only those that the settings name say who asked and where, and only for their channels."""
 
+import os
 import shlex
 import subprocess
 import sys
@@ -73,6 +74,11 @@ def test_what_an_agent_runs_is_no_gateway(machine: Machine) -> None:
         agent.write_text(f"#!/bin/sh\n{words}\necho\n")
         agent.chmod(0o755)
         assert subprocess.run([agent], capture_output=True, text=True, check=True).stdout.split() == ["403"]
+        alone = {**os.environ, "CLAUDECODE": "1"}
+        done = subprocess.run(
+            [sys.executable, "-c", script, running.where["socket"]], env=alone, capture_output=True, check=True
+        )
+        assert done.stdout.split() == [b"403"]
         assert running.http.post("/channels/remember", json=asked, headers=BOT).status_code == 200
 
 

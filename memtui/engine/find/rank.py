@@ -165,6 +165,14 @@ def given_text(text: str) -> str:
     return mask.shown("".join((*pieces, text[at:])))
 
 
+def given_texts(*files: bytes | None) -> list[bytes | None]:
+    """Versions of a file for an agent to compare: each as `given_text`, and without what another one marks."""
+    texts = [(data or b"").decode("utf-8", "replace") for data in files]
+    private = [line for text in texts for line in markers.phrases(text, markers.cut(text).spans)]
+    given = (markers.cut_again(given_text(text), private)[0].encode("utf-8", "replace") for text in texts)
+    return [None if data is None else text for data, text in zip(files, given, strict=True)]
+
+
 def _in_body(query: Query, hit: Hit, text: str) -> Hit:
     """The same hit, shown where the text holds it: an old version is about its text, whatever its name is."""
     places = query.spans(text)

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
+from memtui import mask
 from memtui.engine.ledger.votes import OPEN, Vote
 from memtui.engine.model import Actor, Remove
-from memtui.errors import RefusedError
+from memtui.errors import RefusedError, UsageError
 from memtui.features.attribution.said import ChatReply, Word
 from memtui.features.proposals import apply
 
@@ -165,7 +166,9 @@ def _asked(word: Word, one: Proposal) -> bool:
 
 
 def _vote(word: Word, *, yes: bool) -> ChatReply:
-    engine, number = word.session.engine, word.text.split()[0]
+    engine, (number, *more) = word.session.engine, word.text.split()
+    if more:
+        raise UsageError("Give one number: each proposal is voted about by itself. None was.")
     one = apply.find(engine, number)
     rule = rule_for(engine, word.settings, one)
     voters = _voters(word, rule) if rule is not None else []
@@ -218,5 +221,5 @@ def _waiting(word: Word) -> ChatReply:
         rule = rule_for(engine, word.settings, one)
         if rule is not None and _voters(word, rule):
             stand = judged(rule, engine.votes.of(engine.proposals.get(one.id)))[1]
-            lines.append(f"{one.id} {one.kind} {' '.join(one.targets)}: {stand}")
+            lines.append(f"{one.id} {one.kind} {' '.join(one.targets)}: {stand}\n{mask.shown(one.why)}")
     return ChatReply("\n".join(lines) or "Nothing waits for this chat.")

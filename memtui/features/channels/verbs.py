@@ -141,6 +141,8 @@ def say(word: Word) -> ChatReply:
     found = _WORD.match(word.text.strip())
     if found is None or found[1] not in known:
         return ChatReply("That is not a command. There are: " + " ".join(f"/{name}" for name in sorted(known)))
+    if any(next_word[1] in known for next_word in re.finditer(r"\n\s*/([a-z]+)\b", word.text.strip())):
+        return ChatReply("Send one command at a time: none of these was done.")
     try:
         answer: ChatReply = load(known[found[1]])(word._replace(text=word.text.strip()[found.end() :].strip()))
     except MemtuiError as error:

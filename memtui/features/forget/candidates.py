@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import normalize
 
 from memtui.engine.disk import paths
+from memtui.engine.find.rank import given_text
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address, Memory, Root
 from memtui.errors import NotFoundError, UsageError
@@ -48,6 +49,8 @@ class Candidate(NamedTuple):
     text: str
     sha256: str
     """The version of the memory it was found in."""
+    said: str
+    """What of the text may be known: all of it to a person."""
     stays: str = ""
     """Why it is left alone, as a clause; empty where it can go."""
 
@@ -59,12 +62,13 @@ class Candidate(NamedTuple):
     @property
     def title(self) -> str:
         """Its first words, on one line, secrets masked."""
-        if self.entry is not None:
+        if self.entry is not None and self.said == self.text:
             return self.entry.title
-        text = shown(self.text)
-        said = frontmatter.describe(text.encode())
-        first = (line.strip() for line in text.splitlines())
-        return said.description or said.name or next(filter(None, first), "")[:TITLE]
+        data = shown(self.said).encode("utf-8", "replace")
+        about = frontmatter.describe(data)
+        lines = data[frontmatter.split(data).body :].decode().splitlines()
+        first = (line.strip() if self.entry is None else line.strip().lstrip("-*+# ") for line in lines)
+        return about.description or about.name or next(filter(None, first), "")[:TITLE]
 
 
 def entries_of(root: Root, path: str, data: bytes) -> EntryFile | None:
@@ -111,7 +115,7 @@ def search(
 ) -> tuple[Candidate, ...]:
     """Find what says all words of a query, taken literally; where something says the query itself, only that.
 
-    Only a `person` learns of what is withheld from agents.
+    Only a `person` learns of what is withheld from agents, or marked as private.
 
     Raises:
         UsageError: `E_QUERY`, there is nothing to look for.
@@ -126,8 +130,8 @@ def search(
     for root, row, data in texts(engine, roots, cancelled=cancelled):
         told = not is_index(root, row.address.path) and not hidden(row.address, row.sha256)
         here = told and holds_all(data, plain)
-        for one in _candidates(root, row, data) if here else ():
-            text = _plain(one.text)
+        for one in _candidates(root, row, data, person=person) if here else ():
+            text = _plain(one.said)
             if all(word.search(text) for word in words):
                 found.append((one, text))
     exact = [one for one, text in found if whole.search(text)]
@@ -156,21 +160,31 @@ def named(engine: Engine, ids: Iterable[str], *, person: bool = False) -> tuple[
         if match and file is None:
             raise NotFoundError(f"{address} is one entry by itself.", hint=f"Name it by its address: --id {address}")
         entry = find(file, read_name(match[2])) if match and file else None
-        one = _candidate(root, row, data, entry)
+        one = _candidate(root, row, data, entry, _given(data, person=person))
         found.setdefault(one.id, one)
     return tuple(found.values())
 
 
-def _candidates(root: Root, row: Memory, data: bytes) -> Iterator[Candidate]:
+def _given(data: bytes, *, person: bool) -> list[str] | None:
+    """The lines of a file without what its writer marked; None where whoever asks may know all of it."""
+    text = data.decode("utf-8", "replace")
+    given = text if person else given_text(text)
+    return None if given is text else given.split("\n")
+
+
+def _candidates(root: Root, row: Memory, data: bytes, *, person: bool) -> Iterator[Candidate]:
+    given = _given(data, person=person)
     file = entries_of(root, row.address.path, data)
     if file is not None:
-        yield from (_candidate(root, row, data, entry) for entry in file.entries)
+        yield from (_candidate(root, row, data, entry, given) for entry in file.entries)
     elif root.kind == "memories":  # files of instructions are people's own: they lose lines, and never go by a word
-        yield _candidate(root, row, data, None)
+        yield _candidate(root, row, data, None, given)
 
 
-def _candidate(root: Root, row: Memory, data: bytes, entry: Entry | None) -> Candidate:
+def _candidate(root: Root, row: Memory, data: bytes, entry: Entry | None, given: list[str] | None) -> Candidate:
     text = (data[entry.start : entry.end] if entry else data).decode("utf-8", "replace")
+    line = entry.line if entry else 1
+    said = text if given is None else "\n".join(given[line - 1 : line + text.count("\n")])
     stays = ""
     if row.pinned:
         stays = "it is pinned"
@@ -182,7 +196,7 @@ def _candidate(root: Root, row: Memory, data: bytes, entry: Entry | None) -> Can
         stays = "it is not UTF-8 text"
     elif root.read_only:
         stays = f"{root.id} is read-only"
-    return Candidate(row.address, entry, entry.line if entry else 1, text, sha256(data).hexdigest(), stays)
+    return Candidate(row.address, entry, line, text, sha256(data).hexdigest(), said, stays)
 
 
 def _plain(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from memtui.diff.differences import unified_file
 from memtui.engine import now_ms
+from memtui.engine.find.rank import given_texts
 from memtui.engine.frontmatter import read as frontmatter
 from memtui.engine.model import Address
 from memtui.errors import MemtuiError, RefusedError, UsageError
@@ -36,7 +37,7 @@ def forget(call: Call) -> int:
     if bool(ids) is bool(words):
         raise UsageError("Say what to forget, by words or by ids.", hint="memtui forget WORDS shows what there is.")
     roots = [root for root in call.session.roots if args.text("scope") in (None, root.scope)]
-    person = not call.actor.name.startswith("agent:")
+    person = _is_person(call)
     found = named(engine, ids, person=person) if ids else search(engine, roots, " ".join(words), person=person)
     wanted = plan_forget(engine, found)
     write = bool(ids) or args.flag("yes")
@@ -52,9 +53,13 @@ def forget(call: Call) -> int:
         _show(call, wanted)
     if not write or not wanted.steps:
         return _shown(call, wanted)
-    if call.actor.name.startswith("agent:"):
+    if not person:
         return _proposed(call, wanted)
     return _carry_out(call, wanted)
+
+
+def _is_person(call: Call) -> bool:
+    return not call.actor.name.startswith("agent:")
 
 
 def _show(call: Call, wanted: ForgetPlan) -> None:
@@ -62,7 +67,7 @@ def _show(call: Call, wanted: ForgetPlan) -> None:
     chosen = (*wanted.going, *wanted.staying)
     call.out.table(columns, [(one.id, one.line, one.title) for one in chosen])
     for change in wanted.changes if call.out.terminal else ():
-        call.out.diff(_diff(change, secrets=call.out.secrets))
+        call.out.diff(_diff(change, secrets=call.out.secrets, person=_is_person(call)))
     call.out.flush()
     for one in wanted.staying:
         call.out.say(f"{one.id} stays: {one.stays}.")
@@ -70,7 +75,7 @@ def _show(call: Call, wanted: ForgetPlan) -> None:
 
 def _shown(call: Call, wanted: ForgetPlan) -> int:
     if call.out.json:
-        call.out.document(plan_json(wanted, None))
+        call.out.document(plan_json(wanted, None, person=_is_person(call)))
     elif not wanted.going:
         call.out.say("Nothing to forget.")
     else:
@@ -103,7 +108,7 @@ def _carry_out(call: Call, wanted: ForgetPlan) -> int:
     if stored:
         _redact(call, stored, reason)
     if call.out.json:
-        call.out.document(plan_json(wanted, done.txn) | {"redacted": len(stored)})
+        call.out.document(plan_json(wanted, done.txn, person=True) | {"redacted": len(stored)})
         return outcomes.DONE
     for one in wanted.going:
         call.out.line_of("forgot", one.id)
@@ -116,7 +121,8 @@ def _carry_out(call: Call, wanted: ForgetPlan) -> int:
 def _proposed(call: Call, wanted: ForgetPlan) -> int:
     (stored,) = call.engine.proposals.add((suggestion(call.engine, wanted, call.actor.name),))
     if call.out.json:
-        call.out.document(plan_json(wanted, None) | {"proposal": stored.id, "state": stored.state, "note": stored.note})
+        answer = {"proposal": stored.id, "state": stored.state, "note": stored.note}
+        call.out.document(plan_json(wanted, None, person=False) | answer)
         return outcomes.DONE
     call.out.line_of("proposed", stored.id, *stored.targets)
     results.beside(call.out, stored.note, "An agent runs this command, so a person decides: memtui review")
@@ -165,17 +171,22 @@ def _redact(call: Call, versions: Sequence[tuple[Address, str]], reason: str) ->
         call.out.say("Bytes of it are still to be overwritten; memtui doctor names where.")
 
 
-def _diff(change: Forgotten, *, secrets: bool = False) -> list[str]:
-    return unified_file(str(change.address), change.before, change.after, secrets=secrets)
+def _diff(change: Forgotten, *, person: bool, secrets: bool = False) -> list[str]:
+    texts = [change.before, change.after]
+    return unified_file(str(change.address), *(texts if person else given_texts(*texts)), secrets=secrets)
 
 
-def plan_json(wanted: ForgetPlan, txn: str | None) -> Json:
+def plan_json(wanted: ForgetPlan, txn: str | None, *, person: bool) -> Json:
     """Turn what goes into JSON; `txn` is the transaction that did it, None when it was only shown."""
     return values.listing(map(item_json, (*wanted.going, *wanted.staying))) | {
         "written": txn is not None,
         "txn": txn,
         "changes": [
-            {"address": str(one.address), "removed": one.after is None, "diff": values.text_of(_diff(one))}
+            {
+                "address": str(one.address),
+                "removed": one.after is None,
+                "diff": values.text_of(_diff(one, person=person)),
+            }
             for one in wanted.changes
         ],
         "also": wanted.also,

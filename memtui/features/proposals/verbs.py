@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 from memtui.diff.differences import unified
 from memtui.engine import Engine
+from memtui.engine.find.rank import given_texts
 from memtui.engine.model import Address, Change, Rename, Write
-from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Proposal
+from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Evidence, Proposal
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.actors import KINDS, taints, who_cell, who_words
 from memtui.features.feature import GRAVE_WORDS, load
@@ -53,7 +54,7 @@ def review(call: Call) -> int:
     changed = sorted(call.engine.changes.unseen(), key=lambda change: change.at)
     outside = taints(call.engine, changed)
     if call.out.json:
-        rows = [proposal_json(one) for one in proposed]
+        rows = [proposal_json(one, person=not call.agent) for one in proposed]
         rows += [{**_change_json(one), "taint": outside.get(one.address)} for one in changed]
         call.out.document({"items": rows, "truncated": False})
         return outcomes.DONE
@@ -129,15 +130,15 @@ def _show(call: Call, wanted: str) -> int:
             "A change is shown by `memtui diff`.", hint=f"memtui diff {chosen.changes[0].address} compares it."
         )
     view = apply.preview(call.engine, chosen.proposals[0])
-    one = view.proposal
-    lines = patch(view, secrets=call.out.secrets and not call.out.json)
+    one, person = view.proposal, not call.agent
+    lines = patch(view, secrets=call.out.secrets and not call.out.json, person=person)
     if call.out.json:
-        call.out.document({**proposal_json(one), "problem": view.problem, "diff": "\n".join(lines)})
+        call.out.document({**proposal_json(one, person=person), "problem": view.problem, "diff": "\n".join(lines)})
         return outcomes.DONE
     call.out.line(f"{one.id} {one.kind} {_where(one)}  {one.state}  {one.by} {one.confidence:.2f}")
     for text in filter(None, (one.why, one.note, view.problem)):
         call.out.line(f"  {text}")
-    for shown in (one for one in one.evidence if one.kind != AS_PROPOSED):
+    for shown in (each for each in _evidence(one, person=person) if each.kind != AS_PROPOSED):
         call.out.line(f"  from {' '.join(filter(None, (shown.kind, shown.name, shown.place)))}: {shown.quote}")
     if any(step.merged for step in view.steps):
         call.out.line("  merged onto what was written since")
@@ -145,18 +146,28 @@ def _show(call: Call, wanted: str) -> int:
     return outcomes.DONE
 
 
-def patch(view: ProposalView, *, secrets: bool = False) -> list[str]:
-    """Give what a proposal would change now, as lines of a unified diff; secrets are masked unless wanted."""
-    return [line for step in view.steps for line in _diff(step, secrets=secrets)]
+def patch(view: ProposalView, *, secrets: bool = False, person: bool = True) -> list[str]:
+    """Give what a proposal would change now, as lines of a unified diff.
+
+    Secrets are masked unless wanted; only a `person` is shown what is marked as private.
+    """
+    return [line for step in view.steps for line in _diff(step, secrets=secrets, person=person)]
 
 
-def _diff(view: StepView, *, secrets: bool) -> list[str]:
+def _evidence(one: Proposal, *, person: bool) -> Iterable[Evidence]:
+    """What led to a proposal: an agent is told which memories, and not what they say, which may be private."""
+    return (each if person or each.kind != "memory" else each._replace(quote="") for each in one.evidence)
+
+
+def _diff(view: StepView, *, secrets: bool, person: bool) -> list[str]:
     """What a step would change, or where it cannot be done, what it wanted to change."""
     step = view.step
     if isinstance(step, Rename):
         return [f"--- {step.address}", f"+++ {step.new}"]
     before = view.base if view.problem else view.current
     after = view.proposed if view.problem else view.result
+    if not person:
+        before, after = given_texts(before, after)
     texts = [(data or b"").decode("utf-8", "replace") for data in (before, after)]
     new = str(step.address) if isinstance(step, Write) else "/dev/null"
     old = "/dev/null" if before is None else str(step.address)
@@ -256,7 +267,7 @@ def _choose(engine: Engine, ids: Iterable[str]) -> _Chosen:
     return _Chosen(tuple(proposals), tuple(changes))
 
 
-def proposal_json(one: Proposal) -> Json:
+def proposal_json(one: Proposal, *, person: bool) -> Json:
     """Give a proposal as JSON, without its texts."""
     return {
         "id": one.id,
@@ -270,7 +281,7 @@ def proposal_json(one: Proposal) -> Json:
         "why": one.why,
         "note": one.note,
         "confidence": one.confidence,
-        "evidence": [dict(shown._asdict()) for shown in one.evidence],
+        "evidence": [dict(shown._asdict()) for shown in _evidence(one, person=person)],
     }
 
 

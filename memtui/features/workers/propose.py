@@ -62,7 +62,7 @@ def run(call: Call, kind: str, request: Mapping[str, object], look: Callable[[Wo
 
 def _answer(call: Call, made: Sequence[Proposal], counts: Json, notes: Sequence[str]) -> int:
     if call.out.json:
-        rows = [proposal_json(one) for one in made]
+        rows = [proposal_json(one, person=not call.agent) for one in made]
         call.out.document({"items": rows, "truncated": False, **counts, "notes": list(notes)})
         return outcomes.DONE
     list_proposals(call, made)

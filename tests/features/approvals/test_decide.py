@@ -106,6 +106,14 @@ def test_one_of_a_chat_is_enough_where_the_rule_says_so_and_rules_fit_in_their_o
     assert "Nothing waits" in say(none, "/approve", "anybody")
 
 
+def test_a_word_of_a_chat_is_about_one_proposal_and_anything_more_is_refused(config: Path) -> None:
+    session = opened(config, MAJORITY)
+    number = suggested(session)
+    assert "Give one number" in say(session, f"/approve {number} 2", "ann")
+    assert "one command at a time" in say(session, f"/approve {number}\n/deny {number}", "ann")
+    assert f"{number} replace memtui:global/a.md: 0 of 2\nbecause" in say(session, "/approve", "ann")
+
+
 def test_last_votes_at_once_decide_once(config: Path) -> None:
     session = opened(config, MAJORITY.replace("majority = true", "need = 1"))
     number = suggested(session)

@@ -104,6 +104,23 @@ def test_what_an_agent_chooses_is_only_proposed(world: World) -> None:
     assert world.held() == before
 
 
+def test_an_agent_is_told_nothing_that_is_marked_as_private(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.write("plan.md", "---\nname: <private>zebra name</private>\n---\n<private>\nzebra\n</private>\npangolin\n")
+    world.write("open.md", "- pangolin <private>zebra\n- a zebra pangolin\n")
+    assert len(world("forget", "zebra", "--json").items) == 3
+    monkeypatch.setenv("CLAUDECODE", "1")
+    assert world("forget", "zebra", "--json").items == []
+    items = world("forget", "pangolin", "--json").items
+    assert [one["title"] for one in items] == ["pangolin [private]", "[private]"]
+    for words in (("pangolin",), ("pangolin", "--yes"), ("--id", str(items[0]["id"]), "--id", "n/plan.md")):
+        assert "zebra" not in world("forget", *words, "--json").out
+        assert "zebra" not in world("forget", *words).out
+    for number in ("1", "2"):
+        assert "zebra" not in world("review", number).out
+        assert "zebra" not in world("review", number, "--json").out
+    assert "zebra" not in world("review", "--json").out
+
+
 def test_for_good_leaves_it_in_no_file_of_memtui(world: World, person: Callable[[str], None], tmp_path: Path) -> None:
     world.write("likes.md", "- Use tabs\n- The door code is 4711-swordfish\n- Use ruff\n")
     assert world("changes").status == 0

@@ -87,6 +87,15 @@ def test_an_agents_becomes_a_proposal_that_says_what_goes(session: Session, tmp_
     assert (tmp_path / "project/likes.md").exists()
 
 
+def test_what_is_private_is_found_and_told_to_a_person_alone(session: Session, tmp_path: Path) -> None:
+    text = "<private>\nzebra\n</private> pangolin\n<private> giraffe"
+    (tmp_path / "global/plan.md").write_text(text, encoding="utf-8")
+    assert result(done(session, query="zebra"))["items"] == result(done(session, query="giraffe"))["items"] == []
+    assert "zebra" not in str(result(done(session, query="pangolin")))
+    assert "zebra" not in str(result(done(session, ids=["g/plan.md"])))
+    assert len(result(done(session, "cli", query="zebra"))["items"]) == 1
+
+
 def withhold(session: Session, address: Address) -> None:
     """Withhold a card of a memory."""
     (uid,) = (uid for uid, name in session.engine.roots.names().items() if name == address.root)

@@ -180,3 +180,15 @@ def test_a_memory_of_an_unreviewed_root_is_marked(cli: Cli, tmp_path: Path, pers
     cli("roots", "--accept", "memtui:project")
     assert "unreviewed" not in cli("ls").out
     assert cli("roots", "--accept", "memtui:nope", "--json").error["hint"] == "No root waits for a review."
+
+
+def test_an_agents_list_has_no_description_that_is_private(
+    here: Cli, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (notes / "plain.md").write_text("---\ndescription: How <private>zebras</private> write\n---\n")
+    (notes / "over.md").write_text("---\n# <private>\ndescription: A zebra\n# </private>\n---\n")
+    assert here("ls").out.count("zebra") == 2
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for form in ((), ("--json",)):
+        shown = here("ls", *form).out
+        assert ("zebra" in shown, "How [private] write" in shown, "over.md" in shown) == (False, True, True)

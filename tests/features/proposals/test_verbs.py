@@ -45,6 +45,19 @@ def changed(here: Cli) -> list[str]:
     return [str(row["id"]) for row in here("review", "--json").items if row["group"] == "changed"]
 
 
+def test_an_agents_review_has_no_line_that_is_private(
+    here: Cli, notes: Path, suggest: Suggest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (notes / "plain.md").write_text("# <private>zebra</private>\nUse tabs.\n<private>\ngiraffe\n")
+    here("changes")
+    number = suggest(write(notes, "plain.md", "<private>\ngiraffe", "Use spaces.\ngiraffe"))
+    assert "zebra" in here("review", number).out
+    monkeypatch.setenv("CLAUDECODE", "1")
+    for words in ((number,), (number, "--json")):
+        shown = here("review", *words).out
+        assert ("zebra" in shown, "giraffe" in shown, "+Use spaces." in shown) == (False, False, True)
+
+
 def test_what_waits_is_listed_and_shown_whole(here: Cli, notes: Path, suggest: Suggest, person: Person) -> None:
     person("yes\n")
     here("seen", "--all")
