@@ -36,7 +36,7 @@ from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.times import ago, full, since
 from memtui.ui.draw.words import count_words, fit
-from memtui.ui.widgets.prompts import Question
+from memtui.ui.widgets.prompts import Question, yes_no
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -380,12 +380,7 @@ class Decisions:
         counts = zip([len(one) for one in decided], _DONE, strict=True)
         what = ", ".join(f"{count:,} {word}" for count, word in counts if count)
 
-        def agreed(_: str) -> None:
-            view.close_prompt()
-            self._carry_out(decided, what)
-
-        hint: Line = [("enter yes  esc no ", "dim")]
-        view.ask(Question(f"Carry out: {what}? ", "", agreed, view.close_prompt, hint=lambda _: hint))
+        view.ask(yes_no(f"Carry out: {what}? ", lambda: self._carry_out(decided, what), view.close_prompt))
 
     def _carry_out(self, decided: _Wanted, what: str) -> None:
         view, actor = self._view, self._view.jobs.actor

@@ -29,7 +29,7 @@ from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.words import partly_done
 from memtui.ui.list_view import ListView
 from memtui.ui.rows import ListRows
-from memtui.ui.widgets.prompts import Question
+from memtui.ui.widgets.prompts import yes_no
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
@@ -257,11 +257,9 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             if isinstance(who, Task):
                 told(who, f"A dream is {state_word(who)} already: task {who.seq}.", "warning")
                 return
-            hint: Line = [("enter yes  esc no ", "dim")]
-            self.ask(Question(f"Dream by {who}? ", "", agreed, self.close_prompt, hint=lambda _: hint))
+            self.ask(yes_no(f"Dream by {who}? ", agreed, self.close_prompt))
 
-        def agreed(_: str) -> None:
-            self.close_prompt()
+        def agreed() -> None:
             client = self.jobs.actor.name
             self.jobs.run(
                 lambda engine: engine.tasks.enqueue(DREAM, lane, client, {}, trigger="manual"),

@@ -70,6 +70,22 @@ class Question(NamedTuple):
     """Whether what is typed first takes the place of the text that is there, as in a selected text."""
 
 
+def yes_no(words: str, agreed: Callable[[], None], close: Callable[[], None]) -> Question:
+    """Ask for a yes: enter alone, `y` or `yes`; enter behind any other text is a no, as esc is."""
+
+    def is_yes(text: str) -> bool:
+        return text.strip().casefold() in ("", "y", "yes")
+
+    def done(text: str) -> None:
+        close()
+        if is_yes(text):
+            agreed()
+
+    return Question(
+        words, "", done, close, hint=lambda text: [(f"enter {'yes' if is_yes(text) else 'no'}  esc no ", "dim")]
+    )
+
+
 class Prompt:
     """The text being typed for a question."""
 

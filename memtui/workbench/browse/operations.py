@@ -22,7 +22,7 @@ from memtui.pointers import carry
 from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words, partly_done
 from memtui.ui.keys.fence import MOMENT
-from memtui.ui.widgets.prompts import Question
+from memtui.ui.widgets.prompts import Question, yes_no
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.projects import ProjectMoves, Projects
 from memtui.workbench.tree.nodes import MEMORY, Node
@@ -127,13 +127,7 @@ class MemoryOperations:
         if count <= MANY:
             do()
             return
-
-        def agreed(_: str) -> None:
-            self._screen.close_prompt()
-            do()
-
-        hint: Line = [("enter yes  esc no ", "dim")]
-        self._screen.ask(Question(f"{what}? ", "", agreed, self._screen.close_prompt, hint=lambda _: hint))
+        self._screen.ask(yes_no(f"{what}? ", do, self._screen.close_prompt))
 
     def undo(self) -> None:
         """Take the last operation back."""

@@ -153,6 +153,13 @@ async def test_what_is_accepted_is_carried_out_as_one_step_and_u_takes_it_back()
         assert [engine.read(one).bytes for one in (RETRY, NOTES)] == before, "only carrying out writes"
         await screen.press("ctrl+s")
         await screen.until_text("Carry out: 2 accepted?")
+        await screen.press("n")
+        await screen.until_text("enter no  esc no")
+        await screen.press("enter")
+        await screen.until(lambda: "Carry out" not in screen.text)
+        assert [engine.read(one).bytes for one in (RETRY, NOTES)] == before, "n and enter is a no"
+        await screen.press("ctrl+s")
+        await screen.until_text("Carry out: 2 accepted?")
         assert [engine.read(one).bytes for one in (RETRY, NOTES)] == before, "only agreeing to it does"
         await screen.press("enter")
         await screen.until_text("Carried out: 2 accepted. u takes it back.")
