@@ -391,3 +391,14 @@ def test_a_tables_rows_are_told_apart_by_what_the_schema_says(tmp_path: Path, cl
     assert kinds["usage"].same == ()
     assert kinds["memories"].loose == {"usage"}
     assert kinds["audit"].refers == {"root": "roots", "txn": "txns", "new_root": "roots"}
+
+
+def test_one_that_is_emptied_while_it_is_open_is_missed_before_the_next_save(lived: World) -> None:
+    with lived.engine() as engine:
+        engine.save(A, b"first\n", expected_sha256=sha(TEXTS[-1]), actor=ME)
+        os.truncate(state(lived), 0)
+        engine.save(A, b"second\n", expected_sha256=sha(b"first\n"), actor=ME)
+        assert any("The ledger was damaged" in notice for notice in engine.events.notices())
+        assert {sha(b"first\n"), sha(b"second\n")} <= in_history(engine, A).keys()
+        engine.undo.undo(actor=ME)
+        assert engine.read(A).bytes == b"first\n"

@@ -396,7 +396,7 @@ class Database:
             status = os.stat(self.path)
         except OSError:
             return None
-        return status.st_dev, status.st_ino
+        return (status.st_dev, status.st_ino) if status.st_size else None  # one that was emptied is gone
 
     def _writable(self) -> apsw.Connection:
         if self.mode == "memory" and not self.read_only:
@@ -418,7 +418,7 @@ class Database:
             fsio.make_root(self.directory)
             if not may_be_one(self.path):
                 return self._in_memory("it is not a regular file")
-            met = self._on_disk() if size(self.path) else None
+            met = self._on_disk()
             if met is None:
                 self._replace(None)  # there is none yet, or it was emptied, which is damage
             try:
