@@ -64,6 +64,14 @@ def build(engine: Engine, found: Iterable[Scored], now: int) -> GivenBlock:
     return GivenBlock("".join((HEAD, *parts)), tuple(rows)) if rows else GivenBlock("")
 
 
+def rows_given(engine: Engine, found: Iterable[Scored]) -> tuple[Scored, ...]:
+    """Leave out what an agent is not to know of, and from the descriptions what their writer marked as private."""
+    texts = ((one, kept(engine, one)) for one in found)
+    return tuple(
+        one._replace(row=one.row._replace(description=_about(text))) for one, text in texts if text is not None
+    )
+
+
 def path_of(address: Address) -> str:
     """Name a memory as an agent can open it, or by its address where it cannot."""
     agent, _, scope = address.root.partition(":")

@@ -67,8 +67,9 @@ def _rows(call: Call, engine: Engine, request: str, scorer: str, client: str | N
     began = now_ms()
     found = find(engine, request, limit=call.args.number("limit", LIMIT), scorer=scorer, agent=client)
     tell(call.settings.telemetry, "recall", (began, now_ms()), found.counts)
-    items = found.items if client is None else tuple(one for one in found.items if block.kept(engine, one) is not None)
-    if call.args.flag("prompt"):
+    prompt = call.args.flag("prompt")  # a block leaves out the same by itself
+    items = found.items if client is None or prompt else block.rows_given(engine, found.items)
+    if prompt:
         call.out.raw(block.build(engine, items, now_ms()).text.encode())
     elif call.out.json:
         rows = [

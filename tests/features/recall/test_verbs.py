@@ -147,9 +147,11 @@ def test_what_is_private_is_not_given_unasked(kept: Cli, home: Path) -> None:
 
 
 def test_an_agent_is_not_told_of_what_is_marked_as_private(kept: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    text = b"open banana\n\n<private>a giraffe</private>\n"
+    text = b"---\ndescription: fruit <private>zebra</private>\n---\nopen banana\n\n<private>a giraffe</private>\n"
     assert kept("create", "memtui:global/p.md", "-", stdin=text).status == 0
     assert "p.md" in kept("recall", "giraffe").out
     monkeypatch.setenv("CLAUDECODE", "1")
     assert kept("recall", "giraffe").out == ""
     assert "p.md" in kept("recall", "banana").out
+    given = kept("recall", "banana", "--json")
+    assert [row["description"] for row in given.items] == ["fruit [private]"]
