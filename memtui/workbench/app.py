@@ -35,7 +35,7 @@ from memtui.workbench.background import Background
 from memtui.workbench.bridge import Bridge, Failed, Finished, note_fault
 from memtui.workbench.browse.browser import BrowserScreen
 from memtui.workbench.browse.place import read_place
-from memtui.workbench.main_screen import NOWHERE, Facts
+from memtui.workbench.main_screen import NOWHERE, AppCalls, Facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -143,7 +143,8 @@ class MemtuiApp(SafeEnd[int]):
         self._paint: Paint | None = None
         table, key_problems = self._table(facts.settings)
         self._setting_problems = (*facts.settings.removed, *key_problems)
-        self.browser = BrowserScreen(bridge, facts, table, self._view_host, self._find_hosts, self._do_there)
+        asked = AppCalls(self._view_host, self._find_hosts, self._do_there)
+        self.browser = BrowserScreen(bridge, facts, table, asked)
         self.background: Background | None = None
         """What works tasks off; None: nobody does here."""
 

@@ -178,6 +178,17 @@ class Chrome:
             self.header_drawn()
 
 
+class AppCalls(NamedTuple):
+    """What the main screen asks of the app."""
+
+    view_host: Callable[[], Host]
+    """Makes the workbench as the views of features know it."""
+    find_hosts: Callable[[], None]
+    """Asks other machines for their memories."""
+    do_there: Callable[[str], None]
+    """Does an action, by its id, with the memory of another machine under the cursor."""
+
+
 class MainScreen(KeyedScreen[None]):
     """What is shared by the parts of the main screen."""
 
@@ -185,28 +196,18 @@ class MainScreen(KeyedScreen[None]):
     filling: FullList
     """What takes in a full list of rows."""
 
-    def __init__(
-        self,
-        bridge: Bridge,
-        facts: Facts,
-        table: tuple[Action, ...],
-        view_host: Callable[[], Host],
-        find_hosts: Callable[[], None],
-        do_there: Callable[[str], None],
-    ) -> None:
+    def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], asked: AppCalls) -> None:
         """Take what is known at the start.
 
         Args:
             bridge: does the work.
             facts: what is told at the start.
             table: the actions with the user's own keys.
-            view_host: makes the workbench as the views of features know it.
-            find_hosts: asks other machines for their memories.
-            do_there: does an action, by its id, with the memory of another machine under the cursor.
+            asked: what is asked of the app.
         """
         super().__init__(table)
         self.bridge, self.facts, self.now = bridge, facts, bridge.now
-        self.view_host, self.find_hosts, self.do_there = view_host, find_hosts, do_there
+        self.view_host, self.find_hosts, self.do_there = asked
         self._parts: dict[Callable[[Any], Any], Any] = {}
         self.forest = Forest()
         self.forest.names = {"project": facts.project, "workspace": facts.workspace}

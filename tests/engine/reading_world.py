@@ -190,3 +190,9 @@ def joined(found: Iterable[Changes]) -> Changes:
 def kinds(changes: Changes) -> dict[str, str]:
     """What happened, by path."""
     return {change.address.path: change.kind for change in changes.changes}
+
+
+def versions(world: ReadingWorld, path: str) -> list[tuple[str, str]]:
+    """The history of one memory, oldest first: (what happened, who)."""
+    uid = world.roots.uid(world.root)
+    return [(version.operation, version.actor) for version in reversed(world.ledger.versions.history(uid, path))]

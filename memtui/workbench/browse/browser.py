@@ -44,7 +44,7 @@ from memtui.workbench.browse.place import LastPlace
 from memtui.workbench.browse.side import Side
 from memtui.workbench.edit.drafts import offer_words
 from memtui.workbench.edit.host import EditorHost, handle
-from memtui.workbench.main_screen import PREVIEW, Facts, MainScreen
+from memtui.workbench.main_screen import PREVIEW, AppCalls, Facts, MainScreen
 from memtui.workbench.tree.nodes import SORTS
 from memtui.workbench.tree.roots import worth_showing
 from memtui.workbench.tree.rows import Effect
@@ -52,7 +52,6 @@ from memtui.workbench.tree.tree import FullList, MemoryTree, named
 from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
-    from memtui.features.host import Host
     from memtui.ui.view_screen import ViewScreen
     from memtui.workbench.browse.bundles import Bundles
     from memtui.workbench.browse.health import Checkup
@@ -108,16 +107,8 @@ class BrowserScreen(MainScreen):
     repointing: LatePart[ProjectMoves] = LatePart("browse.projects:ProjectMoves")
     projects: LatePart[Projects] = LatePart("browse.projects:Projects")
 
-    def __init__(
-        self,
-        bridge: Bridge,
-        facts: Facts,
-        table: tuple[Action, ...],
-        view_host: Callable[[], Host],
-        find_hosts: Callable[[], None],
-        do_there: Callable[[str], None],
-    ) -> None:
-        super().__init__(bridge, facts, table, view_host, find_hosts, do_there)
+    def __init__(self, bridge: Bridge, facts: Facts, table: tuple[Action, ...], asked: AppCalls) -> None:
+        super().__init__(bridge, facts, table, asked)
         self.side = self.part(Side)
         self.filtering = self.part(FilterLine)
         self.views = self.part(Views)

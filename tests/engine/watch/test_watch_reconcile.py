@@ -19,32 +19,10 @@ from memtui.engine.look.detect import AT_WORK_MS, DELETED_MS, EMPTIED_MS
 from memtui.engine.look.root_pass import RETELL_MS
 from memtui.engine.model import Actor, Address, Change, Changes, Policy, Root, Saved
 from memtui.errors import MemtuiError, StorageError
-from tests.engine.reading_world import ReadingWorld, joined, kinds
+from tests.engine.reading_world import ReadingWorld, joined, kinds, versions
 from tests.examples import examples
 
 CLI = Actor("cli")
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> ReadingWorld:
-    """An empty root."""
-    return ReadingWorld(tmp_path / "w")
-
-
-@pytest.fixture
-def known(world: ReadingWorld) -> ReadingWorld:
-    """A root with three memories that were seen before."""
-    for name in ("a.md", "b.md", "sub/c.md"):
-        world.write(name, f"text of {name}\n", old=True)
-    world.reconcile()
-    assert world.settle() == Changes()
-    return world
-
-
-def versions(world: ReadingWorld, path: str) -> list[tuple[str, str]]:
-    """The history of one memory, oldest first: (what happened, who)."""
-    uid = world.roots.uid(world.root)
-    return [(version.operation, version.actor) for version in reversed(world.ledger.versions.history(uid, path))]
 
 
 # --- first sight, and the time memtui was closed

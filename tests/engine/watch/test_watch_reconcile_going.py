@@ -10,31 +10,9 @@ from memtui.engine.disk import fsio
 from memtui.engine.look import root_pass
 from memtui.engine.look.detect import AT_WORK_MS, DELETED_MS, EMPTIED_MS, MISSING_MS
 from memtui.engine.model import Actor, Changes, Policy
-from tests.engine.reading_world import ReadingWorld, joined, kinds
+from tests.engine.reading_world import ReadingWorld, joined, kinds, versions
 
 CLI = Actor("cli")
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> ReadingWorld:
-    """An empty root."""
-    return ReadingWorld(tmp_path / "w")
-
-
-@pytest.fixture
-def known(world: ReadingWorld) -> ReadingWorld:
-    """A root with three memories that were seen before."""
-    for name in ("a.md", "b.md", "sub/c.md"):
-        world.write(name, f"text of {name}\n", old=True)
-    world.reconcile()
-    assert world.settle() == Changes()
-    return world
-
-
-def versions(world: ReadingWorld, path: str) -> list[tuple[str, str]]:
-    """The history of one memory, oldest first: (what happened, who)."""
-    uid = world.roots.uid(world.root)
-    return [(version.operation, version.actor) for version in reversed(world.ledger.versions.history(uid, path))]
 
 
 def test_what_goes_is_missing_then_deleted(known: ReadingWorld) -> None:
