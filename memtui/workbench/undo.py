@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.model import Actor, Address, Change, Done, PassedOver, Root
 from memtui.errors import NotFoundError
+from memtui.features.actors import by, who_words
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
 
@@ -135,6 +136,8 @@ class SeenSteps:
             if step is not None:
                 self._take_back(engine, step, actor)
                 done = done._replace(also=" ".join(filter(None, (done.also, f"Also open again: {step.words}."))))
+            if other is not None and other.newer:
+                done = done._replace(label=f"{done.label} {by(who_words(other.newer))}")
             self._undone.append(newest)
             done = done._replace(left="")  # what is newer elsewhere was told before
         self._left = engine.undo.next()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from memtui.engine.model import Address, Memory, Root
+from memtui.engine.model import Address, Memory, Policy, Root
 from memtui.features.typed_address import rename_target
 from memtui.workbench.browse.operations import new_target
 from memtui.workbench.tree.rows import Forest
@@ -42,8 +42,16 @@ def test_on_a_scope_of_several_roots_the_first_takes_it() -> None:
     assert start.address.root == "memtui:global"
 
 
-def test_without_a_row_the_first_root_takes_it() -> None:
-    start = new_target(None, ROOTS)
+def test_without_a_row_that_can_take_it_the_project_does_or_the_first_root() -> None:
+    names = Root("claude:instructions", "/i", "claude", "project", policy=Policy(include=("CLAUDE.md", "rules/")))
+    shown = Forest()
+    shown.load([names], [Memory(Address(names.id, "CLAUDE.md"), "project", "claude", 1, 1, "a")])
+    roots = {**ROOTS, names.id: names}
+    for node in (None, *shown.rows()):
+        start = new_target(node, roots)
+        assert start is not None
+        assert start.address.root == "memtui:project"
+    start = new_target(None, {"memtui:global": ROOTS["memtui:global"]})
     assert start is not None
     assert start.address.root == "memtui:global"
     assert new_target(None, {}) is None
@@ -61,7 +69,7 @@ def test_without_a_row_the_first_root_takes_it() -> None:
     ],
 )
 def test_new_names(text: str, address: str) -> None:
-    start = new_target(None, ROOTS)
+    start = new_target(forest().rows()[0], ROOTS)
     assert start is not None
     target = start.read(text, ROOTS)
     assert (str(target.address), target.problem) == (address, "")
@@ -69,7 +77,7 @@ def test_new_names(text: str, address: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "a/", "/a", "a//b", "../x", "a/./b", "notes/x"])
 def test_names_that_are_refused_at_once(text: str) -> None:
-    start = new_target(None, ROOTS)
+    start = new_target(forest().rows()[0], ROOTS)
     assert start is not None
     assert start.read(text, ROOTS).problem
 

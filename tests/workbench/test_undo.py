@@ -135,7 +135,7 @@ def test_a_step_from_before_this_run_is_named_first_and_taken_back_when_asked_ag
         assert isinstance(named, PassedOver)
         assert named.newer == ("" if there else "agent:claude")
         assert engine.read(C).bytes == (b"mine\n" if there else b"c\n")
-        assert label(steps.undo(engine, ME)) == named.label
+        assert label(steps.undo(engine, ME)) == named.label + ("" if there else " by claude")
         assert [row.address for row in engine.rows.list().items if not row.missing] == ([A, C] if there else [C])
 
 
@@ -148,7 +148,7 @@ def test_what_somebody_else_did_last_is_named_first(engine: Engine) -> None:
     assert label(steps.undo(engine, ME)) == "save here/c.md"
     assert isinstance(steps.undo(engine, ME), PassedOver)
     assert engine.rows.get(A).sha256 is not None
-    assert label(steps.undo(engine, ME)) == "create here/a.md"
+    assert label(steps.undo(engine, ME)) == "create here/a.md by claude"
 
 
 def test_an_older_change_is_only_taken_back_when_asked_twice(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from hashlib import sha256
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 MANY = 50
 """More memories than one looks at on a screen: they go away at once only after a question."""
+EMPTY = sha256(b"").hexdigest()
+PROJECT = "memtui:project"
 TOGETHER = 3.0
 """Seconds between two operations of one kind that are told together, because nobody has read the first."""
 
@@ -145,9 +148,10 @@ class MemoryOperations:
         def done(result: Done | Step | PassedOver) -> None:
             if isinstance(result, PassedOver):
                 folder = "/".join(result.folder.rstrip("/").rsplit("/", 2)[-2:])
-                when = by(who_words(result.newer)) if result.newer else "before this run"
-                why = f"The newest change is in {folder}, not open here" if folder else f"Done {when}"
-                words = f"{why}; u again undoes: {result.label}."
+                when = f"is {by(who_words(result.newer))}" if result.newer else "was made before this run"
+                if folder:
+                    when = f"is in {folder}, not open here"
+                words = f"The newest change {when}; u again undoes: {result.label}."
                 self._screen.say(words, "warning")
             elif isinstance(result, Done):
                 self._screen.part(Projects).touched(result.addresses)
@@ -467,6 +471,9 @@ def step_words(done: Done, verb: str) -> tuple[str, str]:
         head = f"Not {past}" if every == 1 else f"{len(failed)} of {every} not {past}"
         return f"{head}: {why if name in why else f'{name}: {why}'} {done.left}".rstrip(), "warning"
     other = "U does it again" if verb == "Undid" else "u takes it back"
+    left = [outcome.result for outcome in done.outcomes]
+    if verb == "Undid" and len(left) == 1 and isinstance(left[0], Saved) and left[0].sha256 == EMPTY:
+        other = "Empty again; u takes back the step before"
     words = " ".join(filter(None, (f"{verb}: {label}.", done.also, done.left or f"{other}.")))
     return words, "warning" if done.left else "good"
 
@@ -573,7 +580,10 @@ def put_on_clipboard(screen: MainScreen, text: str, what: str) -> None:
 
 
 def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:
-    """Where a new memory goes: beside or into what the cursor is on."""
+    """Where a new memory goes: into what the cursor is on, else into the memory of the project, where there is one.
+
+    A root of a few names, as of an agent's instructions, takes a new one in its folders alone.
+    """
     root, folder = "", ""
     above = node
     while above is not None and not root:
@@ -582,8 +592,8 @@ def new_target(node: Node | None, roots: Mapping[str, Root]) -> Target | None:
     if root not in roots and node is not None:
         root = next((child.root for child in node.children.values() if child.root in roots), "")
         folder = ""
-    if root not in roots:
-        root = next(iter(roots), "")
+    if root not in roots or (not folder and roots[root].policy.include is not None):
+        root = PROJECT if PROJECT in roots else next(iter(roots), "")
         folder = ""
     if not root:
         return None

@@ -425,6 +425,30 @@ async def test_undo_past_a_newer_change_elsewhere_asks_first(home: Path) -> None
         await screen.until_text("Undid: pin")
 
 
+async def test_undo_says_whose_change_it_takes_back() -> None:
+    async with shown() as screen:
+        await screen.go(str(AUTH))
+        await screen.press("p")
+        await screen.until_text(f"{AUTH} pinned.")
+        screen.engine.agent(str(AUTH), "theirs\n")
+        await screen.press("u")
+        await screen.until_text(f"The newest change is by claude; u again undoes: save {AUTH}.")
+        await screen.press("u")
+        await screen.until_text(f"Undid: save {AUTH} by claude.")
+        await screen.press("u")
+        await screen.until_text("Undid: pin")
+
+
+async def test_undo_of_the_first_text_says_that_the_memory_is_still_there() -> None:
+    async with shown() as screen:
+        screen.engine.save("memtui:project/first.md", "", "text\n")
+        await screen.until_text("first.md")
+        await screen.press("u")
+        await screen.until_text("Empty again; u takes back the step before.")
+        await screen.press("u")
+        await screen.until_text("Undid: create")
+
+
 async def test_an_undo_that_could_not_be_done_says_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
     async with shown() as screen:
         failed = Outcome(AUTH, None, StorageError("It changed.", code="E_IO"))
