@@ -4,10 +4,12 @@ It is apart so that no question of a screen slows down or shapes what a change w
 """
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import Any
 
 from memtui.engine.ledger.audit import MOVED
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import Database, LedgerTable
+from memtui.engine.ledger.rows import checked
 from memtui.engine.model import Address, AuditRecord, Operation, TrashEntry
 
 HELD_UP_MS = 5_000
@@ -27,12 +29,8 @@ def taken_back(database: Database, first: int) -> Collection[int]:
     return found
 
 
-class ActivityTable:
+class ActivityTable(LedgerTable):
     """Operations and the trash."""
-
-    def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
 
     @checked
     def operations(self, first: int, last: int) -> tuple[Operation, ...]:
@@ -41,22 +39,15 @@ class ActivityTable:
         What was undone and done again stands; so does what an undo could not take back.
         """
         reversed_ = taken_back(self._database, first)
-        sizes: dict[int, tuple[int, int]] = {
-            number: (count, gone)
-            for number, count, gone in self._database.rows(
-                "SELECT txn, count(*),"
-                " sum(state = 'done' AND before NOT NULL AND after IS NULL AND new_path IS NULL AND note != ?)"
-                " FROM audit WHERE txn BETWEEN ? AND ? GROUP BY txn",
-                (MOVED, first, last),
-                kinds="III",
-            )
-        }
         return tuple(
             Operation(str(number), kind, label, count, number in reversed_, gone)
-            for number, kind, label in self._database.rows(
-                "SELECT id, kind, label FROM txns WHERE id BETWEEN ? AND ? ORDER BY id", (first, last), kinds="itt"
+            for number, kind, label, count, gone in self._database.rows(
+                "SELECT t.id, t.kind, t.label, count(a.seq), ifnull(sum(a.state = 'done' AND a.before NOT NULL"
+                " AND a.after IS NULL AND a.new_path IS NULL AND a.note != ?), 0) FROM txns t"
+                " LEFT JOIN audit a ON a.txn = t.id WHERE t.id BETWEEN ? AND ? GROUP BY t.id ORDER BY t.id",
+                (MOVED, first, last),
+                kinds="ittii",
             )
-            for count, gone in (sizes.get(number, (0, 0)),)
         )
 
     @checked
@@ -97,7 +88,7 @@ class ActivityTable:
             " FROM audit"
             f" WHERE {' AND '.join(where)} ORDER BY seq DESC LIMIT ?",
             (*values, limit),
-            kinds="iIibIBttBBitt",
+            kinds="iIipIPttHHitt",
         )
         every = {**self.folders(), **names}
         return tuple(_audit_record(row, every) for row in rows)
@@ -121,12 +112,12 @@ class ActivityTable:
             "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note,"
             " (SELECT cause FROM txns WHERE id = txn) FROM audit WHERE seq > ? ORDER BY seq LIMIT ?",
             (seq, limit),
-            kinds="iIibIBttBBittT",
+            kinds="iIipIPttHHittT",
         )
         every = {**self.folders(), **names} if rows else {}
         found, young = list[AuditRecord](), self._database.clock() - HELD_UP_MS
         for *row, cause in rows:
-            record = _audit_record(tuple(row), every)
+            record = _audit_record(row, every)
             if record.state == "intent" and record.at > young:
                 break
             seq = record.seq
@@ -137,18 +128,14 @@ class ActivityTable:
 
     def last(self) -> int:
         """The number of the newest record, or of the one before a change that is being made; 0 for none."""
-        found = self._database.row(
-            "SELECT coalesce((SELECT min(seq) - 1 FROM audit WHERE state = 'intent' AND at > ?), max(seq), 0)"
-            " FROM audit",
-            (self._database.clock() - HELD_UP_MS,),
-            kinds="i",
-        )
-        return int(found[0]) if found else 0
+        begun = "SELECT min(seq) - 1 FROM audit WHERE state = 'intent' AND at > ?"
+        values = (self._database.clock() - HELD_UP_MS,)
+        return int(self._cell(f"SELECT coalesce(({begun}), max(seq), 0) FROM audit", values, kinds="i"))
 
     @checked
     def folders(self) -> dict[int, str]:
         """The folder of every root, by the ledger's id."""
-        return {uid: os.fsdecode(path) for uid, path in self._database.rows("SELECT id, path FROM roots", kinds="ib")}
+        return dict(self._database.rows("SELECT id, path FROM roots", kinds="ip"))
 
     @checked
     def actors(self) -> tuple[str, ...]:
@@ -168,10 +155,10 @@ class ActivityTable:
         A text that came back under any name of its root is not deleted any more.
         """
         back = {
-            (names[root], after.hex()): seq
+            (names[root], after): seq
             for root, after, seq in self._database.rows(
                 "SELECT root, after, max(seq) FROM audit WHERE state = 'done' AND after NOT NULL GROUP BY root, after",
-                kinds="ibi",
+                kinds="ihi",
             )
             if root in names
         }
@@ -204,11 +191,7 @@ class ActivityTable:
             The number of its record, the version that is under the name now, and the entry.
         """
         return [
-            (
-                seq,
-                current.hex() if current else None,
-                TrashEntry(Address(names[root], os.fsdecode(path)), sha.hex(), size, actor, at, str(txn or "")),
-            )
+            (seq, current, TrashEntry(Address(names[root], path), sha, size, actor, at, str(txn or "")))
             for seq, root, path, sha, size, actor, at, txn, current in self._database.rows(
                 "SELECT a.seq, a.root, a.path, b.sha, b.size, a.actor, a.at, a.txn, m.sha FROM audit a"
                 " JOIN memories m ON m.root = a.root AND m.path = a.path"
@@ -221,24 +204,13 @@ class ActivityTable:
                 "   AND back.seq > a.seq AND back.state = 'done' AND back.new_path IS NULL AND back.after = a.before)"
                 " ORDER BY a.seq DESC",
                 (MOVED,),
-                kinds="iibbitiIB",
+                kinds="iiphitiIH",
             )
             if root in names
         ]
 
 
-def _audit_record(row: Row, names: dict[int, str]) -> AuditRecord:
-    seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note = row
-    return AuditRecord(
-        seq,
-        str(txn) if txn is not None else "",
-        Address(names[root], os.fsdecode(path)),
-        Address(names[new_root], os.fsdecode(new_path)) if new_path is not None else None,
-        actor,
-        operation,
-        before.hex() if before else None,
-        after.hex() if after else None,
-        at,
-        state,
-        note,
-    )
+def _audit_record(row: Iterable[Any], names: dict[int, str]) -> AuditRecord:
+    seq, txn, root, path, new_root, new_path, *rest = row
+    new = Address(names[new_root], new_path) if new_path is not None else None
+    return AuditRecord(seq, str(txn or ""), Address(names[root], path), new, *rest)

@@ -5,9 +5,10 @@ from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from memtui.engine.approval import Approver
-from memtui.engine.ledger.database import Database, checked
+from memtui.engine.ledger.database import Database, LedgerTable
 from memtui.engine.ledger.memories import PinTable
 from memtui.engine.ledger.roots import TRUST
+from memtui.engine.ledger.rows import checked, insert, key_of, path_of
 from memtui.engine.ledger.versions import RECORDED
 from memtui.engine.model import LOCAL
 
@@ -54,12 +55,12 @@ class Txn:
         return self._id
 
 
-class AuditTable:
+class AuditTable(LedgerTable):
     """Transactions and audit."""
 
     def __init__(self, database: Database, pins: PinTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self._pins = pins
         self.unended: dict[int, set[int]] = {}
         """By root, the intents this process wrote and gave no end yet: what it began, and what it could not finish."""
@@ -86,12 +87,8 @@ class AuditTable:
                 from memtui.engine.ledger.turns import sign
 
                 turn = sign(db, self._database.session, self._database.clock())
-            db.execute(
-                "INSERT INTO txns (kind, operation, actor, at, label, reverses, cause, turn)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (kind, operation, actor, self._database.clock(), label, reverses, cause, turn),
-            )
-            return db.last_insert_rowid()
+            said = {"kind": kind, "operation": operation, "actor": actor, "at": self._database.clock(), "label": label}
+            return insert(db, "txns", **said, reverses=reverses, cause=cause, turn=turn)
 
     def complete(self, txn: int) -> None:
         """Note that a transaction with a cause got to its end; without the note it counts as half of one."""
@@ -117,28 +114,24 @@ class AuditTable:
         """Write the audit record of one change; returns its number."""
         new_uid, new_path = target or (None, None)
         with self._database.transaction() as db:
-            db.execute(
-                "INSERT INTO audit"
-                " (txn, root, path, new_root, new_path, actor, operation, before, after, at, state, temp,"
-                " note, dated) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    txn,
-                    uid,
-                    os.fsencode(path),
-                    new_uid,
-                    os.fsencode(new_path) if new_path is not None else None,
-                    actor,
-                    operation,
-                    bytes.fromhex(before) if before else None,
-                    bytes.fromhex(after) if after else None,
-                    self._database.clock(),
-                    state,
-                    temp,
-                    note,
-                    dated,
-                ),
+            number = insert(
+                db,
+                "audit",
+                txn=txn,
+                root=uid,
+                path=os.fsencode(path),
+                new_root=new_uid,
+                new_path=path_of(new_path),
+                actor=actor,
+                operation=operation,
+                before=key_of(before),
+                after=key_of(after),
+                at=self._database.clock(),
+                state=state,
+                temp=temp,
+                note=note,
+                dated=dated,
             )
-            number = db.last_insert_rowid()
             if state == "intent":
                 self.unended.setdefault(uid, set()).add(number)
             if state == "done":
@@ -191,7 +184,7 @@ class AuditTable:
             )
             db.execute(
                 "UPDATE audit SET state = ?, temp = NULL, note = ?, after = coalesce(?, after) WHERE seq = ?",
-                (state, note, bytes.fromhex(after) if after else None, seq),
+                (state, note, key_of(after), seq),
             )
             if state == "done":
                 db.execute(
@@ -226,7 +219,7 @@ class AuditTable:
                 stays news, with their name and time.
             local: whether the text was written here, so that it is trusted; see `roots.py`.
         """
-        key = bytes.fromhex(sha) if sha else None
+        key = key_of(sha)
         with self._database.transaction(durable=False) as db:
             if local:
                 db.execute(TRUST, (uid, key, LOCAL))
@@ -244,18 +237,13 @@ class AuditTable:
     @checked
     def open_intents(self, uid: int) -> list[OpenIntent]:
         """Intents of a root without an end. Under the root's lock they are a dead process's."""
-        found = []
-        for row in self._database.rows(
-            "SELECT seq, txn, root, path, new_path, actor, operation, before, after, temp, note, new_root"
+        rows = self._database.rows(
+            "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, temp, note"
             " FROM audit WHERE state = 'intent' AND root = ? ORDER BY seq",
             (uid,),
-            kinds="iiibBttBBTtI",
-        ):
-            seq, txn, root, path, new_path, actor, operation, before, after, temp, note, new_root = row
-            names = os.fsdecode(path), new_root, os.fsdecode(new_path) if new_path is not None else None
-            texts = before.hex() if before else None, after.hex() if after else None
-            found.append(OpenIntent(seq, txn, root, *names, actor, operation, *texts, temp, note))
-        return found
+            kinds="iiipIPttHHTt",
+        )
+        return [OpenIntent(*row) for row in rows]
 
     @checked
     def moved_to(self, intent: OpenIntent) -> tuple[int, str] | None:
@@ -266,9 +254,9 @@ class AuditTable:
             " AND a.state = 'done' AND a.before IS NULL AND a.after = ? AND a.root != ? AND a.seq < ?"
             " ORDER BY a.seq DESC LIMIT 1",
             (intent.txn, intent.note == MOVED, bytes.fromhex(intent.before or ""), intent.uid, intent.seq),
-            kinds="ib",
+            kinds="ip",
         )
-        return None if found is None else (found[0], os.fsdecode(found[1]))
+        return None if found is None else (found[0], found[1])
 
     def begun(self, uid: int) -> dict[tuple[str, str | None], str]:
         """Who is about to leave which version under a name of a root, by path and sha-256; see `open_intents`."""
@@ -276,23 +264,18 @@ class AuditTable:
 
     def roots_with_intents(self) -> list[int]:
         """Roots that have intents without an end."""
-        return [
-            uid for (uid,) in self._database.rows("SELECT DISTINCT root FROM audit WHERE state = 'intent'", kinds="i")
-        ]
+        rows = self._database.rows("SELECT DISTINCT root FROM audit WHERE state = 'intent'", kinds="i")
+        return [uid for (uid,) in rows]
 
     @checked
     def latest_own(self, uid: int, path: str) -> tuple[str | None, str, int, str | None] | None:
         """The last change memtui itself made to a memory: (after, actor, at, before)."""
-        found = self._database.row(
+        return self._database.row(
             "SELECT after, actor, at, before FROM audit WHERE root = ? AND path = ? AND state = 'done' AND txn NOT NULL"
             " AND coalesce(before, after) NOT NULL ORDER BY seq DESC LIMIT 1",
             (uid, os.fsencode(path)),
-            kinds="BtiB",
+            kinds="HtiH",
         )
-        if found is None:
-            return None
-        after, actor, at, before = found
-        return (after.hex() if after else None, actor, at, before.hex() if before else None)
 
 
 class AuditStep(NamedTuple):
@@ -325,36 +308,19 @@ class UndoTransaction(NamedTuple):
     actor: str
 
 
-class UndoTable:
+class UndoTable(LedgerTable):
     """Transactions that can be taken back."""
-
-    def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
 
     @checked
     def steps(self, txn: int) -> list[AuditStep]:
         """What a transaction really did, in order."""
-        return [
-            AuditStep(
-                root,
-                os.fsdecode(path),
-                new_root,
-                os.fsdecode(new_path) if new_path is not None else None,
-                operation,
-                before.hex() if before else None,
-                after.hex() if after else None,
-                note,
-                dated,
-                seq,
-            )
-            for root, path, new_root, new_path, operation, before, after, note, dated, seq in self._database.rows(
-                "SELECT root, path, new_root, new_path, operation, before, after, note, dated, seq FROM audit"
-                " WHERE txn = ? AND state = 'done' ORDER BY seq",
-                (txn,),
-                kinds="ibIBtBBtIi",
-            )
-        ]
+        rows = self._database.rows(
+            "SELECT root, path, new_root, new_path, operation, before, after, note, dated, seq FROM audit"
+            " WHERE txn = ? AND state = 'done' ORDER BY seq",
+            (txn,),
+            kinds="ipIPtHHtIi",
+        )
+        return [AuditStep(*row) for row in rows]
 
     def undoable(self, uids: Collection[int]) -> UndoTransaction | None:
         """The transaction that undo takes back next, among those that stayed within these roots."""
@@ -394,9 +360,9 @@ class UndoTable:
             f" WHERE t.effective = 1 AND t.undone = 0 AND t.kind IN {kinds} AND t.id > ? AND r.id NOT IN ({known})"
             " ORDER BY t.id DESC LIMIT 1",
             (after,),
-            kinds="itb",
+            kinds="itp",
         )
-        return None if found is None else (int(found[0]), str(found[1]), os.fsdecode(found[2]))
+        return None if found is None else (found[0], found[1], found[2])
 
     @checked
     def between(self, uids: Collection[int], kind: str, after: int) -> tuple[int, ...]:
@@ -422,13 +388,11 @@ class UndoTable:
     @checked
     def reached(self, txn: int) -> dict[int, str]:
         """The folder of each root that a transaction reached into, by the root's id."""
-        rows = self._database.rows(
+        sql = (
             "SELECT DISTINCT r.id, r.path FROM audit a JOIN roots r ON r.id IN (a.root, a.new_root)"
-            " WHERE a.txn = ? AND a.state = 'done' ORDER BY r.id",
-            (txn,),
-            kinds="ib",
+            " WHERE a.txn = ? AND a.state = 'done' ORDER BY r.id"
         )
-        return {uid: os.fsdecode(path) for uid, path in rows}
+        return dict(self._database.rows(sql, (txn,), kinds="ip"))
 
     def _newest(self, sql: str, uids: Collection[int]) -> UndoTransaction | None:
         known = ", ".join(str(int(uid)) for uid in uids)

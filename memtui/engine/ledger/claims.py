@@ -6,7 +6,8 @@ A claim is one row with one primary key, kept with what it led to in one transac
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from memtui.engine.ledger.database import DAY_MS, Database, Transaction, checked
+from memtui.engine.ledger.database import DAY_MS, LedgerTable, Transaction
+from memtui.engine.ledger.rows import checked
 
 KEPT_MS = 400 * DAY_MS
 """For how long what was done once is not done again."""
@@ -29,12 +30,8 @@ class OnceClaim(NamedTuple):
     """What else is to be known of it; never anybody's text."""
 
 
-class ClaimTable:
+class ClaimTable(LedgerTable):
     """Claims by key."""
-
-    def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
 
     def together(self) -> Transaction:
         """A block in which what is kept is kept together, or not at all."""

@@ -3,7 +3,8 @@
 import os
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import Database, checked
+from memtui.engine.ledger.database import LedgerTable
+from memtui.engine.ledger.rows import checked
 
 
 class SessionCursor(NamedTuple):
@@ -23,11 +24,8 @@ class SessionCursor(NamedTuple):
     """The id of the last record, where the agent keeps a tree."""
 
 
-class CursorTable:
+class CursorTable(LedgerTable):
     """Places in session files."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
 
     @checked
     def get(self, consumer: str, file: str) -> SessionCursor | None:

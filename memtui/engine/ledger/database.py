@@ -10,9 +10,7 @@ import contextlib
 import errno
 import os
 import threading
-import zlib
 from collections.abc import Callable, Iterator
-from functools import wraps
 from typing import TYPE_CHECKING
 
 import apsw
@@ -32,16 +30,12 @@ from memtui.engine.ledger.creation import (
     size,
     version_of,
 )
+from memtui.engine.ledger.rows import Row, Value, damaged, values_of
 from memtui.engine.ledger.usage import Use, WaitingUses, write
 from memtui.errors import BusyError, MemtuiError, MendedError, StorageError
 
 if TYPE_CHECKING:
-    from typing import Any, TypeVar
-
-    Row = tuple[Any, ...]
-    Reader = TypeVar("Reader", bound=Callable[..., Any])
-else:
-    Row = tuple
+    from typing import Any
 
 
 class _Errors:
@@ -74,16 +68,6 @@ def no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
 
 ERRORS = _Errors()
 """For a `with` around what SQLite is asked."""
-
-
-def damaged(error: Exception | str) -> StorageError:
-    """A record makes no sense."""
-    return StorageError(
-        f"A record in the ledger is damaged: {error}.",
-        code="E_STORE_DAMAGED",
-        unharmed="All memories on disk are as they were.",
-        hint="Run `memtui doctor`.",
-    )
 
 
 def _translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
@@ -157,11 +141,6 @@ DAY_MS = 24 * 3_600_000
 
 _DAMAGE = (apsw.NotADBError, apsw.CorruptError)
 
-Value = str | bytes | int | float | None
-
-KINDS: dict[str, tuple[type, ...]] = {"i": (int,), "r": (int, float), "t": (str,), "b": (bytes,)}
-"""What a cell may be: a whole number, a number, text or bytes; in capitals: or nothing."""
-
 
 class Database:
     """One connection to `state.db`, or to memory where there can be no file."""
@@ -194,8 +173,6 @@ class Database:
         """Whether this process committed anything."""
         self.failed = 0
         """How many transactions did not happen."""
-        self.tell_done: Callable[[apsw.Connection], None] = lambda _: None
-        """What the journal does before the end of a transaction in which a change was done."""
 
     # --- use
 
@@ -204,7 +181,7 @@ class Database:
 
         Args:
             values: for its question marks.
-            kinds: what its cells are, a letter each (see `KINDS`): a damaged page may hold anything.
+            kinds: what its cells are, a letter each (see `values_of`): a damaged page may hold anything.
 
         Raises:
             StorageError: `E_STORE_DAMAGED`, when a cell is something else.
@@ -213,15 +190,13 @@ class Database:
             if self.waiting.uses and not self._within():
                 self.settle()
             found: list[Row] = self._retry(lambda: list(self.connection().execute(sql, values)))
-        _require(found, kinds)
-        return found
+        return values_of(found, kinds)
 
     def glance(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
         """As `row`, for what no use can change: those that wait go on waiting, and nothing is written."""
         with self.guard, ERRORS:
             found: Row | None = self._retry(lambda: next(iter(self.connection().execute(sql, values)), None))
-        _require([found] if found is not None else [], kinds)
-        return found
+        return None if found is None else values_of([found], kinds)[0]
 
     def row(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
         """Run a query of which only the first row matters; see `rows`."""
@@ -292,7 +267,7 @@ class Database:
             if error is not None:
                 raise error
             if next(iter(database.execute("SELECT 1 FROM journal_due LIMIT 1")), None):
-                self.tell_done(database)
+                self._tell_done(database)
             database.execute("COMMIT")
             self.written = True
         except BaseException:
@@ -405,7 +380,7 @@ class Database:
                 "The ledger could not be used a moment ago, and can be now.", code="E_STORE", hint="Try again."
             )
         database = self.connection()
-        if self.mode != "normal" or self.read_only:
+        if not takes_changes(self):
             if self.mode == "newer":
                 raise no_ledger("a newer memtui wrote the ledger, so this one only reads it")
             raise no_ledger("memtui runs read-only", "E_READ_ONLY" if self.mode == "normal" else "E_STORE")
@@ -525,8 +500,14 @@ class Database:
                 return
             self.notices.append(self._rebuild(source))
 
+    # --- what `Ledger` does, which knows the tables
+
+    def _tell_done(self, database: apsw.Connection) -> None:
+        """Keep in the journal what was done, before the end of the transaction in which it was."""
+        raise NotImplementedError
+
     def _rebuild(self, source: str | None) -> str:
-        """Make a sound ledger of the damaged one and a backup; says what came of it. `Ledger` knows its tables."""
+        """Make a sound ledger of the damaged one and a backup; says what came of it."""
         raise NotImplementedError
 
     @contextlib.contextmanager
@@ -555,6 +536,11 @@ class Database:
         return sorted(paths, key=lambda path: backup_time(path) <= now)
 
 
+def takes_changes(database: Database) -> bool:
+    """Whether a ledger that is open can be changed."""
+    return database.mode == "normal" and not database.read_only
+
+
 class Transaction:
     """One block of `Database.transaction`; nested ones join the outer one. A class, as a change enters a dozen of them.
 
@@ -579,22 +565,14 @@ class Transaction:
         self._owner.leave(self._database, self._uses, error)
 
 
-def checked(read: Reader) -> Reader:
-    """Let a method that reads records say that one is damaged, whatever a flipped bit has made of its values."""
+class LedgerTable:
+    """Some tables of a ledger; nothing is read before it is asked for."""
 
-    @wraps(read)
-    def reading(*values: Any, **options: Any) -> Any:
-        try:
-            return read(*values, **options)
-        except (AttributeError, KeyError, TypeError, ValueError, zlib.error) as error:
-            raise damaged(error) from error
+    def __init__(self, database: Database) -> None:
+        """Take the connection they are read by."""
+        self._database = database
 
-    return reading  # type: ignore[return-value]
-
-
-def _require(rows: list[Row], kinds: str) -> None:
-    """Refuse rows with a cell of another kind, where kinds are said; each combination of types is looked at once."""
-    for types in {tuple(map(type, row)) for row in rows} if kinds else ():
-        for number, (found, kind) in enumerate(zip(types, kinds, strict=True)):
-            if found not in KINDS[kind.lower()] and not (kind.isupper() and found is type(None)):
-                raise damaged(f"cell {number + 1} of a row is {found.__name__}")
+    def _cell(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str) -> Any:
+        """The one cell of the first row; None when there is no row."""
+        found = self._database.row(sql, values, kinds=kinds)
+        return None if found is None else found[0]

@@ -7,18 +7,19 @@ import os
 from collections.abc import Collection
 from hashlib import sha256
 
-from memtui.engine.ledger.database import Database, checked
+from memtui.engine.ledger.database import Database, LedgerTable
 from memtui.engine.ledger.memories import MemoryTable
+from memtui.engine.ledger.rows import checked, key_of
 from memtui.engine.ledger.versions import VersionTable, pack, unpack
 from memtui.engine.model import Address, Draft, OpenConflict
 
 
-class DraftTable:
+class DraftTable(LedgerTable):
     """Drafts, and the conflicts they are in."""
 
     def __init__(self, database: Database, memories: MemoryTable, versions: VersionTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self._memories = memories
         self._versions = versions
         self.given: set[str] = set()
@@ -28,33 +29,21 @@ class DraftTable:
         """Keep the editor's unsaved text."""
         packed, data = pack(draft.text.encode("utf-8", "surrogatepass"))
         with self._database.transaction() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (
-                    self._memories.memory_id(uid, draft.address.path),
-                    bytes.fromhex(draft.base_sha256) if draft.base_sha256 else None,
-                    packed,
-                    data,
-                    *draft.cursor,
-                    draft.at,
-                ),
-            )
+            memory = self._memories.memory_id(uid, draft.address.path)
+            values = (memory, key_of(draft.base_sha256), packed, data, *draft.cursor, draft.at)
+            db.execute("INSERT OR REPLACE INTO drafts VALUES (?, ?, ?, ?, ?, ?, ?)", values)
 
     @checked
     def all(self, names: dict[int, str]) -> tuple[Draft, ...]:
         """All drafts, oldest first; see `audit_records` for `names`."""
         return tuple(
             Draft(
-                Address(names[root], os.fsdecode(path)),
-                base.hex() if base else None,
-                unpack(packed, data).decode("utf-8", "surrogatepass"),
-                (line, col),
-                at,
+                Address(names[root], path), base, unpack(packed, data).decode("utf-8", "surrogatepass"), (line, col), at
             )
             for root, path, base, packed, data, line, col, at in self._database.rows(
                 "SELECT m.root, m.path, d.base, d.packed, d.data, d.line, d.col, d.at FROM drafts d"
                 " JOIN memories m ON m.id = d.memory ORDER BY d.at",
-                kinds="ibBibiii",
+                kinds="ipHibiii",
             )
             if root in names
         )
@@ -101,11 +90,8 @@ class DraftTable:
             ):
                 if not self._on_history(memory, key):
                     self._versions.keep_text(uid, path, text, actor=actor, note=note)
-            base = found.base_sha256
-            db.execute(
-                "INSERT OR REPLACE INTO conflicts VALUES (?, ?, ?, ?, ?, ?)",
-                (memory, bytes.fromhex(base) if base else None, *sides, found.decisions, found.at),
-            )
+            values = (memory, key_of(found.base_sha256), *sides, found.decisions, found.at)
+            db.execute("INSERT OR REPLACE INTO conflicts VALUES (?, ?, ?, ?, ?, ?)", values)
 
     @checked
     def conflict(self, uid: int, address: Address) -> OpenConflict | None:
@@ -114,19 +100,13 @@ class DraftTable:
             "SELECT c.base, c.yours, c.theirs, c.decisions, c.at FROM conflicts c JOIN memories m ON m.id = c.memory"
             " WHERE m.root = ? AND m.path = ?",
             (uid, os.fsencode(address.path)),
-            kinds="Bbbti",
+            kinds="Hhhti",
         )
         if found is None:
             return None
         base, yours, theirs, decisions, at = found
-        return OpenConflict(
-            address,
-            base.hex() if base else None,
-            self._versions.blob(yours.hex()) or b"",
-            self._versions.blob(theirs.hex()) or b"",
-            decisions,
-            at,
-        )
+        texts = self._versions.blob(yours) or b"", self._versions.blob(theirs) or b""
+        return OpenConflict(address, base, *texts, decisions, at)
 
     def _on_history(self, memory: int, key: bytes) -> bool:
         found = self._database.row(
@@ -136,4 +116,4 @@ class DraftTable:
 
 
 def _digest(data: bytes) -> bytes:
-    return bytes.fromhex(sha256(data).hexdigest())
+    return sha256(data).digest()

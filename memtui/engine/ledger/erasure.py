@@ -18,7 +18,7 @@ from typing import NamedTuple
 import apsw
 
 from memtui.engine.ledger.creation import is_sound
-from memtui.engine.ledger.database import BUSY_MS, Database
+from memtui.engine.ledger.database import BUSY_MS, Database, LedgerTable
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.ledger.versions import GONE, unpack
 from memtui.errors import MemtuiError, NotFoundError, StorageError
@@ -94,12 +94,12 @@ class Keeper(NamedTuple):
     """Whether it is the unsaved text there, and no version."""
 
 
-class ErasureTable:
+class ErasureTable(LedgerTable):
     """Redacts."""
 
     def __init__(self, database: Database, memories: MemoryTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self._memories = memories
 
     def keepers(self, sha: str, memories: Collection[tuple[int, str]]) -> list[Keeper]:
@@ -112,23 +112,25 @@ class ErasureTable:
         key = bytes.fromhex(sha)
         mine = {self._memories.memory_id(*memory) for memory in memories}
         found = [
-            Keeper(root, os.fsdecode(path))
+            Keeper(root, path)
             for number, root, path in self._database.rows(
                 "SELECT m.id, m.root, m.path FROM memories m JOIN blobs b ON b.sha = ?1 AND b.data NOT NULL"
                 " WHERE m.sha = ?1 OR EXISTS (SELECT 1 FROM versions v WHERE v.memory = m.id AND v.blob = b.id)"
                 " ORDER BY m.root, m.path",
                 (key,),
+                kinds="iip",
             )
             if number not in mine
         ]
         quotes = self.quotes([sha])
         for number, root, path, packed, data in self._database.rows(
-            "SELECT m.id, m.root, m.path, d.packed, d.data FROM drafts d JOIN memories m ON m.id = d.memory"
+            "SELECT m.id, m.root, m.path, d.packed, d.data FROM drafts d JOIN memories m ON m.id = d.memory",
+            kinds="iipib",
         ):
             text = _text(packed, data) or b""
             same, own = sha256(text).hexdigest() == sha, number in mine
             if same is not own and (same or _holds(quotes, text)):
-                found.append(Keeper(root, os.fsdecode(path), draft=True))
+                found.append(Keeper(root, path, draft=True))
         return found
 
     def quotes(self, shas: Iterable[str]) -> Quotes:

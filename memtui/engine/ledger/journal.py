@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import LedgerTable
+from memtui.engine.ledger.rows import Row, checked
 from memtui.engine.ledger.versions import GONE
 from memtui.engine.model import APPROVALS, SETTING
 from memtui.errors import StorageError, UsageError
@@ -49,12 +50,8 @@ class Verified(NamedTuple):
     """Empty: there is no record."""
 
 
-class JournalTable:
+class JournalTable(LedgerTable):
     """Records, which are only ever added."""
-
-    def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
 
     def add(self, kind: str, body: Mapping[str, object]) -> int:
         """Add a record, and begin the journal if there is none; returns its number.
@@ -95,13 +92,9 @@ class JournalTable:
             limit: so many at most.
             wanted: by the name of a field of the body, which values it may have.
         """
-        where = ["n > ?"]
-        values: list[str | int] = [after, *([kind] if kind else [])]
-        if kind:
-            where.append("kind = ?")
-        if but:
-            where.append("coalesce(body ->> 'operation', '') <> ?")
-            values.append(but)
+        only = (("n > ?", after), ("kind = ?", kind), ("coalesce(body ->> 'operation', '') <> ?", but))
+        where = [clause for clause, value in only if value != ""]
+        values: list[str | int] = [value for _, value in only if value != ""]
         for name, some in wanted.items():
             where.append(f"body ->> '{name}' IN ({', '.join('?' * len(some))})")
             values += some
@@ -113,8 +106,8 @@ class JournalTable:
 
     def hashed(self, *parts: str) -> str:
         """Name a person or a chat in records, so that only this ledger can tell who or which it is."""
-        key = self._database.row("SELECT key FROM fingerprint_key WHERE name = 'people'") or (b"",)
-        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), key=key[0], digest_size=12).hexdigest()
+        key = self._cell(_KEY, kinds="b")
+        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), key=key, digest_size=12).hexdigest()
 
     def chat(self, channel: str | None, chat: str | None, thread: str | None) -> dict[str, str]:
         """Give the fields by which records name a chat; none where there is no chat."""

@@ -8,19 +8,22 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import apsw
 
 from memtui.engine.disk import fsio
 from memtui.engine.ledger.creation import ASIDE, backup_time, newest_aside
-from memtui.engine.ledger.database import DAY_MS, ERRORS, Database
+from memtui.engine.ledger.database import DAY_MS, ERRORS, Database, takes_changes
 from memtui.engine.ledger.memories import MemoryTable, PinTable
 from memtui.engine.ledger.roots import RepositoryTable, ReviewTable, RootTable
 from memtui.engine.model import Retention
 from memtui.errors import MemtuiError, StorageError
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from memtui.engine.ledger.activity import ActivityTable
     from memtui.engine.ledger.audit import AuditTable, UndoTable
     from memtui.engine.ledger.claims import ClaimTable
@@ -45,157 +48,48 @@ BACKUPS = 3
 LARGEST_BACKUP = 512 * 1024 * 1024
 
 
-def _audit(ledger: Ledger) -> AuditTable:
-    from memtui.engine.ledger.audit import AuditTable
+def _table(name: str, *needs: str) -> Any:
+    """A part of the ledger that is loaded when it is first asked for, given the other parts that it needs."""
+    module, _, kind = name.partition(".")
 
-    return AuditTable(ledger, ledger.pins)
+    def made(ledger: Ledger) -> object:
+        table = getattr(import_module(f"memtui.engine.ledger.{module}"), kind)
+        return table(ledger, *(getattr(ledger, need) for need in needs))
 
-
-def _undo(ledger: Ledger) -> UndoTable:
-    from memtui.engine.ledger.audit import UndoTable
-
-    return UndoTable(ledger)
-
-
-def _activity(ledger: Ledger) -> ActivityTable:
-    from memtui.engine.ledger.activity import ActivityTable
-
-    return ActivityTable(ledger)
-
-
-def _drafts(ledger: Ledger) -> DraftTable:
-    from memtui.engine.ledger.drafts import DraftTable
-
-    return DraftTable(ledger, ledger.memories, ledger.versions)
-
-
-def _cursors(ledger: Ledger) -> CursorTable:
-    from memtui.engine.ledger.cursors import CursorTable
-
-    return CursorTable(ledger)
-
-
-def _erasure(ledger: Ledger) -> ErasureTable:
-    from memtui.engine.ledger.erasure import ErasureTable
-
-    return ErasureTable(ledger, ledger.memories)
-
-
-def _versions(ledger: Ledger) -> VersionTable:
-    from memtui.engine.ledger.versions import VersionTable
-
-    return VersionTable(ledger, ledger.memories)
-
-
-def _surfaced(ledger: Ledger) -> SurfacedTable:
-    from memtui.engine.ledger.surfaced import SurfacedTable
-
-    return SurfacedTable(ledger, ledger.memories)
-
-
-def _mutes(ledger: Ledger) -> MuteTable:
-    from memtui.engine.ledger.mutes import MuteTable
-
-    return MuteTable(ledger)
-
-
-def _tasks(ledger: Ledger) -> TaskTable:
-    from memtui.engine.ledger.tasks import TaskTable
-
-    return TaskTable(ledger, ledger.proposals, ledger.cursors)
-
-
-def _proposals(ledger: Ledger) -> ProposalTable:
-    from memtui.engine.ledger.proposals import ProposalTable
-
-    return ProposalTable(ledger, ledger.versions)
-
-
-def _observations(ledger: Ledger) -> ObservationTable:
-    from memtui.engine.ledger.observations import ObservationTable
-
-    return ObservationTable(ledger)
-
-
-def _touches(ledger: Ledger) -> TouchTable:
-    from memtui.engine.ledger.touches import TouchTable
-
-    return TouchTable(ledger, ledger.cursors)
-
-
-def _origins(ledger: Ledger) -> OriginTable:
-    from memtui.engine.ledger.origins import OriginTable
-
-    return OriginTable(ledger, ledger.versions, lambda: ledger.touches)
-
-
-def _schedules(ledger: Ledger) -> ScheduleTable:
-    from memtui.engine.ledger.schedules import ScheduleTable
-
-    return ScheduleTable(ledger)
-
-
-def _spend(ledger: Ledger) -> SpendTable:
-    from memtui.engine.ledger.spend import SpendTable
-
-    return SpendTable(ledger)
-
-
-def _claims(ledger: Ledger) -> ClaimTable:
-    from memtui.engine.ledger.claims import ClaimTable
-
-    return ClaimTable(ledger)
-
-
-def _turns(ledger: Ledger) -> TurnTable:
-    from memtui.engine.ledger.turns import TurnTable
-
-    return TurnTable(ledger, ledger.journal)
-
-
-def _votes(ledger: Ledger) -> VoteTable:
-    from memtui.engine.ledger.votes import VoteTable
-
-    return VoteTable(ledger, ledger.proposals, ledger.journal)
-
-
-def _journal(ledger: Ledger) -> JournalTable:
-    from memtui.engine.ledger.journal import JournalTable
-
-    return JournalTable(ledger)
+    return cached_property(made)
 
 
 class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
-    activity = cached_property(_activity)
-    audit = cached_property(_audit)
-    cursors = cached_property(_cursors)
-    drafts = cached_property(_drafts)
-    erasure = cached_property(_erasure)
-    mutes = cached_property(_mutes)
-    surfaced = cached_property(_surfaced)
-    undo = cached_property(_undo)
-    versions = cached_property(_versions)
-    observations = cached_property(_observations)
-    proposals = cached_property(_proposals)
-    tasks = cached_property(_tasks)
+    activity: ActivityTable = _table("activity.ActivityTable")
+    audit: AuditTable = _table("audit.AuditTable", "pins")
+    cursors: CursorTable = _table("cursors.CursorTable")
+    drafts: DraftTable = _table("drafts.DraftTable", "memories", "versions")
+    erasure: ErasureTable = _table("erasure.ErasureTable", "memories")
+    mutes: MuteTable = _table("mutes.MuteTable")
+    surfaced: SurfacedTable = _table("surfaced.SurfacedTable", "memories")
+    undo: UndoTable = _table("audit.UndoTable")
+    versions: VersionTable = _table("versions.VersionTable", "memories")
+    observations: ObservationTable = _table("observations.ObservationTable")
+    proposals: ProposalTable = _table("proposals.ProposalTable", "versions")
+    tasks: TaskTable = _table("tasks.TaskTable", "proposals", "cursors")
     """Background work, of which a command that changes a memory knows nothing."""
-    touches = cached_property(_touches)
+    touches: TouchTable = _table("touches.TouchTable", "cursors")
     """What agents' sessions say they did."""
-    origins = cached_property(_origins)
+    origins: OriginTable = _table("origins.OriginTable", "versions", "touches")
     """Who wrote each line."""
-    schedules = cached_property(_schedules)
+    schedules: ScheduleTable = _table("schedules.ScheduleTable")
     """What is to run when."""
-    spend = cached_property(_spend)
+    spend: SpendTable = _table("spend.SpendTable")
     """What budgets spent."""
-    claims = cached_property(_claims)
+    claims: ClaimTable = _table("claims.ClaimTable")
     """What was done once."""
-    turns = cached_property(_turns)
+    turns: TurnTable = _table("turns.TurnTable", "journal")
     """Who asked for what."""
-    votes = cached_property(_votes)
+    votes: VoteTable = _table("votes.VoteTable", "proposals", "journal")
     """Who agreed to what is proposed."""
-    journal = cached_property(_journal)
+    journal: JournalTable = _table("journal.JournalTable")
     """What was done and who caused it."""
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
@@ -206,11 +100,10 @@ class Ledger(Database):
         self.memories = MemoryTable(self, self.repositories)
         self.pins = PinTable(self)
         self.reviews = ReviewTable(self, self.repositories)
-        self.tell_done = self._tell_done
 
     def _open(self) -> apsw.Connection:
         database = super()._open()
-        if self.mode == "normal" and not self.read_only:
+        if takes_changes(self):
             try:
                 if next(iter(database.execute("SELECT 1 FROM erasing LIMIT 1")), None) is not None:
                     self.erasure.finish(database)
@@ -243,7 +136,7 @@ class Ledger(Database):
 
         with self.guard, ERRORS:
             self.renew()
-            if self.mode != "normal" or self.read_only:
+            if not takes_changes(self):
                 self._retry(self._writable)
             if file is None and self.check() != "ok":
                 self._mend()

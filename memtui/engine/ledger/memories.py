@@ -8,8 +8,9 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import DAY_MS, Database, Row, checked
+from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable
 from memtui.engine.ledger.roots import RepositoryTable
+from memtui.engine.ledger.rows import Row, checked, insert, key_of, path_of
 from memtui.engine.ledger.usage import Use, decay, had_any, shared, take, usage_of, write
 
 _USAGE = (
@@ -62,12 +63,12 @@ class Record(NamedTuple):
         return decay(self.heat, now - self.heat_at)
 
 
-class MemoryTable:
+class MemoryTable(LedgerTable):
     """What is known of each memory: its current version, what the user has seen of it, and its name."""
 
     def __init__(self, database: Database, repositories: RepositoryTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self._repositories = repositories
 
     def _columns(self, columns: str = _COLUMNS) -> str:
@@ -83,8 +84,11 @@ class MemoryTable:
             not_seen: only those whose current version or name is not the one the user last looked at.
         """
         only = " AND (sha IS NOT seen_sha OR seen_path NOT NULL)" if not_seen else ""
-        sql = f"SELECT {self._columns()} FROM {_RECORDS} WHERE root = ?{only}"
-        return {record.path: record for record in map(_record, self._database.rows(sql, (uid,), kinds=_KINDS))}
+        return self._records(f"WHERE root = ?{only}", uid)
+
+    def _records(self, where: str, *values: int | bytes) -> dict[str, Record]:
+        sql = f"SELECT {self._columns()} FROM {_RECORDS} {where}"
+        return {record.path: record for record in map(_record, self._database.rows(sql, values, kinds=_KINDS))}
 
     @checked
     def shared(self, uid: int) -> dict[str, dict[str | None, Record]]:
@@ -125,19 +129,18 @@ class MemoryTable:
         written = {
             table: ", ".join(str(number) for name, number in ids if name == table) for table in ("memories", "usage")
         }
-        sql = (
-            f"SELECT {self._columns()} FROM {_RECORDS} WHERE root = ? AND memories.id IN (SELECT id FROM memories"
-            f" WHERE id IN ({written['memories']}) UNION SELECT id FROM memories WHERE usage IN ({written['usage']}))"
+        return self._records(
+            f"WHERE root = ? AND memories.id IN (SELECT id FROM memories WHERE id IN ({written['memories']})"
+            f" UNION SELECT id FROM memories WHERE usage IN ({written['usage']}))",
+            uid,
         )
-        return {record.path: record for record in map(_record, self._database.rows(sql, (uid,), kinds=_KINDS))}
 
     @checked
     def held(self, uid: int) -> tuple[int, int]:
         """How many memories of a root have a current version, and when the newest of them changed."""
         sql = "SELECT count(*), coalesce(max(at), 0) FROM memories WHERE root = ? AND sha NOT NULL"
-        found = self._database.row(sql, (uid,), kinds="ii")
-        assert found is not None
-        return int(found[0]), int(found[1])
+        ((count, newest),) = self._database.rows(sql, (uid,), kinds="ii")
+        return int(count), int(newest)
 
     @checked
     def contents(self, uid: int) -> dict[str, str]:
@@ -151,9 +154,7 @@ class MemoryTable:
     @checked
     def record(self, uid: int, path: str) -> Record | None:
         """What is known of one memory."""
-        sql = f"SELECT {self._columns()} FROM {_RECORDS} WHERE root = ? AND path = ?"
-        found = self._database.row(sql, (uid, os.fsencode(path)), kinds=_KINDS)
-        return None if found is None else _record(found)
+        return next(iter(self._records("WHERE root = ? AND path = ?", uid, os.fsencode(path)).values()), None)
 
     def memory_id(self, uid: int, path: str) -> int:
         """The row id of a memory, registered when it is new. Call inside a transaction."""
@@ -161,8 +162,7 @@ class MemoryTable:
         found = self._database.row("SELECT id FROM memories WHERE root = ? AND path = ?", (uid, encoded))
         if found is None:
             with self._database.transaction() as db:
-                db.execute("INSERT INTO memories (root, path) VALUES (?, ?)", (uid, encoded))
-                return db.last_insert_rowid()
+                return insert(db, "memories", root=uid, path=encoded)
         return int(found[0])
 
     def mark_seen(self, marks: Sequence[tuple[int, str, str | None]]) -> None:
@@ -183,11 +183,7 @@ class MemoryTable:
             for uid, path, sha, name in marks:
                 db.execute(
                     "UPDATE memories SET seen_sha = ?, seen_path = ? WHERE id = ?",
-                    (
-                        bytes.fromhex(sha) if sha else None,
-                        None if name is None else os.fsencode(name),
-                        self.memory_id(uid, path),
-                    ),
+                    (key_of(sha), path_of(name), self.memory_id(uid, path)),
                 )
 
     def decide(self, versions: Sequence[tuple[int, str, str | None]], state: str) -> None:
@@ -197,16 +193,15 @@ class MemoryTable:
                 memory = self.memory_id(uid, path)
                 db.execute("DELETE FROM change_decisions WHERE memory = ?", (memory,))
                 if state != "open":
-                    values = (memory, bytes.fromhex(sha) if sha else None, state)
-                    db.execute("INSERT INTO change_decisions VALUES (?, ?, ?)", values)
+                    insert(db, "change_decisions", memory=memory, sha=key_of(sha), state=state)
 
     def decided(self) -> dict[tuple[int, str, str | None], str]:
         """The state of each version that a person decided about, as `decide` takes them."""
         found = self._database.rows(
             "SELECT m.root, m.path, d.sha, d.state FROM change_decisions d JOIN memories m ON m.id = d.memory",
-            kinds="ibBt",
+            kinds="ipHt",
         )
-        return {(uid, os.fsdecode(path), sha.hex() if sha else None): state for uid, path, sha, state in found}
+        return {(uid, path, sha): state for uid, path, sha, state in found}
 
     def follow(self, uid: int, path: str, new_uid: int, new_path: str) -> None:
         """Carry pins, uses, seen mark, draft and history of a renamed memory over. Call inside a transaction."""
@@ -262,10 +257,10 @@ class MemoryTable:
 
 
 def _record(row: Row) -> Record:
-    path, sha, actor, at, seen, versions, pinned, uses, heat, heat_at, used, written, name = row
+    path, sha, actor, at, seen, versions, pinned, *usage, name = row
     # A workbench holds thousands of these, and the same paths and digests in its rows: one text for each of them.
     current = sys.intern(sha.hex()) if sha else None
-    return Record(
+    values = (
         sys.intern(os.fsdecode(path)),
         current,
         sys.intern(actor),
@@ -273,21 +268,14 @@ def _record(row: Row) -> Record:
         current if seen == sha else seen.hex() if seen else None,
         versions,
         bool(pinned),
-        uses,
-        heat,
-        heat_at,
-        used,
-        written,
+        *usage,
         None if name is None else os.fsdecode(name),
     )
+    return Record(*values)
 
 
-class PinTable:
+class PinTable(LedgerTable):
     """Pins and uses."""
-
-    def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
 
     def pinned(self, uid: int, path: str) -> bool:
         """Whether a memory is pinned, also where only another worktree knows it. Call inside a transaction."""

@@ -4,7 +4,8 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import Database, checked
+from memtui.engine.ledger.database import LedgerTable
+from memtui.engine.ledger.rows import checked
 
 
 class Mute(NamedTuple):
@@ -19,18 +20,14 @@ class Mute(NamedTuple):
     """Milliseconds since the epoch."""
 
 
-class MuteTable:
+class MuteTable(LedgerTable):
     """Mutes by the name of what they are about."""
-
-    def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
 
     @checked
     def all(self) -> Mapping[str, Mute]:
         """Every mute."""
-        rows = self._database.rows("SELECT mark, root, path, rule, reason, at FROM mutes", kinds="bibtti")
-        return {mark.hex(): Mute(root, os.fsdecode(path), *more) for mark, root, path, *more in rows}
+        rows = self._database.rows("SELECT mark, root, path, rule, reason, at FROM mutes", kinds="hiptti")
+        return {mark: Mute(*more) for mark, *more in rows}
 
     def put(self, mark: str, root: int, path: str, rule: str, reason: str) -> None:
         """Keep one; a new reason takes the place of the old one."""

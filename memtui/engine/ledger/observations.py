@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger.database import DAY_MS, Database, Row, checked
+from memtui.engine.ledger.database import DAY_MS, LedgerTable
+from memtui.engine.ledger.rows import checked, insert
 from memtui.engine.ledger.versions import GONE
 from memtui.engine.model import Retention
 from memtui.engine.observation import REDACTED, STATES, MarkDecision, ObservationMark
@@ -24,15 +25,11 @@ FILES = "observed-"
 _ASIDE = ".aside"
 """Behind the name of a folder that stood where a file was to be."""
 _COLUMNS = "name, seq, root, path, anchor, text_key, beside, state, deleted_at, patch"
-_CELLS = "biibbbbiIt"
+_CELLS = "biipbbbiIt"
 
 
-class ObservationTable:
+class ObservationTable(LedgerTable):
     """Marks on cards, their log, and the number of the file in use."""
-
-    def __init__(self, database: Database) -> None:
-        """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
 
     @property
     def directory(self) -> str:
@@ -47,14 +44,12 @@ class ObservationTable:
     @checked
     def secret(self) -> bytes:
         """The key of all hashes."""
-        found = self._database.row("SELECT secret FROM observing", kinds="b")
-        return bytes(found[0]) if found else b""
+        return bytes(self._cell("SELECT secret FROM observing", kinds="b") or b"")
 
     @checked
     def generation(self) -> int:
         """The number of the file in use; 0: there is none yet."""
-        found = self._database.row("SELECT generation FROM observing", kinds="i")
-        return int(found[0]) if found else 0
+        return int(self._cell("SELECT generation FROM observing", kinds="i") or 0)
 
     def switch(self, before: int) -> int:
         """Put the next file in the place of one, unless another is there already; returns the number in use then."""
@@ -68,20 +63,22 @@ class ObservationTable:
     def marks(self) -> tuple[ObservationMark, ...]:
         """Every mark, by name."""
         rows = self._database.rows(f"SELECT {_COLUMNS} FROM observation_marks ORDER BY name", kinds=_CELLS)
-        return tuple(map(_mark, rows))
+        return tuple(ObservationMark(*row) for row in rows)
 
     @checked
     def mark(self, name: bytes) -> ObservationMark | None:
         """The mark on a card; None for none."""
         sql = f"SELECT {_COLUMNS} FROM observation_marks WHERE name = ?"
         found = self._database.row(sql, (name,), kinds=_CELLS)
-        return None if found is None else _mark(found)
+        return None if found is None else ObservationMark(*found)
 
     @checked
     def withheld(self) -> frozenset[tuple[int, str]]:
         """The memories of which a person withholds a card from agents, as root and path."""
-        sql = "SELECT root, path FROM observation_marks WHERE state OR deleted_at NOT NULL"
-        return frozenset((root, os.fsdecode(path)) for root, path in self._database.rows(sql, kinds="ib"))
+        return self._memories("SELECT root, path FROM observation_marks WHERE state OR deleted_at NOT NULL")
+
+    def _memories(self, sql: str, *values: int | bytes) -> frozenset[tuple[int, str]]:
+        return frozenset((root, path) for root, path in self._database.rows(sql, values, kinds="ip"))
 
     @checked
     def withheld_texts(self) -> frozenset[str]:
@@ -90,13 +87,13 @@ class ObservationTable:
             "SELECT DISTINCT b.sha FROM observation_marks o JOIN memories m ON m.root = o.root AND m.path = o.path "
             "JOIN versions v ON v.memory = m.id JOIN blobs b ON b.id = v.blob WHERE o.state OR o.deleted_at NOT NULL"
         )
-        return frozenset(sha.hex() for (sha,) in self._database.rows(sql, kinds="b"))
+        return frozenset(sha for (sha,) in self._database.rows(sql, kinds="h"))
 
     @checked
     def known_before(self, at: int) -> frozenset[tuple[int, str]]:
         """The memories of which a version came before a time, in milliseconds, as root and path."""
         sql = "SELECT root, path FROM memories m WHERE EXISTS (SELECT 1 FROM versions WHERE memory = m.id AND at < ?)"
-        return frozenset((root, os.fsdecode(path)) for root, path in self._database.rows(sql, (at,), kinds="ib"))
+        return self._memories(sql, at)
 
     @checked
     def holders(self, shas: Sequence[str]) -> frozenset[tuple[int, str]]:
@@ -105,14 +102,12 @@ class ObservationTable:
             "SELECT DISTINCT root, path FROM versions v JOIN memories m ON m.id = v.memory WHERE v.blob IN"
             f" (SELECT id FROM blobs WHERE sha IN ({', '.join('?' * len(shas))}))"
         )
-        rows = self._database.rows(sql, tuple(map(bytes.fromhex, shas)), kinds="ib")
-        return frozenset((root, os.fsdecode(path)) for root, path in rows)
+        return self._memories(sql, *map(bytes.fromhex, shas))
 
     @checked
     def newest(self) -> int:
         """The number of the newest decision; 0: there is none."""
-        found = self._database.row("SELECT coalesce(max(seq), 0) FROM observation_log", kinds="i")
-        return int(found[0]) if found else 0
+        return int(self._cell("SELECT coalesce(max(seq), 0) FROM observation_log", kinds="i"))
 
     @checked
     def decided_after(self, seq: int) -> tuple[int, frozenset[bytes]]:
@@ -175,12 +170,8 @@ class ObservationTable:
         was = "" if known is None or final else _packed(known)
         patch = "" if known is None or final else known.patch
         with self._database.transaction() as db:
-            db.execute(
-                "INSERT INTO observation_log (name, before, after, actor, at, reason, step, was, was_patch)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (name, before, after, actor, self._database.clock(), reason, step, was, patch),
-            )
-            return db.last_insert_rowid()
+            said = {"name": name, "before": before, "after": after, "actor": actor, "at": self._database.clock()}
+            return insert(db, "observation_log", **said, reason=reason, step=step, was=was, was_patch=patch)
 
     def take_back(self, step: int, again: int, *, actor: str) -> None:
         """Put a mark as it was before a decision, if nobody decided about the card since.
@@ -299,11 +290,6 @@ def forget(database: apsw.Connection, names: list[bytes]) -> None:
         database.executemany("UPDATE observation_log SET reason = '' WHERE name = ?", values)
         if any(name == "was_patch" for _, name, *_ in database.execute("PRAGMA table_info(observation_log)")):
             database.executemany("UPDATE observation_log SET was_patch = '' WHERE name = ?", values)
-
-
-def _mark(row: Row) -> ObservationMark:
-    name, seq, root, path, anchor, text_key, beside, state, deleted, patch = row
-    return ObservationMark(name, seq, root, os.fsdecode(path), anchor, text_key, beside, state, deleted, patch)
 
 
 def _packed(mark: ObservationMark) -> str:

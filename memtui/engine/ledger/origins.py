@@ -15,7 +15,8 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memtui.diff.lines import matching, split_lines
-from memtui.engine.ledger.database import DAY_MS, Database, checked
+from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable
+from memtui.engine.ledger.rows import checked
 from memtui.engine.ledger.touches import DIGEST, Touch, TouchTable, line_digest
 from memtui.errors import MemtuiError
 
@@ -129,12 +130,13 @@ def inherited(old: Sequence[str], before: Sequence[T], new: Sequence[str]) -> li
     return found
 
 
-class OriginTable:
+class OriginTable(LedgerTable):
     """Origins of each version of a memory, worked out when they are asked for or before a text goes."""
 
-    def __init__(self, database: Database, versions: VersionTable, touches: Callable[[], TouchTable]) -> None:
+    def __init__(self, database: Database, versions: VersionTable, touches: TouchTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database, self._versions, self._touches = database, versions, touches
+        super().__init__(database)
+        self._versions, self._touches = versions, touches
 
     def of(self, uid: int, path: str) -> tuple[str, Origins]:
         """The newest version of a memory whose text is known, and who wrote each of its lines; no version: `""`."""
@@ -158,16 +160,15 @@ class OriginTable:
                 "SELECT DISTINCT m.root, m.path FROM memories m JOIN versions v ON v.memory = m.id"
                 f" JOIN blobs b ON b.id = v.blob WHERE {' OR '.join(where)}",
                 tuple(values),
-                kinds="ib",
+                kinds="ip",
             )
             for uid, path in rows:
-                self.of(uid, os.fsdecode(path))
+                self.of(uid, path)
 
     @checked
     def _catch_up(self, uid: int, path: str, deep: int) -> tuple[str, Origins]:
         """Go through the versions that are stored, from the oldest on."""
-        touches = self._touches()
-        writes = [one for one in touches.of(uid, path) if one.kind in _WRITES]
+        writes = [one for one in self._touches.of(uid, path) if one.kind in _WRITES]
         past = self._past(uid, path)
         if not past:
             return "", ()
@@ -175,7 +176,7 @@ class OriginTable:
         kept = self._kept(uid, path)
         if kept.get("", ("", ""))[1] == newest and past[-1].sha in kept:
             return past[-1].sha, _origins(kept[past[-1].sha][1])
-        digest = partial(line_digest, touches.key())
+        digest = partial(line_digest, self._touches.key())
         found: dict[str, tuple[str, Origins]] = {}
         last, lines, known, at = "", list[str](), Origins(), 0
         for one in past:
@@ -207,9 +208,9 @@ class OriginTable:
             " JOIN blobs b ON b.id = v.blob WHERE m.root = ? AND m.path = ?"
             " AND (v.note = '' OR v.operation = 'renamed') ORDER BY v.id",
             (uid, os.fsencode(path)),
-            kinds="btitt",
+            kinds="htitt",
         )
-        return [_Past(sha.hex(), *rest) for sha, *rest in rows]
+        return [_Past(*row) for row in rows]
 
     def _text(self, sha: str) -> str | None:
         try:
@@ -224,11 +225,11 @@ class OriginTable:
             "SELECT root, path FROM audit WHERE new_root = ? AND new_path = ? AND after = ? AND state = 'done'"
             " AND at <= ? ORDER BY seq DESC LIMIT 1",
             (uid, os.fsencode(path), bytes.fromhex(one.sha), one.at + NEAR_MS),
-            kinds="ib",
+            kinds="ip",
         )
         if row is None or one.operation != "renamed":
             return [], ()
-        sha, origins = self._catch_up(row[0], os.fsdecode(row[1]), deep - 1)
+        sha, origins = self._catch_up(row[0], row[1], deep - 1)
         text = self._text(sha) if sha else None
         return ([], ()) if text is None else (split_lines(text), origins)
 
@@ -247,9 +248,9 @@ class OriginTable:
             "SELECT o.sha, o.before, o.runs FROM origins o JOIN memories m ON m.id = o.memory"
             " WHERE m.root = ? AND m.path = ?",
             (uid, os.fsencode(path)),
-            kinds="bbt",
+            kinds="hht",
         )
-        return {sha.hex(): (before.hex(), runs) for sha, before, runs in rows}
+        return {sha: (before, runs) for sha, before, runs in rows}
 
     def _keep(self, uid: int, path: str, found: Mapping[str, tuple[str, Origins]], newest: str) -> None:
         """Keep what was worked out for the versions that are stored, in the place of what was kept before."""

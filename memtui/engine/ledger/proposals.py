@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.disk import locks
 from memtui.engine.ledger.activity import taken_back
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import Database, LedgerTable
+from memtui.engine.ledger.rows import Row, checked
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention, Step, Write
 from memtui.engine.proposal import (
@@ -43,11 +44,11 @@ _COLUMNS = (
 _CELLS = "ittttttrttitIIttt"
 
 
-class ProposalTable:
+class ProposalTable(LedgerTable):
     """Proposals with their evidence."""
 
     def __init__(self, database: Database, versions: VersionTable) -> None:
-        self._database = database
+        super().__init__(database)
         self._versions = versions
 
     # --- what waits
@@ -173,12 +174,9 @@ class ProposalTable:
 
     def refusal(self, new: Proposal) -> str | None:
         """The id of the proposal with which a person refused what is like this one for good; see `NEVER`."""
-        found = self._database.row(
-            "SELECT id FROM proposals WHERE standing AND proposer = ? AND kind = ? AND folders = ?",
-            (new.by, new.kind, json.dumps(new.folders)),
-            kinds="i",
-        )
-        return None if found is None else str(found[0])
+        like = "SELECT id FROM proposals WHERE standing AND proposer = ? AND kind = ? AND folders = ?"
+        found = self._cell(like, (new.by, new.kind, json.dumps(new.folders)), kinds="i")
+        return None if found is None else str(found)
 
     def counter(self) -> tuple[int, int]:
         """What the answers are as new as: while it is the same, so are they."""
@@ -212,8 +210,8 @@ class ProposalTable:
 
     def rejected_hunks(self, number: str) -> frozenset[tuple[int, int]]:
         """The hunks of a proposal that are not to be done, as (step, hunk), both from 0."""
-        found = self._database.row("SELECT hunks FROM proposals WHERE id = ?", (int(number),), kinds="t")
-        return frozenset((step, hunk) for step, hunk in json.loads(found[0])) if found and found[0] else frozenset()
+        hunks = self._cell("SELECT hunks FROM proposals WHERE id = ?", (int(number),), kinds="t")
+        return frozenset((step, hunk) for step, hunk in json.loads(hunks or "[]"))
 
     def decide_hunk(self, number: str, step: int, hunk: int, *, rejected: bool) -> None:
         """Keep what was decided about one hunk: of the text a step starts from and the one it writes."""
@@ -313,8 +311,7 @@ class ProposalTable:
 
     def key(self) -> bytes:
         """What fingerprints are made with, so that nobody guesses a text by its fingerprint elsewhere."""
-        found = self._database.row("SELECT key FROM fingerprint_key WHERE name = 'proposals'", kinds="b")
-        return bytes(found[0]) if found else b""
+        return bytes(self._cell("SELECT key FROM fingerprint_key WHERE name = 'proposals'", kinds="b") or b"")
 
     def prune(self, retention: Retention) -> int:
         """Take the texts out of what was decided long ago: fingerprint and decision stay. Returns how many."""

@@ -11,18 +11,19 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from memtui.engine.disk.git import Repository
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import Database, LedgerTable, takes_changes
+from memtui.engine.ledger.rows import Row, checked, insert
 from memtui.engine.ledger.usage import join, leave
 from memtui.engine.model import REVIEWED, Root
 from memtui.errors import BusyError, StorageError
 
 
-class RootTable:
+class RootTable(LedgerTable):
     """Which folder each root is."""
 
     def __init__(self, database: Database) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self._unwritten: dict[bytes, int] = {}
         """By path, ids below zero of roots that could not be registered."""
 
@@ -48,12 +49,7 @@ class RootTable:
         if found is None:
             found = self._register(root, path, identity)
         uid, baselined, device, inode = found
-        if (
-            identity is not None
-            and (device, inode) != identity
-            and self._database.mode == "normal"
-            and not self._database.read_only
-        ):
+        if identity is not None and (device, inode) != identity and takes_changes(self._database):
             # Only a help for finding the folder when it moves: whoever just reads does not wait for it.
             with (
                 contextlib.suppress(BusyError, StorageError),
@@ -80,19 +76,14 @@ class RootTable:
         return None
 
     def _remembers(self, uid: int, path: str) -> bool:
-        known = {
-            os.fsdecode(name)
-            for (name,) in self._database.rows(
-                "SELECT path FROM memories WHERE root = ? AND sha NOT NULL", (uid,), kinds="b"
-            )
-        }
-        return bool(known) and any(os.path.lexists(os.path.join(path, name)) for name in known)
+        known = self._database.rows("SELECT path FROM memories WHERE root = ? AND sha NOT NULL", (uid,), kinds="p")
+        return any(os.path.lexists(os.path.join(path, name)) for (name,) in known)
 
     def _register(self, root: Root, path: bytes, identity: tuple[int, int] | None) -> Row:
         device, inode = identity or (None, None)
         # An id of its own, as what is known of it meanwhile is kept by that.
         unwritten = (self._unwritten.setdefault(path, -1 - len(self._unwritten)), 0, device, inode)
-        if self._database.mode != "normal" or self._database.read_only:
+        if not takes_changes(self._database):
             return unwritten
         with contextlib.suppress(StorageError), self._database.transaction(durable=False) as db:
             db.execute(
@@ -118,8 +109,7 @@ class RootTable:
 
     def made(self, uid: int) -> int:
         """How many folders memtui made for a root."""
-        found = self._database.row("SELECT made FROM roots WHERE id = ?", (uid,), kinds="i")
-        return int(found[0]) if found is not None else 0
+        return int(self._cell("SELECT made FROM roots WHERE id = ?", (uid,), kinds="i") or 0)
 
     def note_folder(self, uid: int, path: str, mode: int) -> None:
         """Remember the mode of a folder that was removed because nothing was left in it."""
@@ -128,18 +118,17 @@ class RootTable:
 
     def folder_mode(self, uid: int, path: str) -> int | None:
         """The mode of a folder when memtui removed it; None when it never did."""
-        found = self._database.row(
-            "SELECT mode FROM folders WHERE root = ? AND path = ?", (uid, os.fsencode(path)), kinds="i"
-        )
-        return int(found[0]) if found is not None else None
+        values = uid, os.fsencode(path)
+        found: int | None = self._cell("SELECT mode FROM folders WHERE root = ? AND path = ?", values, kinds="i")
+        return found
 
 
-class RepositoryTable:
+class RepositoryTable(LedgerTable):
     """Repositories, and where the roots are in them."""
 
     def __init__(self, database: Database) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self._places: dict[int, tuple[int, bytes]] = {}
         """By root, the repository and the folder in it, as long as that cannot be written down."""
 
@@ -161,7 +150,7 @@ class RepositoryTable:
         found = self._like(common, place)
         if found is not None:
             self._places[uid] = (int(found[0]), inside)
-        if self._database.mode != "normal" or self._database.read_only:
+        if not takes_changes(self._database):
             return
         with (
             contextlib.suppress(BusyError, StorageError),
@@ -171,8 +160,7 @@ class RepositoryTable:
             found = self._like(common, place)
             known = (common, place, lineage)
             if found is None:
-                db.execute("INSERT INTO repositories (common, path, lineage) VALUES (?, ?, ?)", known)
-                found = (db.last_insert_rowid(),)
+                found = (insert(db, "repositories", common=common, path=place, lineage=lineage),)
             else:
                 db.execute("UPDATE repositories SET common = ?, path = ?, lineage = ? WHERE id = ?", (*known, *found))
             before = self._written(uid)[0]
@@ -188,12 +176,8 @@ class RepositoryTable:
 
     def twins(self, uid: int) -> list[int]:
         """The same root in other worktrees."""
-        return [
-            number
-            for (number,) in self._database.rows(
-                "SELECT id FROM roots WHERE repository = ? AND inside = ? AND id != ?", (*self._place(uid), uid)
-            )
-        ]
+        same = "SELECT id FROM roots WHERE repository = ? AND inside = ? AND id != ?"
+        return [number for (number,) in self._database.rows(same, (*self._place(uid), uid))]
 
     def _place(self, uid: int) -> tuple[int | None, bytes | None]:
         return self._places.get(uid) or self._written(uid)
@@ -220,12 +204,12 @@ class Trusted(NamedTuple):
     """The roots whose rows count, and whether those written there do."""
 
 
-class ReviewTable:
+class ReviewTable(LedgerTable):
     """Texts that agents may be given unasked although their root lies in a checkout."""
 
     def __init__(self, database: Database, repositories: RepositoryTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self._repositories = repositories
 
     def review(self, versions: Iterable[tuple[int, str, str]], *, actor: str, note: str = "") -> int:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import Database, LedgerTable
+from memtui.engine.ledger.rows import checked
 from memtui.errors import ConflictError, NotFoundError, RefusedError
 
 MOST = 100
 """Schedules there may be."""
 _SCHEDULE = "id, name, spec, zone, words, target, label, creator, workspace, made, upto, paused, failures, waits"
-_KINDS = "itttttttt" + "iitii"
+_KINDS = "itttttttt" + "iitif"
 
 
 class PlannedRun(NamedTuple):
@@ -43,12 +44,12 @@ class PlannedRun(NamedTuple):
     """A person has not agreed to it yet."""
 
 
-class ScheduleTable:
+class ScheduleTable(LedgerTable):
     """Schedules by name."""
 
     def __init__(self, database: Database) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self.clock = database.clock
         """Milliseconds since the epoch."""
 
@@ -120,9 +121,5 @@ class ScheduleTable:
 
     def _found(self, where: str, *values: str | int) -> tuple[PlannedRun, ...]:
         rows = self._database.rows(f"SELECT {_SCHEDULE} FROM schedules WHERE {where} ORDER BY id", values, kinds=_KINDS)
-        return tuple(map(_schedule, rows))
-
-
-def _schedule(row: Row) -> PlannedRun:
-    found = PlannedRun(*row)
-    return found._replace(words=tuple(map(str, json.loads(str(row[4])))), waits=bool(found.waits))
+        made = (PlannedRun(*row) for row in rows)
+        return tuple(one._replace(words=tuple(map(str, json.loads(str(one.words))))) for one in made)

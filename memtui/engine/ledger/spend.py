@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import DAY_MS, Database, checked
+from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable
+from memtui.engine.ledger.rows import checked
 from memtui.errors import UsageError
 
 KEPT_MS = 100 * DAY_MS
@@ -29,12 +30,12 @@ class Debit(NamedTuple):
     real: int
 
 
-class SpendTable:
+class SpendTable(LedgerTable):
     """Debits by budget and by what they are for."""
 
     def __init__(self, database: Database) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self.clock = database.clock
         """Milliseconds since the epoch."""
 

@@ -1,21 +1,21 @@
 """What agents' sessions were given unasked, so that no session is given the same text twice."""
 
-import os
 from collections.abc import Iterable
 
-from memtui.engine.ledger.database import Database, checked
+from memtui.engine.ledger.database import Database, LedgerTable
 from memtui.engine.ledger.memories import MemoryTable
+from memtui.engine.ledger.rows import checked
 
 KEPT_MS = 7 * 86_400_000
 """How long a session is remembered after it was given something."""
 
 
-class SurfacedTable:
+class SurfacedTable(LedgerTable):
     """Memories by session."""
 
     def __init__(self, database: Database, memories: MemoryTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self._memories = memories
 
     @checked
@@ -25,9 +25,9 @@ class SurfacedTable:
             "SELECT m.root, m.path FROM surfaced s JOIN memories m ON m.id = s.memory"
             " WHERE s.session = ? AND s.at >= m.at",
             (session,),
-            kinds="ib",
+            kinds="ip",
         )
-        return {(root, os.fsdecode(path)) for root, path in rows}
+        return {(root, path) for root, path in rows}
 
     def give(self, session: str, memories: Iterable[tuple[int, str]]) -> None:
         """Remember what a session is given, and forget sessions of long ago."""

@@ -16,8 +16,9 @@ import apsw
 from memtui.engine.disk import locks
 from memtui.engine.ledger.activity import taken_back
 from memtui.engine.ledger.cursors import CursorTable, SessionCursor
-from memtui.engine.ledger.database import DAY_MS, Database, Row, checked, new_id
+from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, new_id
 from memtui.engine.ledger.proposals import ProposalTable
+from memtui.engine.ledger.rows import Row, checked
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Cause, Run, Task, TaskEvent
 from memtui.errors import BusyError, ConflictError, NotFoundError
@@ -44,11 +45,11 @@ _TASK_KINDS = "tittttTiiiiTITTTtti"
 _RUN = "id, task, kind, workspace, trigger, worker, sent, reply, outcome, counts, at, ended"
 
 
-class TaskTable:
+class TaskTable(LedgerTable):
     """Tasks, runs, and events about them."""
 
     def __init__(self, database: Database, proposals: ProposalTable, cursors: CursorTable) -> None:
-        self._database = database
+        super().__init__(database)
         self._locks = os.path.join(database.directory, "locks")
         self._proposals = proposals
         self.cursors = cursors
@@ -229,10 +230,8 @@ class TaskTable:
 
     def is_stopping(self, task: str) -> bool:
         """Whether a task that runs was cancelled, or ended by somebody else."""
-        return (
-            self._database.glance("SELECT 1 FROM tasks WHERE id = ? AND state = ? AND NOT stopping", (task, RUNNING))
-            is None
-        )
+        runs = "SELECT 1 FROM tasks WHERE id = ? AND state = ? AND NOT stopping"
+        return self._database.glance(runs, (task, RUNNING)) is None
 
     def put_back(self, task: str, not_before: int, *, counted: bool) -> None:
         """Let a task wait again, with its plan if it has one; `counted` says whether this was an attempt."""
@@ -361,9 +360,9 @@ class TaskTable:
             "SELECT id, whole, actor FROM txns WHERE cause = ? AND (whole OR (effective AND NOT undone))"
             " ORDER BY whole DESC, id DESC",
             (cause,),
-            kinds="iit",
+            kinds="ift",
         )
-        return None if found is None else Cause(str(found[0]), bool(found[1]), found[2])
+        return None if found is None else Cause(str(found[0]), *found[1:])
 
     # --- inside
 

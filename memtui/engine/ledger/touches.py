@@ -10,7 +10,8 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from memtui.engine.ledger.cursors import CursorTable, SessionCursor
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import Database, LedgerTable
+from memtui.engine.ledger.rows import Row, checked
 from memtui.engine.ledger.usage import Use, write
 from memtui.engine.model import Address
 
@@ -101,24 +102,21 @@ class UseCounts(NamedTuple):
     sessions: int
 
 
-class TouchTable:
+class TouchTable(LedgerTable):
     """Touches by session and by memory."""
 
     def __init__(self, database: Database, cursors: CursorTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self.cursors = cursors
-
-    def clock(self) -> int:
+        self.clock = database.clock
         """Milliseconds since the epoch."""
-        return self._database.clock()
 
     # --- what is read
 
     def key(self) -> bytes:
         """The ledger's own key of digests of lines."""
-        ((key,),) = self._database.rows("SELECT key FROM fingerprint_key WHERE name = 'touches'", kinds="b")
-        return bytes(key)
+        return bytes(self._cell("SELECT key FROM fingerprint_key WHERE name = 'touches'", kinds="b"))
 
     def digests(self, lines: Iterable[str]) -> bytes:
         """Digests of lines by the ledger's own key; of blank ones none, of very many the first."""
@@ -130,15 +128,14 @@ class TouchTable:
     def file(self, file: str) -> SessionFile | None:
         """How far a file goes that was read; None when it was not."""
         row = self._database.row(
-            "SELECT agent, session, cwd, began, ended, place, length, prompt, taint FROM session_files WHERE file = ?",
+            "SELECT taint, place, length, prompt, agent, session, cwd, began, ended FROM session_files WHERE file = ?",
             (os.fsencode(file),),
-            kinds="tttiiIIBt",
+            kinds="tIIBtttii",
         )
         if row is None:
             return None
-        agent, session, cwd, began, ended, place, length, sha, taint = row
-        prompt = _place(os.fsencode(file), place, length, sha)
-        return SessionFile(file, agent, session, cwd, began, ended, prompt, taint)
+        taint, place, length, sha, *more = row
+        return SessionFile(*(file, *more, _place(file, place, length, sha), taint))
 
     def keep(
         self,
@@ -273,10 +270,10 @@ class TouchTable:
             f"SELECT root, path, kind, count(DISTINCT call), max(taint) FROM touches WHERE {_LIVE} AND agent = ?"
             " AND session = ? GROUP BY root, path, kind ORDER BY max(at), path",
             (agent, session),
-            kinds="ibtit",
+            kinds="iptit",
         )
         uses = tuple(
-            SessionUse(Address(names[root], os.fsdecode(path)), kind, calls, taint)
+            SessionUse(Address(names[root], path), kind, calls, taint)
             for root, path, kind, calls, taint in rows
             if root in names
         )
@@ -313,9 +310,9 @@ class TouchTable:
             f" AND path NOT IN (SELECT path FROM touches WHERE root = ?1 AND {_LIVE} AND at > ?2 AND kind != 'loaded')"
             f" AND EXISTS (SELECT 1 FROM touches WHERE root = ?1 AND {_LIVE} AND at <= ?2)",
             (uid, since, least),
-            kinds="b",
+            kinds="p",
         )
-        return frozenset(os.fsdecode(path) for (path,) in rows)
+        return frozenset(path for (path,) in rows)
 
     def of(self, uid: int, path: str) -> tuple[Touch, ...]:
         """What calls did to a memory, each once, the oldest first."""
@@ -326,9 +323,9 @@ class TouchTable:
         """What sessions had taken in from outside before they wrote a text: by root, path and SHA-256, or `""`."""
         rows = self._database.rows(
             f"SELECT root, path, coalesce(sha, x''), taint FROM touches WHERE {_LIVE} AND taint != '' ORDER BY at",
-            kinds="ibbt",
+            kinds="ipht",
         )
-        return {(root, os.fsdecode(path), sha.hex()): taint for root, path, sha, taint in rows}
+        return {(root, path, sha): taint for root, path, sha, taint in rows}
 
     def maker(self, uid: int, path: str, sha: str) -> Touch | None:
         """The last call that says it wrote exactly this text."""
@@ -347,7 +344,7 @@ class TouchTable:
             "SELECT call, kind, root, path, at, sha, added, taint, exact, file, place, length, prompt, agent, session,"
             f" min(id) FROM touches WHERE {where} AND {_LIVE} GROUP BY agent, call, kind, root, path ORDER BY at",
             values,
-            kinds="ttibiBbtibIIBtti",
+            kinds="ttipiHbtfpIIBtti",
         )
         return tuple(map(_touch, rows))
 
@@ -357,16 +354,9 @@ def line_digest(key: bytes, line: str) -> bytes:
     return blake2b(line.rstrip().encode("utf-8", "surrogateescape"), key=key, digest_size=DIGEST).digest()
 
 
-def _place(file: bytes, offset: int | None, length: int | None, sha: bytes | None) -> PromptPlace | None:
-    if offset is None or length is None or sha is None:
-        return None
-    return PromptPlace(os.fsdecode(file), offset, length, sha)
+def _place(file: str, offset: int | None, length: int | None, sha: bytes | None) -> PromptPlace | None:
+    return None if offset is None or length is None or sha is None else PromptPlace(file, offset, length, sha)
 
 
 def _touch(row: Row) -> Touch:
-    call, kind, uid, path, at, sha, added, taint, exact, file, place, length, prompt, agent, session, number = row
-    where = _place(file, place, length, prompt)
-    known = sha.hex() if sha is not None else None
-    return Touch(
-        call, kind, uid, os.fsdecode(path), at, known, added, taint, bool(exact), where, agent, session, number
-    )
+    return Touch(*(*row[:9], _place(*row[9:13]), *row[13:]))

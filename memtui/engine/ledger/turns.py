@@ -8,13 +8,13 @@ command without a session loads none of it.
 import json
 import os
 from collections.abc import Iterable
-from functools import partial
 from typing import Any, NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.database import Database, Row, checked, new_id
+from memtui.engine.ledger.database import Database, LedgerTable, new_id
 from memtui.engine.ledger.journal import JournalTable
+from memtui.engine.ledger.rows import Row, checked, insert
 from memtui.errors import BusyError, NotFoundError, UsageError
 from memtui.safe_text import visible
 
@@ -101,15 +101,15 @@ class TurnUse(NamedTuple):
     model: str = ""
 
 
-class TurnTable:
+class TurnTable(LedgerTable):
     """Turns, chats, people."""
 
     def __init__(self, database: Database, journal: JournalTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self._journal = journal
-        self.chats = partial(_chats, database)
-        """Gives the chats that are known, the one told of last first."""
+        self.clock = database.clock
+        """Milliseconds since the epoch."""
 
     # --- told by a gateway
 
@@ -139,11 +139,8 @@ class TurnTable:
         with self._database.transaction() as db:
             where = self._chat(db, chat, now)
             who = self._person(db, via, chat, person, name, now)
-            db.execute(
-                "INSERT INTO turns (id, chat, session, via, person, source, state, requested, sign, prompt, schedule)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (turn, where, session, via, who, TOLD, REQUESTED, now, now, prompt, schedule),
-            )
+            said = {"session": session, "via": via, "person": who, "prompt": prompt, "schedule": schedule}
+            insert(db, "turns", id=turn, chat=where, source=TOLD, state=REQUESTED, requested=now, sign=now, **said)
             return self._told(turn, prompt)
 
     def begin(self, turn: str) -> AskedTurn:
@@ -181,14 +178,8 @@ class TurnTable:
     def _lose(self, db: apsw.Connection) -> None:
         """End what gave no sign for long: whoever executed it is gone."""
         now = self._database.clock()
-        lost = [
-            one
-            for (one,) in db.execute(
-                "UPDATE turns SET state = 'lost', ended = ? WHERE state = 'executing' AND sign <= ? RETURNING id",
-                (now, now - QUIET_MS),
-            )
-        ]
-        for turn in lost:
+        lost = "UPDATE turns SET state = 'lost', ended = ? WHERE state = 'executing' AND sign <= ? RETURNING id"
+        for (turn,) in list(db.execute(lost, (now, now - QUIET_MS))):
             self._told(turn)
 
     def _told(self, turn: str, prompt: bytes | None = None) -> AskedTurn:
@@ -205,6 +196,12 @@ class TurnTable:
         """Remember a chat, so that it can be sent to; returns its number."""
         with self._database.transaction() as db:
             return self._chat(db, chat, self._database.clock()) or 0
+
+    @checked
+    def chats(self) -> tuple[Chat, ...]:
+        """The chats that are known, the one told of last first."""
+        sql = "SELECT channel, chat, thread, several FROM chats ORDER BY at DESC LIMIT 1000"
+        return tuple(Chat(*row) for row in self._database.rows(sql, kinds="tttf"))
 
     def open_chat(self, session: str, via: str, chat: Chat) -> bool:
         """Note that a session was given the memory of its chat; says whether it was the first time."""
@@ -238,24 +235,15 @@ class TurnTable:
             db.execute("UPDATE chats SET asked = '' WHERE id = ?", (number,))
             return what, code, at
 
-    def clock(self) -> int:
-        """Milliseconds since the epoch."""
-        return self._database.clock()
-
     def _chat(self, db: apsw.Connection, chat: Chat | None, now: int) -> int | None:
         if chat is None:
             return None
-        return int(
-            next(
-                iter(
-                    db.execute(
-                        "INSERT INTO chats (channel, chat, thread, several, at) VALUES (?1, ?2, ?3, ?4, ?5)"
-                        " ON CONFLICT (channel, chat, thread) DO UPDATE SET several = ?4, at = ?5 RETURNING id",
-                        (*chat[:3], int(chat.several), now),
-                    )
-                )
-            )[0]
+        ((number,),) = db.execute(
+            "INSERT INTO chats (channel, chat, thread, several, at) VALUES (?1, ?2, ?3, ?4, ?5)"
+            " ON CONFLICT (channel, chat, thread) DO UPDATE SET several = ?4, at = ?5 RETURNING id",
+            (*chat[:3], int(chat.several), now),
         )
+        return int(number)
 
     def _person(self, db: apsw.Connection, via: str, chat: Chat | None, person: str, name: str, now: int) -> str:
         if not person:
@@ -304,9 +292,9 @@ class TurnTable:
             " AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1 AND source = 'told')"
             " ORDER BY s.sender = '' LIMIT 1",
             (session,),
-            kinds="ttttti",
+            kinds="tttttf",
         )
-        return None if row is None else (row[0], row[1], Chat(row[2], row[3], row[4], bool(row[5])))
+        return None if row is None else (row[0], row[1], Chat(*row[2:]))
 
     def keep_read(self, turns: Iterable[ReadTurn]) -> None:
         """Keep prompts of sessions that are in `read_session`, each once."""
@@ -322,14 +310,16 @@ class TurnTable:
                 person = f"name:{name}" if name else "" if chat.several else sender
                 now = self._database.clock()
                 turn, where = new_id(), self._chat(db, chat, now)
-                db.execute(
-                    "INSERT INTO turns (id, chat, session, via, person, source, state, requested, begun, ended, sign,"
-                    " prompt, schedule) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?8, ?8, ?9, ?10)",
-                    (
-                        *(turn, where, one.session, via, self._person(db, via, chat, person, name, one.at)),
-                        *(READ, ENDED, one.at, one.prompt, one.schedule),
-                    ),
-                )
+                who = self._person(db, via, chat, person, name, one.at)
+                said = {
+                    "session": one.session,
+                    "via": via,
+                    "person": who,
+                    "prompt": one.prompt,
+                    "schedule": one.schedule,
+                }
+                times = dict.fromkeys(("requested", "begun", "ended", "sign"), one.at)
+                insert(db, "turns", id=turn, chat=where, source=READ, state=ENDED, **said, **times)
                 self._told(turn, one.prompt)
 
     # --- what is asked
@@ -378,9 +368,9 @@ class TurnTable:
             " WHERE ((a.root = ?1 AND a.path = ?2) OR (a.new_root = ?1 AND a.new_path = ?2)) AND x.turn NOT NULL"
             " AND a.after NOT NULL",
             (uid, os.fsencode(path)),
-            kinds="bt",
+            kinds="ht",
         )
-        return self._named((sha.hex(), turn) for sha, turn in rows)
+        return self._named(rows)
 
     @checked
     def of_records(self, seqs: Iterable[int]) -> dict[int, AskedTurn]:
@@ -399,10 +389,9 @@ class TurnTable:
         )
         return self._named(rows)
 
-    def _named(self, rows: Iterable[Row]) -> dict[Any, AskedTurn]:
-        pairs = [(key, turn) for key, turn in rows]
-        known = {one.id: one for turn in {turn for _, turn in pairs} for one in self._turns("WHERE t.id = ?", turn)}
-        return {key: known[turn] for key, turn in pairs if turn in known}
+    def _named(self, rows: list[Row]) -> dict[Any, AskedTurn]:
+        known = {one.id: one for turn in {turn for _, turn in rows} for one in self._turns("WHERE t.id = ?", turn)}
+        return {key: known[turn] for key, turn in rows if turn in known}
 
     def of_prompt(self, session: str, prompt: bytes) -> AskedTurn | None:
         """The turn of a prompt that stands in a session's file, by the SHA-256 of its line."""
@@ -410,13 +399,7 @@ class TurnTable:
 
     @checked
     def _turns(self, where: str, *values: str | int | bytes) -> tuple[AskedTurn, ...]:
-        return tuple(map(_turn, self._database.rows(f"{_TURN} {where}", values, kinds=_KINDS)))
-
-
-@checked
-def _chats(database: Database) -> tuple[Chat, ...]:
-    found = database.rows("SELECT channel, chat, thread, several FROM chats ORDER BY at DESC LIMIT 1000", kinds="ttti")
-    return tuple(Chat(channel, chat, thread, bool(several)) for channel, chat, thread, several in found)
+        return tuple(AskedTurn(*row) for row in self._database.rows(f"{_TURN} {where}", values, kinds=_KINDS))
 
 
 def sign(db: apsw.Connection, session: str, now: int) -> str | None:
@@ -430,10 +413,6 @@ def sign(db: apsw.Connection, session: str, now: int) -> str | None:
         (now, session, now - QUIET_MS),
     )
     return next(iter(found), (None,))[0]
-
-
-def _turn(row: Row) -> AskedTurn:
-    return AskedTurn(*row)
 
 
 def usage(tokens_in: object, tokens_out: object, model: object) -> TurnUse:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import Database, Row, checked
+from memtui.engine.ledger.database import Database, LedgerTable
 from memtui.engine.ledger.memories import MemoryTable
+from memtui.engine.ledger.rows import Row, checked, insert, key_of, path_of
 from memtui.engine.ledger.usage import usage_for
 from memtui.engine.model import Retention, Version
 from memtui.errors import NotFoundError, RefusedError, StorageError
@@ -67,12 +68,12 @@ def _is_whole(found: Row | None, data: bytes) -> bool:
         return False  # damaged: what is on disk is right
 
 
-class VersionTable:
+class VersionTable(LedgerTable):
     """Blobs and the versions that point to them."""
 
     def __init__(self, database: Database, memories: MemoryTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database = database
+        super().__init__(database)
         self._memories = memories
 
     def store(self, data: bytes, sha: str) -> int:
@@ -134,10 +135,8 @@ class VersionTable:
             if not note and (current is None or operation == "restored"):
                 back = current is not None
                 usage = usage_for(db, uid, encoded, blob, memory=memory, usage=usage, back=back)
-            db.execute(
-                "INSERT INTO versions (memory, blob, actor, at, operation, note, usage) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (memory, blob, actor, at, operation, note, usage),
-            )
+            said = {"actor": actor, "at": at, "operation": operation, "note": note}
+            insert(db, "versions", memory=memory, blob=blob, **said, usage=usage)
 
     def note_version(self, uid: int, path: str, sha: str, note: str) -> None:
         """Say why the newest version with this text is not (or no longer) under the name. Call inside a transaction."""
@@ -168,10 +167,8 @@ class VersionTable:
                 " sha = ?3, actor = 'outside', at = ?4, versions = versions + 1, usage = ?5 RETURNING id",
                 (uid, encoded, key, at, usage),
             )
-            db.execute(
-                "INSERT INTO versions (memory, blob, actor, at, operation, usage) VALUES (?, ?, 'outside', ?, ?, ?)",
-                (memory, blob, at, "modified" if versions else "created", usage),
-            )
+            kind = "modified" if versions else "created"
+            insert(db, "versions", memory=memory, blob=blob, actor="outside", at=at, operation=kind, usage=usage)
 
     def set_moved(
         self, uid: int, path: str, new_path: str, sha: str, *, actor: str, at: int, told: tuple[str, int], seen: bool
@@ -249,7 +246,7 @@ class VersionTable:
                 if item.old_path is not None:
                     self._memories.follow(uid, item.old_path, uid, item.path)
                 path = os.fsencode(item.path)
-                after = bytes.fromhex(item.sha256) if item.sha256 else None
+                after = key_of(item.sha256)
                 told = item.data if after is not None else None
                 found = self._database.row(
                     "SELECT sha, id, usage FROM memories WHERE root = ? AND path = ?", (uid, path)
@@ -266,10 +263,8 @@ class VersionTable:
                     (uid, path, after, item.actor, item.at, int(blob is not None), int(baseline), usage),
                 )
                 if blob is not None:
-                    db.execute(
-                        "INSERT INTO versions (memory, blob, actor, at, operation, usage) VALUES (?, ?, ?, ?, ?, ?)",
-                        (memory, blob, item.actor, item.at, item.kind, usage),
-                    )
+                    said = {"actor": item.actor, "at": item.at, "operation": item.kind}
+                    insert(db, "versions", memory=memory, blob=blob, **said, usage=usage)
                 if not baseline:
                     self._note_outside(uid, item, before, after)
 
@@ -277,20 +272,19 @@ class VersionTable:
         """Write the audit record of a change by others. Call inside a transaction."""
         moved = item.old_path is not None
         with self._database.transaction() as db:
-            db.execute(
-                "INSERT INTO audit (root, path, new_root, new_path, actor, operation, before, after, at, state)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'done')",
-                (
-                    uid,
-                    os.fsencode(item.old_path if item.old_path is not None else item.path),
-                    uid if moved else None,
-                    os.fsencode(item.path) if moved else None,
-                    item.actor,
-                    item.kind,
-                    before,
-                    after,
-                    item.at,
-                ),
+            insert(
+                db,
+                "audit",
+                root=uid,
+                path=os.fsencode(item.old_path if item.old_path is not None else item.path),
+                new_root=uid if moved else None,
+                new_path=path_of(item.path) if moved else None,
+                actor=item.actor,
+                operation=item.kind,
+                before=before,
+                after=after,
+                at=item.at,
+                state="done",
             )
 
     def blob(self, sha: str) -> bytes | None:
@@ -332,16 +326,14 @@ class VersionTable:
     @checked
     def history(self, uid: int, path: str) -> tuple[Version, ...]:
         """The versions of a memory, newest first."""
-        return tuple(
-            Version(sha.hex(), size, actor, at, operation, bool(redacted), note)
-            for sha, size, actor, at, operation, redacted, note in self._database.rows(
-                "SELECT b.sha, b.size, v.actor, v.at, v.operation, v.redacted OR b.data IS NULL, v.note FROM versions v"
-                " JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
-                " WHERE m.root = ? AND m.path = ? ORDER BY v.id DESC",
-                (uid, os.fsencode(path)),
-                kinds="bititit",
-            )
+        rows = self._database.rows(
+            "SELECT b.sha, b.size, v.actor, v.at, v.operation, v.redacted OR b.data IS NULL, v.note FROM versions v"
+            " JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
+            " WHERE m.root = ? AND m.path = ? ORDER BY v.id DESC",
+            (uid, os.fsencode(path)),
+            kinds="hititft",
         )
+        return tuple(Version(*row) for row in rows)
 
     @checked
     def old_texts(self, uid: int) -> tuple[OldText, ...]:
@@ -349,17 +341,15 @@ class VersionTable:
 
         The texts themselves are many times as large, so they are asked for with `stored`, a few at a time.
         """
-        return tuple(
-            OldText(os.fsdecode(path), blob, Version(sha.hex(), size, actor, at, operation, note=note))
-            for path, blob, sha, size, actor, at, operation, note in self._database.rows(
-                "SELECT m.path, b.id, b.sha, b.size, v.actor, v.at, v.operation, v.note"
-                " FROM (SELECT max(id) AS id FROM versions GROUP BY memory, blob) newest"
-                " JOIN versions v ON v.id = newest.id JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
-                " WHERE m.root = ? AND b.data IS NOT NULL AND NOT v.redacted ORDER BY v.id DESC",
-                (uid,),
-                kinds="bibititt",
-            )
+        rows = self._database.rows(
+            "SELECT m.path, b.id, b.sha, b.size, v.actor, v.at, v.operation, v.redacted, v.note"
+            " FROM (SELECT max(id) AS id FROM versions GROUP BY memory, blob) newest"
+            " JOIN versions v ON v.id = newest.id JOIN blobs b ON b.id = v.blob JOIN memories m ON m.id = v.memory"
+            " WHERE m.root = ? AND b.data IS NOT NULL AND NOT v.redacted ORDER BY v.id DESC",
+            (uid,),
+            kinds="pihititft",
         )
+        return tuple(OldText(path, blob, Version(*version)) for path, blob, *version in rows)
 
     def stored(self, blobs: Sequence[int]) -> dict[int, bytes]:
         """Stored texts by row id, for searching; one that is damaged or was redacted meanwhile is left out."""
@@ -381,9 +371,8 @@ class VersionTable:
             NotFoundError: no version, or several, begin like this.
         """
         wanted = prefix.lower()
-        found = (
-            {v.sha256 for v in self.history(uid, path) if v.sha256.startswith(wanted)} if len(wanted) >= 6 else set()
-        )
+        known = self.history(uid, path) if len(wanted) >= 6 else ()
+        found = {one.sha256 for one in known if one.sha256.startswith(wanted)}
         if len(found) != 1:
             reason = "matches several versions" if found else "is no version of this memory"
             raise NotFoundError(

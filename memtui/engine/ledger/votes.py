@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import Database
+from memtui.engine.ledger.database import Database, LedgerTable
 from memtui.engine.ledger.journal import JournalTable
 from memtui.engine.ledger.proposals import ProposalTable
+from memtui.engine.ledger.rows import insert
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import steps_json
 from memtui.errors import ConflictError
@@ -30,12 +31,13 @@ class Vote(NamedTuple):
     """Whose it is, as a keyed hash: one person has one vote, as whomever they give it."""
 
 
-class VoteTable:
+class VoteTable(LedgerTable):
     """Votes by proposal."""
 
     def __init__(self, database: Database, proposals: ProposalTable, journal: JournalTable) -> None:
         """Take what it works with; nothing is read before it is asked for."""
-        self._database, self._proposals, self._journal = database, proposals, journal
+        super().__init__(database)
+        self._proposals, self._journal = proposals, journal
 
     def cast(self, number: str, vote: Vote, judge: Callable[[Mapping[str, Vote]], tuple[str, str]]) -> str:
         """Add a vote, and decide about the proposal where that is the last one it takes: all of it or nothing.
@@ -58,10 +60,7 @@ class VoteTable:
                 said = f"Proposal {number} is {one.state}{by} by now."
                 raise ConflictError(said, code="E_DECIDED", hint=one.note or "Nothing is left to do.")
             steps = steps_sha(one)
-            db.execute(
-                "INSERT INTO votes (proposal, steps, voter, name, yes, person, at) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (int(number), steps, *vote[:2], int(vote.yes), vote.person, self._database.clock()),
-            )
+            insert(db, "votes", proposal=int(number), steps=steps, at=self._database.clock(), **vote._asdict())
             body = {"proposal": int(number), "steps": steps.hex(), "voter": vote.voter, "yes": vote.yes}
             state, why = judge(self.of(one))
             if state:
@@ -75,12 +74,12 @@ class VoteTable:
             "SELECT voter, name, yes, iif(person = '', voter, person) FROM votes WHERE proposal = ?"
             " AND steps = ? ORDER BY id",
             (int(one.id), steps_sha(one)),
-            kinds="ttit",
+            kinds="ttft",
         )
         found: dict[str, Vote] = {}
         for voter, name, yes, person in rows:
             found = {before: vote for before, vote in found.items() if vote.person != person}
-            found[voter] = Vote(voter, name, bool(yes), person)
+            found[voter] = Vote(voter, name, yes, person)
         return found
 
 

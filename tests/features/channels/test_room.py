@@ -175,8 +175,9 @@ def test_a_session_that_all_share_ends_after_a_second_word(
     assert "Nothing waits" in say(session, f"/clear confirm {third}")[0]
     late = code()
     now = session.engine.turns.clock()
-    monkeypatch.setattr(session.engine._ledger, "clock", lambda: now + 61_000)
-    assert "more than a minute" in say(session, f"/clear confirm {late}")[0]
+    with monkeypatch.context() as later:
+        later.setattr(session.engine.turns, "clock", lambda: now + 61_000)
+        assert "more than a minute" in say(session, f"/clear confirm {late}")[0]
     say(session, "/remember x")
     assert say(session, f"/clear confirm {code('/clear memory')}")[1] is None
     assert texts(session) == []
