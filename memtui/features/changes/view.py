@@ -548,6 +548,12 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     def _jump(self, step: int) -> None:
         self._jump_to(step, lambda item: item.kind != CHANGE or item.alone)
 
+    def perform(self, action: Action) -> None:
+        """Do it; whoever leaves is told what is decided and not carried out."""
+        super().perform(action)
+        if not self.is_current and action.id in ("back", "quit") and (left := self.decisions.left):
+            self.host.say(left, "warning")
+
     def see(self, changes: tuple[Change, ...]) -> None:
         """Say that the user has looked at changes."""
         self.rows.range = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial
 from hashlib import sha256
@@ -185,7 +186,7 @@ class _Wanted(NamedTuple):
     """Those of which some hunks are to be taken back."""
 
 
-_DONE = ("accepted", "rejected", "seen", "taken back", "taken back in part")
+_DONE = ("accepted", "rejected", "accepted", "taken back", "taken back in part")
 """What becomes of each."""
 
 
@@ -373,12 +374,20 @@ class Decisions:
         count = sum(len(one) for one in self._decided())
         return f"ctrl+s carries out all {count:,}." if count > 1 else "ctrl+s carries it out." if count else ""
 
+    @property
+    def left(self) -> str:
+        """Say what is decided and not carried out, to whoever leaves; empty where nothing is."""
+        count = sum(len(one) for one in self._decided())
+        return f"{count_words(count, 'decision')} not carried out: Review (3) keeps them until ctrl+s." if count else ""
+
     def carry_out(self) -> None:
         """Do everything that is decided, once the person agrees to what that is."""
         view = self._view
         decided = self._decided()
-        counts = zip([len(one) for one in decided], _DONE, strict=True)
-        what = ", ".join(f"{count:,} {word}" for count, word in counts if count)
+        counts = Counter[str]()
+        for word, count in zip(_DONE, [len(one) for one in decided], strict=True):
+            counts[word] += count
+        what = ", ".join(f"{count:,} {word}" for word, count in counts.items() if count)
 
         view.ask(yes_no(f"Carry out: {what}? ", lambda: self._carry_out(decided, what), view.close_prompt))
 

@@ -16,6 +16,7 @@ from memtui.features.recall.find import recall
 from memtui.features.remember.classify import checked
 from memtui.features.remember.plan import Known, RememberPlan, RememberRequest, plan_remember
 from memtui.features.remember.work import KIND, NONE, enqueue
+from memtui.features.tasks.glance import WHILE_YOU_WORK
 from memtui.features.tasks.verbs import waited
 from memtui.features.transfer.view import index_details
 from memtui.mask import shown_parts
@@ -282,5 +283,5 @@ class RememberForm:
             if task.error is not None:  # what was saved is said by whoever looks at the tasks
                 failed(task.error[1])
 
-        host.say("It is put where it belongs while you work; 0 shows how far it is.", "good")
+        host.say(f"It is put where it belongs {WHILE_YOU_WORK}; 0 shows how far it is.", "good")
         jobs.run(job, done, what="remember", otherwise=lambda error: failed(error.message), lane=KIND)

@@ -15,6 +15,9 @@ from memtui.ui.draw.words import count_words
 if TYPE_CHECKING:
     from memtui.engine.ledger.tasks import TaskTable
 
+WHILE_YOU_WORK = "while you work"
+"""In what is said when work begins: how it ended may take that line's place."""
+
 
 class LaneNews(NamedTuple):
     """How the lanes are."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from memtui.agents.discovery import looked_for
-from memtui.features.tasks.glance import said
+from memtui.features.tasks.glance import WHILE_YOU_WORK, said
 from memtui.safe_text import cell_width, visible
 from memtui.ui.action import Action, beside_text, in_room, shown_keys
 from memtui.ui.draw import bars
@@ -63,9 +63,11 @@ class Bars:
         if views is not None and news.changed:
             for view in filter(None, map(views.made, ("tasks", "changes"))):
                 view.tell_news()
-        words, level = said(news.ended, news.proposed)
+        here = views is not None and views.current == "changes"  # which shows what waits
+        words, level = said(news.ended, 0 if here else news.proposed)
         screen, top = self._screen, self._screen.app.screen
-        taken = bool(self._said.status or self._said.choices or screen.editing or screen.prompt)
+        begun = any(WHILE_YOU_WORK in text for text, _ in self._said.status)
+        taken = bool((self._said.status and not begun) or self._said.choices or screen.editing or screen.prompt)
         if top is not screen:
             taken = not isinstance(top, KeyedScreen) or top.line_taken
         if words and not taken:

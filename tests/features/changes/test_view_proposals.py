@@ -150,6 +150,9 @@ async def test_what_is_accepted_is_carried_out_as_one_step_and_u_takes_it_back()
         await screen.press("n", "a")
         await screen.until_text("2 accepted")
         await screen.until_text("Accepted 1 proposal. ctrl+s carries out all 2.")
+        await screen.press("q")
+        await screen.until_text("2 decisions not carried out: Review (3) keeps them until ctrl+s.")
+        await screen.press("3")
         assert [engine.read(one).bytes for one in (RETRY, NOTES)] == before, "only carrying out writes"
         await screen.press("ctrl+s")
         await screen.until_text("Carry out: 2 accepted?")
@@ -249,9 +252,9 @@ async def test_what_is_decided_about_changes_waits_for_ctrl_s_over_a_restart_and
         await screen.press("ctrl+s", "escape")
         assert engine.data == now, "esc leaves everything decided"
         await screen.press("ctrl+s")
-        await screen.until_text("Carry out: 1 accepted, 1 seen, 1 taken back?")
+        await screen.until_text("Carry out: 2 accepted, 1 taken back?")
         await screen.press("enter")
-        await screen.until_text("Carried out: 1 accepted, 1 seen, 1 taken back. u takes it back.")
+        await screen.until_text("Carried out: 2 accepted, 1 taken back. u takes it back.")
         assert apply.find(engine.engine, one.id).state == "applied"
         assert not any(engine.unseen)
         assert engine.steps("restored", "modified") == 1

@@ -78,7 +78,7 @@ async def test_what_is_written_is_seen_first_and_undo_takes_it_back(tmp_path: Pa
         await screen.press("enter")
         assert screen.app.screen is screen.browser
         await until_said(screen, "It is put where it belongs while you work; 0 shows how far it is.")
-        await until_said(screen, f"{PATH}. 0 then w shows what changed, u takes it back.")
+        await screen.until_text("database.md. 0 then w shows what changed, u takes it back.")
         assert sum("Saved" in text for _, text in screen.browser.chrome.said) == 1
         assert set(agents.held("memtui")) == {"pnpm.md", PATH}
         await screen.press("u")
