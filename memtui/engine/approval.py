@@ -19,14 +19,9 @@ class Approver(NamedTuple):
     """The agent that runs this process, and what shows it, as a sentence; empty: none."""
 
     def require(self, act: str, hint: str = "") -> None:
-        """Refuse what only a person may do.
+        """Refuse to an agent, with `E_PERSON`, what only a person may do, as in `accept a root`.
 
-        Args:
-            act: what is done, as in `accept a root`.
-            hint: where a person does it.
-
-        Raises:
-            RefusedError: `E_PERSON`: an agent runs this process.
+        The hint says where a person does it.
         """
         if self.agent:
             raise RefusedError(

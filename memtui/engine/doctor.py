@@ -39,14 +39,7 @@ class Doctor(EnginePart):
         )
 
     def salvage(self, file: str | None = None) -> str:
-        """Mend a damaged ledger now, or bring back what one that was moved aside still has; says what came of it.
-
-        Args:
-            file: the one that was moved aside; None: the newest, once the ledger itself is sound.
-
-        Raises:
-            StorageError: nothing can be read of it, or nothing can be written; all is as it was.
-        """
+        """Mend a damaged ledger now, or bring back what one that was moved aside still has; see `Ledger.salvage`."""
         self._rules.refuse_read_only()
         return self._ledger.salvage(file)
 

@@ -30,11 +30,7 @@ class History(EnginePart):
         return self._ledger.versions.history(*self._place(address))
 
     def read(self, address: Address, sha256: str) -> bytes:
-        """The raw bytes of a version of a memory.
-
-        Args:
-            address: the memory.
-            sha256: the version, or at least six hex digits of it.
+        """The raw bytes of a version of a memory, named by at least six hex digits of its SHA-256.
 
         Raises:
             NotFoundError: no version, or several, begin like this.
@@ -160,15 +156,7 @@ class History(EnginePart):
         return tuple(map(self._roots.placed_record, named))
 
     def since(self, seq: int, limit: int) -> tuple[tuple[AuditRecord, ...], int]:
-        """Changes of memories after a record of the audit, oldest first, but for those made for a task or a run.
-
-        Args:
-            seq: the record's number.
-            limit: how many records are looked at.
-
-        Returns:
-            The changes, and the number to go on from: a change that is being made holds up those behind it.
-        """
+        """Changes after a record of the audit, and the number to go on from; see `ActivityTable.changes_after`."""
         records, last = self._ledger.activity.changes_after(self._roots.names(), seq, limit)
         return tuple(map(self._roots.placed_record, records)), last
 
@@ -177,11 +165,7 @@ class History(EnginePart):
         return self._ledger.activity.last()
 
     def read_audited(self, seq: int, sha256: str) -> bytes:
-        """The raw bytes of the text before or after an audited change, whatever the memory is called by now.
-
-        Args:
-            seq: the number of the audit record.
-            sha256: its `before` or its `after`.
+        """The raw bytes of the `before` or `after` of an audit record, whatever the memory is called by now.
 
         Raises:
             NotFoundError, RefusedError, StorageError: as `read`.

@@ -379,9 +379,7 @@ def joined(ledger: Ledger, number: str | None) -> Txn | None:
 def calmly(job: Job, change: Callable[[Job], Result]) -> Result:
     """Make a change when nobody is writing the memory, or after `PATIENCE`; no lock is held while waiting.
 
-    Args:
-        job: what the change belongs to.
-        change: makes it, for as long as the job is patient; called again after `StillWritten`.
+    It is tried again after each `StillWritten`, which it raises as long as the job is patient.
     """
     deadline = time.monotonic() + PATIENCE
     while True:
@@ -397,14 +395,7 @@ def each(
     one: Callable[[Wanted], Outcome],
     failed: Callable[[Wanted, MemtuiError], Outcome],
 ) -> tuple[Outcome, ...]:
-    """Do one after the other; a refusal of one does not stop the rest.
-
-    Args:
-        pace: is told how far it is, and may end it between two of them.
-        wanted: what is to be done.
-        one: does it.
-        failed: the outcome of one that was refused.
-    """
+    """Do one after the other; a refusal of one does not stop the rest. See `in_batches`."""
     return in_batches(pace, [[what] for what in wanted], lambda _: {}, one, failed)
 
 
@@ -415,12 +406,12 @@ def in_batches(
     one: Callable[[Wanted], Outcome],
     failed: Callable[[Wanted, MemtuiError], Outcome],
 ) -> tuple[Outcome, ...]:
-    """As `each`, some together where there are several in a batch.
+    """Do batches in their order, some of a batch together; a refusal of one does not stop the rest.
 
     Args:
-        pace: see `each`.
-        batches: what is to be done, in its order.
-        some: does what it can of a batch; what it leaves out is done by itself.
+        pace: is told how far it is, and may end it between two of them.
+        batches: what is to be done.
+        some: does what it can of a batch of several; what it leaves out is done by itself.
         one: does one.
         failed: the outcome of one that was refused.
     """

@@ -100,13 +100,7 @@ class ActivityTable(LedgerTable):
         A change that is being made holds up those behind it, so that none is passed over; one that a process left in
         the middle does so for `HELD_UP_MS`, and then counts as made.
 
-        Args:
-            names: see `audit_records`.
-            seq: the number of the record.
-            limit: so many records are looked at.
-
-        Returns:
-            The changes, and the number to go on from.
+        So many records as `limit` says are looked at. Returns the changes, and the number to go on from.
         """
         rows = self._database.rows(
             "SELECT seq, txn, root, path, new_root, new_path, actor, operation, before, after, at, state, note,"
@@ -172,24 +166,12 @@ class ActivityTable(LedgerTable):
 
     @checked
     def trash(self, names: dict[int, str]) -> tuple[TrashEntry, ...]:
-        """Deleted memories whose last text is still stored, newest first.
-
-        Args:
-            names: see `ActivityTable.audit_records`.
-        """
+        """Deleted memories whose last text is still stored, newest first."""
         return tuple(entry for _, _, entry in self._gone(names, " AND m.sha IS NULL"))
 
     def _gone(self, names: dict[int, str], only: str = "") -> list[tuple[int, str | None, TrashEntry]]:
         """The last deletion of each memory, if its text is still stored and did not come back under its name since,
-        newest first.
-
-        Args:
-            names: see `ActivityTable.audit_records`.
-            only: a further condition.
-
-        Returns:
-            The number of its record, the version that is under the name now, and the entry.
-        """
+        newest first: the number of its record, the version that is under the name now, and the entry."""
         return [
             (seq, current, TrashEntry(Address(names[root], path), sha, size, actor, at, str(txn or "")))
             for seq, root, path, sha, size, actor, at, txn, current in self._database.rows(

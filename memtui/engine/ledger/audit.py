@@ -168,13 +168,9 @@ class AuditTable(LedgerTable):
             self.intend(txn, uid, path, actor=actor, operation=operation, before=None, after=None, state="done")
 
     def end(self, seq: int, state: str, *, note: str = "", after: str | None = None) -> None:
-        """Give an intent its end. Losing this in a power cut is harmless: recovery finds out again.
+        """Give an intent its end: `done`, `aborted` or `conflict`; with `after` when something else is there now.
 
-        Args:
-            seq: the record.
-            state: `done`, `aborted` or `conflict`.
-            note: why, when that is not plain.
-            after: what really is there now, when it is not what was meant.
+        Losing this in a power cut is harmless: recovery finds out again.
         """
         with self._database.transaction(durable=False) as db:
             db.execute(  # what was done and ends otherwise is told once more
@@ -206,18 +202,10 @@ class AuditTable(LedgerTable):
         seen: bool | None,
         local: bool = False,
     ) -> None:
-        """End an intent as done and remember what is under the name now; see `end`.
+        """End an intent as done and remember what is under the name now, if anything is; see `end`.
 
-        Args:
-            seq: the audit record.
-            txn: its transaction.
-            uid: the root.
-            path: the memory, which has a row since the intent was announced.
-            sha: what is under the name; None for nothing.
-            actor: who did it.
-            seen: whether that is the user, so that it is no news. None: it is the user, and what others did before
-                stays news, with their name and time.
-            local: whether the text was written here, so that it is trusted; see `roots.py`.
+        What the user did is `seen`, so that it is no news; with None it is the user's, and what others did before stays
+        news, with their name and time. A text that was written here is `local`, so that it is trusted (`roots.py`).
         """
         key = key_of(sha)
         with self._database.transaction(durable=False) as db:
@@ -342,15 +330,9 @@ class UndoTable(LedgerTable):
         )
 
     def elsewhere(self, uids: Collection[int], kind: str, after: int) -> tuple[int, str, str] | None:
-        """The newest transaction that undo (or redo) would take if its folder were open here.
+        """The newest transaction after another that `undo` or `redo` would take if its folder were open here, too.
 
-        Args:
-            uids: the roots that are open here.
-            kind: `undo` or `redo`.
-            after: only one that is newer than this transaction.
-
-        Returns:
-            Its id, what it did, for people, and its folder.
+        Its id, what it did, for people, and its folder.
         """
         kinds = "('do', 'redo')" if kind == "undo" else "('undo')"
         known = ", ".join(str(int(uid)) for uid in uids)
@@ -366,13 +348,7 @@ class UndoTable(LedgerTable):
 
     @checked
     def between(self, uids: Collection[int], kind: str, after: int) -> tuple[int, ...]:
-        """The transactions of several roots, one of which is not open here, that undo (or redo) may take, newest first.
-
-        Args:
-            uids: the roots that are open here.
-            kind: `undo` or `redo`.
-            after: only those that are newer than this transaction.
-        """
+        """As `elsewhere`, all transactions of several roots, one of which is not open here, newest first."""
         kinds = "('do', 'redo')" if kind == "undo" else "('undo')"
         known = ", ".join(str(int(uid)) for uid in uids)
         rows = self._database.rows(

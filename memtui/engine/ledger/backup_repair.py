@@ -84,11 +84,7 @@ class Mended(NamedTuple):
     """Whether a backup gave rows."""
 
     def told(self, at: int) -> str:
-        """What a person has to know of it, in a sentence or two.
-
-        Args:
-            at: when the backup was made.
-        """
+        """What a person has to know of it, in a sentence or two; the backup was made at `at`."""
         made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at / 1_000))
         since = "history, pins and marks made since"
         if not self.readable:
@@ -111,13 +107,7 @@ def _counted(rows: dict[str, int]) -> str:
 def replace(path: str, backup: str | None, clock: Callable[[], int]) -> str:
     """Put a sound ledger in the place of a damaged one, which is kept; call it under the lock of repairs.
 
-    Args:
-        path: the damaged ledger.
-        backup: a sound ledger that gives what is lost; None: there is none.
-        clock: for names and records.
-
-    Returns:
-        What a person has to know of it.
+    The backup, if there is one, gives what is lost. Returns what a person has to know of it.
     """
     foreign = is_foreign(path)
     with _held(path, path, clock) as damaged:
@@ -131,15 +121,9 @@ def replace(path: str, backup: str | None, clock: Callable[[], int]) -> str:
 
 
 def bring_back(damaged: str, path: str, clock: Callable[[], int]) -> str:
-    """Put what can be read of a damaged ledger back into the one in use; call it under the lock of repairs.
+    """Put what can be read of a ledger that was moved aside back into the one in use; says what came of it.
 
-    Args:
-        damaged: a ledger that was moved aside; it is only read.
-        path: the ledger in use.
-        clock: for names and records.
-
-    Returns:
-        What came of it, in a sentence or two.
+    Call it under the lock of repairs.
     """
     target, name = path + MENDED, os.path.basename(damaged)
     with _held(path, path, clock) as live, _held(damaged, path, clock) as found:
@@ -194,13 +178,7 @@ def is_foreign(path: str) -> bool:
 
 @contextmanager
 def _held(path: str, beside: str, clock: Callable[[], int]) -> Iterator[apsw.Connection | None]:
-    """A ledger that may be damaged, or a copy in which its tables are found again; None when it is none.
-
-    Args:
-        path: the ledger.
-        beside: what a copy is named after.
-        clock: for what a copy is compared with.
-    """
+    """A ledger that may be damaged, or a copy `beside` it in which its tables are found again; None: it is none."""
     if not size(path):
         yield None
         return
@@ -386,10 +364,7 @@ _SCHEMA = "type, name, tbl_name, rootpage, sql"
 def rebuilt(path: str, beside: str, clock: Callable[[], int]) -> Iterator[str | None]:
     """A copy of a damaged ledger in which its tables are found again; None when they are not.
 
-    Args:
-        path: the damaged ledger.
-        beside: what the copy is named after; it is gone after the block.
-        clock: for the ledger made anew.
+    It is named after `beside`, and gone after the block.
     """
     scratch = fresh(beside)
     try:

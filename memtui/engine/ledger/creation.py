@@ -70,12 +70,7 @@ def _unchanging(path: str) -> str:
 
 
 def is_sound(path: str, wait: int) -> bool:
-    """Whether a whole ledger is under a name.
-
-    Args:
-        path: the name.
-        wait: how long another process's transaction is waited for, in milliseconds.
-    """
+    """Whether a whole ledger is under a name; so many milliseconds another process's transaction is waited for."""
     if not size(path):
         return False
     try:

@@ -51,11 +51,8 @@ class DraftTable(LedgerTable):
     def drop(self, uid: int, path: str, *, own: Collection[bytes] | None = None, trace: bool = True) -> None:
         """Remove a draft and the decisions about its conflict; a text that is nowhere else goes on history first.
 
-        Args:
-            uid: the root.
-            path: the memory.
-            own: leave a draft, and decisions about a conflict, whose text is none of these; None: whatever it is.
-            trace: whether the text goes on history; False only for the half-typed state of what was saved.
+        A draft, and decisions about a conflict, whose text is not among its `own` stay; None: whatever it is goes.
+        Without `trace` the text does not go on history, as the half-typed state of what was saved.
         """
         with self._database.transaction() as db:
             memory = self._memories.memory_id(uid, path)

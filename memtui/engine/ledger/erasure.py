@@ -10,14 +10,17 @@ what gives a text away are its lines, and its words that are no plain words.
 
 import contextlib
 import os
+import re
 import zlib
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import closing
 from hashlib import sha256
 from typing import NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.creation import is_sound
+from memtui.engine.ledger import observations, proposals, tasks
+from memtui.engine.ledger.creation import is_sound, migrate
 from memtui.engine.ledger.database import BUSY_MS, Database, LedgerTable
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.ledger.versions import GONE, unpack
@@ -49,15 +52,7 @@ class Quotes:
 
 
 def telling(text: bytes, others: Iterable[bytes], names: str = "") -> set[str]:
-    """What of a text gives it away.
-
-    Args:
-        text: the text.
-        others: texts that stay: what they have as well says nothing.
-        names: names of memories; what is part of one says nothing either.
-    """
-    import re  # most commands redact nothing
-
+    """What of a text gives it away: not what texts that stay have as well, nor what is a part of a memory's name."""
     known = "\n".join([names, *(other.decode("utf-8", "replace") for other in others)])
     read = text.decode("utf-8", "replace")
     found = set()
@@ -103,12 +98,7 @@ class ErasureTable(LedgerTable):
         self._memories = memories
 
     def keepers(self, sha: str, memories: Collection[tuple[int, str]]) -> list[Keeper]:
-        """What else keeps a text: versions of other memories, and drafts that hold a part of it.
-
-        Args:
-            sha: the text.
-            memories: whose versions are redacted, as (root, path).
-        """
+        """What keeps a text besides these memories (root, path): versions of others, drafts that hold a part of it."""
         key = bytes.fromhex(sha)
         mine = {self._memories.memory_id(*memory) for memory in memories}
         found = [
@@ -209,7 +199,7 @@ class ErasureTable(LedgerTable):
                 self._sweep()
                 for path in self._database.backups():
                     if is_sound(path, wait):
-                        rewrite(path, marks, quoting, cards)
+                        self._rewrite(path, marks, quoting, cards)
             overwrite(database)
             if next(iter(database.execute("PRAGMA wal_checkpoint(TRUNCATE)")))[0]:
                 return "another process is using the ledger"
@@ -221,6 +211,32 @@ class ErasureTable(LedgerTable):
         finally:
             database.set_busy_timeout(BUSY_MS)
         return ""
+
+    def _rewrite(
+        self, path: str, marks: Mapping[bytes, Mark], quoting: Mapping[str, list[tuple[int, int]]], cards: list[bytes]
+    ) -> None:
+        """Clear texts and cards in a backup; it keeps its name, and so its date.
+
+        The rows of which the ledger took out words are given by table, as (number, time): a backup may have the words
+        and not the text they are from.
+        """
+        with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as database:
+            migrate(database, self._database.clock)
+            with database:
+                observations.forget(database, cards)
+                for name in cards:
+                    proposals.forget_of(database, name, GONE)
+                for key in quoting["proposals"]:
+                    for _ in list(database.execute("SELECT 1 FROM proposals WHERE id = ? AND at = ?", key)):
+                        proposals.forget(database, key[0], GONE)
+                for table, number, column in _LOGGED:
+                    change = f"UPDATE {table} SET {column} = '{GONE}' WHERE {number} = ? AND at = ?"
+                    database.executemany(change, quoting[table])
+                database.execute("UPDATE blobs SET reason = ? WHERE reason NOT NULL", (GONE,))
+                clear(database, marks)
+                # They may hold a text that no version in here has.
+                database.execute("DELETE FROM tasks; DELETE FROM runs; DELETE FROM task_events")
+            overwrite(database)
 
     def _sweep(self) -> None:
         """Remove what processes left that were stopped while they wrote a ledger or a backup. Call when alone."""
@@ -238,62 +254,12 @@ def overwrite(database: apsw.Connection) -> None:
     database.execute("PRAGMA secure_delete=OFF")
 
 
-def rewrite(
-    path: str,
-    marks: Mapping[bytes, Mark],
-    quoting: Mapping[str, list[tuple[int, int]]],
-    cards: list[bytes],
-) -> None:
-    """Clear texts in a backup; it keeps its name, and so its date.
-
-    Args:
-        path: the backup.
-        marks: see `clear`.
-        quoting: the rows of which the ledger took out words, by table, as (number, time): a backup may have the words
-            and not the text they are from.
-        cards: the observations that are redacted, by name.
-    """
-    database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
-    try:
-        with database:
-            if cards:
-                from memtui.engine.ledger import observations
-
-                observations.forget(database, cards)
-            if quoting["proposals"] and _has_proposals(database):
-                from memtui.engine.ledger import proposals
-
-                for key in quoting["proposals"]:
-                    for _ in list(database.execute("SELECT 1 FROM proposals WHERE id = ? AND at = ?", key)):
-                        proposals.forget(database, key[0], GONE)
-            for table, number, column in _LOGGED:
-                change = f"UPDATE {table} SET {column} = '{GONE}' WHERE {number} = ? AND at = ?"
-                database.executemany(change, quoting[table])
-            database.execute("UPDATE blobs SET reason = ? WHERE reason NOT NULL", (GONE,))
-            clear(database, marks)
-            if "tasks" in _tables(database):  # they may hold a text that no version in here has
-                database.execute("DELETE FROM tasks; DELETE FROM runs; DELETE FROM task_events")
-        overwrite(database)
-    finally:
-        database.close()
-
-
-def _has_proposals(database: apsw.Connection) -> bool:
-    return bool(list(database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'proposals'")))
-
-
-def _marks_versions(database: apsw.Connection) -> bool:
-    return any(column[1] == "redacted" for column in database.execute("PRAGMA table_info(versions)"))
-
-
 def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
-    """Clear texts in a ledger of any version, with drafts, conflicts and words that hold them.
+    """Clear texts, by their digests, in a ledger that is up to date, with drafts, conflicts and words that hold them.
 
-    Args:
-        database: the ledger, in a transaction.
-        marks: what to write where they were, by the digests of the texts.
+    Call it inside a transaction.
     """
-    names, tables = _names(database), _tables(database)
+    names = _names(database)
     every: set[str] = set()
     for key, mark in marks.items():
         pieces = _pieces(database, key, mark, names)
@@ -308,39 +274,23 @@ def clear(database: apsw.Connection, marks: Mapping[bytes, Mark]) -> None:
             "UPDATE blobs SET data = NULL, packed = 0, redacted_at = ?, reason = ? WHERE sha = ?",
             (mark.at, mark.reason, key),
         )
-        if _marks_versions(database):
-            named = "UPDATE versions SET redacted = 1 WHERE blob IN (SELECT id FROM blobs WHERE sha = ?)"
-            database.execute(named, (key,))
+        database.execute("UPDATE versions SET redacted = 1 WHERE blob IN (SELECT id FROM blobs WHERE sha = ?)", (key,))
         quotes = Quotes(pieces)
         for number, packed, data in list(database.execute("SELECT memory, packed, data FROM drafts")):
             text = _text(packed, data) or b""
-            if sha256(text).hexdigest() == key.hex() or (number in memories and _holds(quotes, text)):
+            if sha256(text).digest() == key or (number in memories and _holds(quotes, text)):
                 database.execute("DELETE FROM drafts WHERE memory = ?", (number,))
-        if "conflicts" in tables:
-            database.execute("DELETE FROM conflicts WHERE ?1 IN (base, yours, theirs)", (key,))
-            for number, decisions in list(database.execute("SELECT memory, decisions FROM conflicts")):
-                if number in memories and quotes.within(decisions):
-                    database.execute("DELETE FROM conflicts WHERE memory = ?", (number,))
-    _unquote(database, Quotes(every))
-    if "proposals" in tables:
-        from memtui.engine.ledger import proposals
-
-        quotes, keys = Quotes(every), {key.hex() for key in marks}
-        for number, held in list(proposals.texts(database)):
-            if any(sha256(text).hexdigest() in keys or _holds(quotes, text) for text in held):
-                proposals.forget(database, number, GONE)
-    if "tasks" in tables:
-        from memtui.engine.ledger.tasks import unquote  # only a ledger in which work was queued needs it
-
-        unquote(database, Quotes(every).within)
-    if "observation_marks" in tables:
-        from memtui.engine.ledger import observations
-
-        observations.unquote(database, Quotes(every).within)
-
-
-def _tables(database: apsw.Connection) -> set[str]:
-    return {name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        database.execute("DELETE FROM conflicts WHERE ?1 IN (base, yours, theirs)", (key,))
+        for number, decisions in list(database.execute("SELECT memory, decisions FROM conflicts")):
+            if number in memories and quotes.within(decisions):
+                database.execute("DELETE FROM conflicts WHERE memory = ?", (number,))
+    quotes = Quotes(every)
+    _unquote(database, quotes)
+    for number, held in list(proposals.texts(database)):
+        if any(sha256(text).digest() in marks or _holds(quotes, text) for text in held):
+            proposals.forget(database, number, GONE)
+    tasks.unquote(database, quotes.within)
+    observations.unquote(database, quotes.within)
 
 
 def _unquote(database: apsw.Connection, quotes: Quotes) -> None:

@@ -85,12 +85,8 @@ class JournalTable(LedgerTable):
     ) -> list[JournalRecord]:
         """Records after a number, oldest first; with 0 the newest ones.
 
-        Args:
-            after: the number.
-            kind: only this kind.
-            but: the operation of which none is given.
-            limit: so many at most.
-            wanted: by the name of a field of the body, which values it may have.
+        Only of one `kind`, without those of the operation `but`, and where the fields of the body that are `wanted`
+        have one of these values.
         """
         only = (("n > ?", after), ("kind = ?", kind), ("coalesce(body ->> 'operation', '') <> ?", but))
         where = [clause for clause, value in only if value != ""]

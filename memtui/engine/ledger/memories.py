@@ -79,9 +79,7 @@ class MemoryTable(LedgerTable):
     def records(self, uid: int, *, not_seen: bool = False) -> dict[str, Record]:
         """Everything known of the memories of a root, by path.
 
-        Args:
-            uid: the root.
-            not_seen: only those whose current version or name is not the one the user last looked at.
+        With `not_seen` only those whose current version or name is not the one the user last looked at.
         """
         only = " AND (sha IS NOT seen_sha OR seen_path NOT NULL)" if not_seen else ""
         return self._records(f"WHERE root = ?{only}", uid)
@@ -113,14 +111,9 @@ class MemoryTable(LedgerTable):
 
     @checked
     def records_written(self, uid: int, since: int) -> dict[str, Record] | None:
-        """Those records of a root that this process wrote; what other processes wrote is not among them.
+        """By path, those records of a root that this process, and no other, wrote since `rows_written` gave a number.
 
-        Args:
-            uid: the root.
-            since: what `rows_written` gave.
-
-        Returns:
-            By path; None when there are so many that all should be read, or it is not known any more.
+        None when there are so many that all should be read, or it is not known any more.
         """
         with self._database.guard:
             ids = self._database.own_rows.since(since)
@@ -166,19 +159,11 @@ class MemoryTable(LedgerTable):
         return int(found[0])
 
     def mark_seen(self, marks: Sequence[tuple[int, str, str | None]]) -> None:
-        """Remember what the user looked at.
-
-        Args:
-            marks: (root id, path, sha-256 of what was shown; None for a deletion).
-        """
+        """Remember what the user looked at: root id, path, and SHA-256 of what was shown, None for a deletion."""
         self.put_seen([(uid, path, sha, None) for uid, path, sha in marks])
 
     def put_seen(self, marks: Sequence[tuple[int, str, str | None, str | None]]) -> None:
-        """Remember what the user looked at last, and under which name.
-
-        Args:
-            marks: (root id, path, sha-256 of what was shown or None for nothing, name it had then; None: this one).
-        """
+        """As `mark_seen`, and under which name each was shown; None: its name of now."""
         with self._database.transaction(durable=False) as db:
             for uid, path, sha, name in marks:
                 db.execute(
@@ -296,11 +281,7 @@ class PinTable(LedgerTable):
     def note_use(self, root: str, uid: Callable[[], int], path: str, *, wrote: bool) -> None:
         """Count one use by an agent as soon as something else is written, or within a second; see `usage.py`.
 
-        Args:
-            root: the root's name, unique in this process.
-            uid: finds out its id; asked only when nothing of this root waits yet.
-            path: the memory.
-            wrote: whether it was a write.
+        The root's name is unique in this process; its id is asked for only when nothing of the root waits yet.
         """
         known = self._database.waiting.uids.get(root)
         number = uid() if known is None else known  # no lock is held here: finding out takes one of its own
@@ -311,11 +292,8 @@ class PinTable(LedgerTable):
     def take_uses(self, counted: Sequence[tuple[int, str, int, int | None, int | None]]) -> list[tuple[int, str]]:
         """Take over higher counts of uses; heat is what the higher count would be worth at its last use.
 
-        Args:
-            counted: (root id, path, how often in all, when last, when last for a write).
-
-        Returns:
-            Root id and path of each memory whose count rose.
+        Each is root id, path, how often in all, when last, when last for a write. Returns root id and path of each
+        memory whose count rose.
         """
         with self._database.transaction(durable=False) as db:
             return [(one[0], one[1]) for one in counted if take(db, *one)]

@@ -118,13 +118,9 @@ class ObservationTable(LedgerTable):
         return (rows[-1][0] if rows else seq), frozenset(bytes(name) for _, name in rows)
 
     def put(self, mark: ObservationMark, *, actor: str, reason: str = "", step: int | None = None) -> ObservationMark:
-        """Write down a decision.
+        """Write down a decision; the mark has the `seq` of the one it starts from.
 
-        Args:
-            mark: with the `seq` of the decision it starts from.
-            actor: who decided.
-            reason: why, in their words.
-            step: the audit record by which it is taken back.
+        The audit record `step` is the one by which it is taken back.
 
         Raises:
             ConflictError: somebody decided otherwise meanwhile.
@@ -174,12 +170,9 @@ class ObservationTable(LedgerTable):
             return insert(db, "observation_log", **said, reason=reason, step=step, was=was, was_patch=patch)
 
     def take_back(self, step: int, again: int, *, actor: str) -> None:
-        """Put a mark as it was before a decision, if nobody decided about the card since.
+        """Put a mark as it was before the decision of an audit record, if nobody decided about the card since.
 
-        Args:
-            step: the audit record of the decision.
-            again: the one of taking it back.
-            actor: who does that.
+        The record of taking it back is `again`.
 
         Raises:
             ConflictError: somebody decided otherwise since; of a redacted card, for good.
@@ -278,18 +271,10 @@ def unquote(database: apsw.Connection, within: Callable[[str], bool]) -> None:
 
 
 def forget(database: apsw.Connection, names: list[bytes]) -> None:
-    """Take out of a backup what people wrote over cards that are redacted by now, and what was proposed of them."""
-    if any(database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'evidence'")):
-        from memtui.engine.ledger.proposals import forget_of
-
-        for name in names:
-            forget_of(database, name, GONE)
-    if any(database.execute("SELECT 1 FROM sqlite_schema WHERE name = 'observation_marks'")):
-        values = [(name,) for name in names]
-        database.executemany("UPDATE observation_marks SET patch = '', state = 3 WHERE name = ?", values)
-        database.executemany("UPDATE observation_log SET reason = '' WHERE name = ?", values)
-        if any(name == "was_patch" for _, name, *_ in database.execute("PRAGMA table_info(observation_log)")):
-            database.executemany("UPDATE observation_log SET was_patch = '' WHERE name = ?", values)
+    """Take out of a backup what people wrote over cards that are redacted by now."""
+    values = [(name,) for name in names]
+    database.executemany("UPDATE observation_marks SET patch = '', state = 3 WHERE name = ?", values)
+    database.executemany("UPDATE observation_log SET reason = '', was_patch = '' WHERE name = ?", values)
 
 
 def _packed(mark: ObservationMark) -> str:

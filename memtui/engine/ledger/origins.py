@@ -143,12 +143,7 @@ class OriginTable(LedgerTable):
         return self._catch_up(uid, path, _DEEP)
 
     def catch_up(self, *, more_than: int = 0, shas: Iterable[str] = ()) -> None:
-        """Work out the origins of memories of which texts are about to go.
-
-        Args:
-            more_than: of those with more versions than so many; 0: of none.
-            shas: of those that had these versions.
-        """
+        """Work out the origins of memories with more versions than so many, or with these: they are about to go."""
         where = ["m.versions > ?"] if more_than else []
         values: list[int | bytes] = [more_than] if more_than else []
         named = [bytes.fromhex(sha) for sha in shas]

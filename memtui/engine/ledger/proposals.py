@@ -369,26 +369,15 @@ def _basis(new: Proposal) -> str:
 
 
 def _proposal(row: Row, evidence: tuple[Evidence, ...], *, reopened: bool) -> Proposal:
-    number, run, by, kind, steps, marks, why, confidence, mark, state, at, who, decided, txn, note, folders, turn = row
-    return Proposal(
-        str(number),
-        run,
-        by,
-        kind,
-        steps_from(steps) if steps else (),
-        tuple(MarkChange(*one) for one in json.loads(marks)),
-        why,
-        evidence,
-        float(confidence),
-        mark,
-        "open" if reopened else state,
-        at,
-        who,
-        decided,
-        str(txn) if txn is not None and not reopened else "",
-        note,
-        tuple((name, folder) for name, folder in json.loads(folders)),
-        turn,
+    made = Proposal(*(*row[:7], evidence, *row[7:]))
+    return made._replace(
+        id=str(made.id),
+        steps=steps_from(row[4]) if row[4] else (),
+        marks=tuple(MarkChange(*one) for one in json.loads(row[5])),
+        confidence=float(made.confidence),
+        state="open" if reopened else made.state,
+        txn="" if row[13] is None or reopened else str(row[13]),
+        folders=tuple((name, folder) for name, folder in json.loads(row[15])),
     )
 
 

@@ -213,15 +213,9 @@ class ReviewTable(LedgerTable):
         self._repositories = repositories
 
     def review(self, versions: Iterable[tuple[int, str, str]], *, actor: str, note: str = "") -> int:
-        """Remember which texts a person reviewed, each with an audit record of its own.
+        """Remember which texts (root id, path, SHA-256) a person reviewed, each with an audit record of its own.
 
-        Args:
-            versions: (root id, path, sha-256).
-            actor: who.
-            note: where.
-
-        Returns:
-            How many were not reviewed before.
+        Returns how many were not reviewed before.
         """
         count = 0
         with self._database.transaction() as db:
@@ -241,9 +235,7 @@ class ReviewTable(LedgerTable):
     def trusted(self, uid: int, before: Trusted | None = None) -> Trusted:
         """The texts of a root that agents may be given unasked, those of its repository's other folders included.
 
-        Args:
-            uid: the root.
-            before: what an earlier call gave, to read only what came since.
+        With what it gave `before`, only what came since is read.
         """
         repository = self._repositories.repository(uid)
         rows = self._database.rows(_FAMILY, (uid, repository))

@@ -84,13 +84,7 @@ def tables(database: apsw.Connection) -> list[Table]:
 
 
 def read(database: apsw.Connection, table: Table, put: Put) -> Salvaged:
-    """Read what there is of a table; `put` gets each row once, its number first if it has one.
-
-    Args:
-        database: the damaged ledger.
-        table: which table.
-        put: takes a row: its number and its columns.
-    """
+    """Read what there is of a table of a damaged ledger; `put` gets each row once, its number first if it has one."""
     if not table.number:
         return _in_order(database, table, put)
     reader = _Reader(database, table, put)
@@ -297,11 +291,7 @@ class Join:
         """How many rows of which an index told a part were made whole."""
 
     def fill(self, salvaged: dict[str, Salvaged]) -> None:
-        """Take the rows that a damaged ledger has lost, and only those: others are not there because they were removed.
-
-        Args:
-            salvaged: by table, what could not be read.
-        """
+        """Take what could not be read of each table, and only that: other rows are not there as they were removed."""
         for kind in kinds(self._target):
             filling = _Filling(self._target, kind, salvaged[kind.table.name])
             parts = len(filling.blank)

@@ -40,8 +40,7 @@ _TASK = (
     "id, seq, workspace, kind, state, client, request, created, updated, not_before, attempt, plan, txn, result,"
     " code, message, progress, trigger, stopping"
 )
-_NAMES = tuple(name.strip() for name in _TASK.split(","))
-_TASK_KINDS = "tittttTiiiiTITTTtti"
+_TASK_KINDS = "tittttTiiiiTITTTttf"
 _RUN = "id, task, kind, workspace, trigger, worker, sent, reply, outcome, counts, at, ended"
 
 
@@ -412,18 +411,13 @@ class TaskTable(LedgerTable):
 
 
 def _task(row: Row) -> Task:
-    found = dict(zip(_NAMES, row, strict=True))
-    code, message = found.pop("code"), found.pop("message")
-    result, txn = found["result"], found["txn"]
-    return Task(
-        **{
-            **found,
-            "request": _mapping(found["request"] or "{}"),
-            "txn": None if txn is None else str(txn),
-            "result": None if result is None else _mapping(result),
-            "error": None if code is None else (code, message or ""),
-            "stopping": bool(found["stopping"]),
-        }
+    *known, code, message, progress, trigger, stopping = row
+    error = None if code is None else (code, message or "")
+    task = Task(*(*known, error, progress, trigger, stopping))
+    return task._replace(
+        request=_mapping(row[6] or "{}"),
+        txn=None if task.txn is None else str(task.txn),
+        result=None if row[13] is None else _mapping(row[13]),
     )
 
 

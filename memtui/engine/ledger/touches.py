@@ -236,12 +236,7 @@ class TouchTable(LedgerTable):
     ) -> tuple[SessionTouches, ...]:
         """The sessions that touched a memory of these roots, the newest first.
 
-        Args:
-            names: ids of roots by ledger id.
-            agent: only this agent's, by its id.
-            since: only those that did so since, in milliseconds.
-            memory: only those that touched this one, as root and path.
-            limit: so many at most.
+        Only one agent's, those that did so since a time in milliseconds, or that touched one memory (root, path).
         """
         where = [_LIVE, f"root IN ({', '.join(map(str, names)) or 'NULL'})", "at > ?"]
         values: list[str | int | bytes] = [since]
@@ -298,10 +293,7 @@ class TouchTable(LedgerTable):
     def never_opened(self, uid: int, since: int, least: int) -> frozenset[str]:
         """Paths of memories of a root that every session was given since a time, and none opened or changed.
 
-        Args:
-            uid: the root.
-            since: in milliseconds; where nothing is known of before, nobody knows.
-            least: so many sessions at least.
+        That is known of so many sessions at least, and where something is known of before that time (milliseconds).
         """
         given = f"SELECT path, agent, session FROM touches WHERE root = ?1 AND {_LIVE} AND at > ?2 AND kind = 'loaded'"
         rows = self._database.rows(

@@ -126,14 +126,8 @@ class TurnTable(LedgerTable):
     ) -> AskedTurn:
         """Keep that somebody asked for something, durably; it is carried out when its session comes to it.
 
-        Args:
-            session: the id of the agent's session.
-            via: the gateway.
-            chat: where it was asked.
-            person: the id by which the gateway knows who asked; empty: nobody is known.
-            name: what they are called there, as `marked` makes it.
-            prompt: SHA-256 of what was asked.
-            schedule: what it runs for by itself.
+        Who asked is the id and the name by which the gateway (`via`) knows them, if it does; the prompt is the SHA-256
+        of what was asked.
         """
         now, turn = self._database.clock(), new_id()
         with self._database.transaction() as db:

@@ -50,10 +50,6 @@ def shared(columns: str, twins: Iterable[int]) -> str:
     """SQL for the pins and uses that memories have in other worktrees and not yet in a root, which is its `?1`.
 
     As `usage_for` would find them: by each text a memory had there, latest last, and without a text for any other one.
-
-    Args:
-        columns: what is selected of each.
-        twins: the root in other worktrees.
     """
     same = f"m.root IN ({', '.join(map(str, twins))})"
     return (
@@ -75,14 +71,8 @@ def usage_for(
 ) -> int | None:
     """Find whose pins and uses a text has that comes under a name. Call inside a transaction, before it is recorded.
 
-    Args:
-        database: the ledger.
-        uid: the root.
-        path: the name.
-        blob: the text.
-        memory: the row of the name, if it has one.
-        usage: what that row points to.
-        back: whether somebody took the name back to this text, whatever is there; else nothing is there.
+    The row of the name, if it has one, is `memory`, and points to `usage`. Nothing is under the name, or somebody took
+    it back to this text, whatever is there.
     """
     found = next(
         iter(

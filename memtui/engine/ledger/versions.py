@@ -175,17 +175,8 @@ class VersionTable(LedgerTable):
     ) -> None:
         """Put a rename on a memory's history, and the version under its new name. Call inside a transaction.
 
-        Both names have rows. Of several renames in a row only the last is kept.
-
-        Args:
-            uid: the root.
-            path: the old name, which has nothing from now on.
-            new_path: the new name.
-            sha: the version under it, whose text is stored.
-            actor: who renamed it.
-            at: when.
-            told: the actor and the time that both names have from now on.
-            seen: whether the user knows the version under its new name, and that nothing is under the old one.
+        Both names have rows, and from now on the actor and the time that are `told`; the text of the version is stored.
+        Of several renames in a row only the last is kept. With `seen` the user knows what is under both names now.
 
         Raises:
             StorageError: `E_STORE_DAMAGED`, when its text is not there.
@@ -234,12 +225,9 @@ class VersionTable(LedgerTable):
         return sha
 
     def observe(self, uid: int, observations: Sequence[Observation], *, baseline: bool = False) -> None:
-        """Record what others did, in one transaction: texts, versions, the current version, the audit.
+        """Record what others did, oldest first, in one transaction: texts, versions, the current version, the audit.
 
-        Args:
-            uid: the root.
-            observations: settled changes, oldest first.
-            baseline: the root is seen for the first time, so nothing in it is news.
+        As a `baseline`, because the root is seen for the first time, nothing of it is news.
         """
         with self._database.transaction() as db:
             for item in observations:
