@@ -2,6 +2,7 @@
 
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import apsw
@@ -11,9 +12,10 @@ from memtui.engine import Engine
 from memtui.engine.ledger import creation
 from memtui.engine.ledger.creation import LATEST, MIGRATIONS
 from memtui.engine.ledger.ledger import Ledger
-from memtui.engine.model import Root
+from memtui.engine.model import Root, Saved
 from memtui.errors import MemtuiError, StorageError
 from tests.conftest import Clock
+from tests.faults.io_errors import small_disk
 from tests.faults.world import ME, World, at, handles, in_history, ledger_of, sha
 
 A = at("a.md")
@@ -208,7 +210,7 @@ def test_a_full_disk_at_the_start_hides_no_memory(world: World, monkeypatch: pyt
         assert [row.address for row in listing.items] == [A]
         assert not any(status.problems for status in listing.roots)
         assert engine.read(A).bytes == OLD
-        assert any("disk is full" in notice for notice in engine.events.notices())
+        assert any("no space left" in notice for notice in engine.events.notices())
         with pytest.raises(StorageError):
             engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
     assert (world.folder() / "a.md").read_bytes() == OLD
@@ -262,3 +264,26 @@ def test_an_older_memtui_finds_every_column_it_reads() -> None:
         now = set(db.execute(COLUMNS))
         assert before <= now, before - now
         before = now
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_full_disk_is_called_so_and_the_next_change_goes_on_when_there_is_room(world: World) -> None:
+    with small_disk(world.state, "size=1m") as mounted:
+        if not mounted:
+            pytest.skip("nothing may be mounted here")
+        with world.engine() as engine:
+            engine.memories.create(A, OLD, actor=ME)
+        filler = world.state / "filler"
+        with filler.open("wb", buffering=0) as file, suppress(OSError):
+            while file.write(b"0" * 512):
+                pass
+        with world.engine() as engine:
+            with pytest.raises(StorageError) as caught:
+                engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+            assert caught.value.code == "E_DISK_FULL"
+            assert engine.read(A).bytes == OLD
+            assert any("cannot be used (there is no space left)" in notice for notice in engine.events.notices())
+            filler.unlink()
+            with pytest.raises(StorageError, match="can be now"):
+                engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME)
+            assert isinstance(engine.save(A, NEW, expected_sha256=sha(OLD), actor=ME), Saved)

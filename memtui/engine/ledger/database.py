@@ -66,8 +66,27 @@ def no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
     )
 
 
+NO_SPACE = "there is no space left"
+
+
+def is_full(error: Exception) -> bool:
+    """Whether a disk is full; SQLite calls that an I/O error where the memory it shares does not fit."""
+    if isinstance(error, apsw.FullError) or getattr(error, "errno", 0) == errno.ENOSPC:
+        return True
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
+
+
 ERRORS = _Errors()
 """For a `with` around what SQLite is asked."""
+
+
+def _no_space() -> StorageError:
+    return StorageError(
+        "There is no space left for the ledger, so the version could not be kept first.",
+        code="E_DISK_FULL",
+        unharmed="The memory on disk is as it was.",
+        hint="Free some space, then try again.",
+    )
 
 
 def _translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
@@ -77,13 +96,8 @@ def _translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
         return BusyError(
             "Another process keeps the ledger busy.", hint="Try again in a moment.", details={"sqlite": str(error)}
         )
-    if isinstance(error, apsw.FullError):
-        return StorageError(
-            "There is no space left for the ledger, so the version could not be kept first.",
-            code="E_DISK_FULL",
-            unharmed="The memory on disk is as it was.",
-            hint="Free some space, then try again.",
-        )
+    if is_full(error):
+        return _no_space()
     code = "E_IO" if isinstance(error, apsw.IOError) else "E_STORE"
     return StorageError(
         f"The ledger answered with an error: {error}.",
@@ -364,6 +378,8 @@ class Database:
                 self.close()
             self._retry(self._up_to_date)
             if self.mode == "memory" and not self.read_only:
+                if self.in_the_way == NO_SPACE:
+                    raise _no_space()
                 raise no_ledger("the ledger cannot be kept on disk, so no version could be kept either")
 
     def _on_disk(self) -> tuple[int, int] | None:
@@ -404,9 +420,10 @@ class Database:
                 self._replace(met)  # it is damaged, or somebody has just moved it aside because it was
                 database = self._prepare()
         except OSError as error:
-            return self._in_memory(os.strerror(error.errno or 0))
+            return self._in_memory(NO_SPACE if is_full(error) else os.strerror(error.errno or 0))
         except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.IOError, apsw.FullError, StorageError) as error:
-            return self._in_memory(error.message if isinstance(error, StorageError) else str(error))
+            reason = error.message if isinstance(error, StorageError) else str(error)
+            return self._in_memory(NO_SPACE if is_full(error) else reason)
         self._identity = self._on_disk()
         return database
 
@@ -476,10 +493,9 @@ class Database:
         try:
             self._replace(met)
         except (OSError, apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as error:
-            full = isinstance(error, apsw.FullError) or getattr(error, "errno", 0) == errno.ENOSPC
             raise StorageError(
                 f"The ledger is damaged and cannot be mended now: {error}.",
-                code="E_DISK_FULL" if full else "E_STORE",
+                code="E_DISK_FULL" if is_full(error) else "E_STORE",
                 unharmed="All memories and the damaged ledger are as they were.",
                 hint="Free some space, then try again; `memtui doctor` tells how the ledger is.",
             ) from error

@@ -6,7 +6,6 @@ whoever reads waits for nobody.
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
@@ -14,6 +13,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 import apsw
 
 from memtui.engine.disk import fsio, locks
+from memtui.engine.ledger.database import is_full
 from memtui.engine.ledger.observations import FILES, ObservationTable, remove_files
 from memtui.errors import BusyError, MemtuiError, StorageError
 from memtui.features.observations.store import schema
@@ -39,7 +39,7 @@ def translated(but: tuple[type[Exception], ...] = ()) -> Iterator[None]:
     except (apsw.Error, OSError) as error:
         if isinstance(error, apsw.BusyError):
             raise BusyError("Another process writes the cards of observations.", hint="Try again.") from error
-        full = isinstance(error, apsw.FullError) or getattr(error, "errno", 0) == errno.ENOSPC
+        full = is_full(error)
         raise StorageError(
             f"The cards of observations cannot be used now: {error}.",
             code="E_DISK_FULL" if full else "E_STORE",
