@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 REBUILT = "The agent makes this index anew from the memories: the fix holds only until it does."
 NOW_FULL = "It is full then: the next line that is added to it is below the cut again."
+FALLEN = "Then not loaded: "
 _NAMED = 3
 
 
@@ -111,7 +112,7 @@ def _cut_notes(path: str, before: bytes, old: Measure, after: bytes, new: Measur
     elif risen:
         notes.append(f"Then loaded: {_list(risen)}.")
     if fallen:
-        notes.append(f"Then not loaded: {_list(fallen)}.")
+        notes.append(f"{FALLEN}{_list(fallen)}.")
     if new.cut is not None:
         notes.append(f"Not loaded: {count(old.lost_lines, 'line')} now, {count(new.lost_lines, 'line')} then.")
     return notes

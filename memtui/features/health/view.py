@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 from textual import on
 
 from memtui.errors import MemtuiError
-from memtui.features.health.apply import Chosen, apply, choose, left_over, prepare
+from memtui.features.health.apply import FALLEN, Chosen, apply, choose, left_over, prepare
 from memtui.features.health.model import BY_NAME, CUT, ORPHAN, TOGETHER, FixPreview, Stray
 from memtui.features.health.texts import many_at_once
 from memtui.features.health.view_rows import HealthRow, HealthRows, Reports, fixed_words, page, row_runs
@@ -398,7 +398,12 @@ back."""
         row = self.row
         if row is not None and row.report is not None and row.finding is not None:
             path = row.finding.path
-            self._run((Chosen(row.report, (row.finding,)),), lambda _: f"Fixed {path}", path)
+
+            def words(previews: Sequence[FixPreview]) -> str:
+                fallen = [note for one in previews for note in one.notes if note.startswith(FALLEN)]
+                return ". ".join([f"Fixed {path}", *(note.rstrip(".") for note in fallen)])
+
+            self._run((Chosen(row.report, (row.finding,)),), words, path)
 
     def _fix_many(self, kinds: tuple[str, ...]) -> None:
         row = self.row

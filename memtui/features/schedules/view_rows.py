@@ -46,6 +46,8 @@ def _row(engine: Engine, settings: Settings, lane: str, one: PlannedRun, last: O
     def shows(engine: Engine) -> Iterator[tuple[str, str]]:
         coming = comes(one, now)
         yield "Runs", what_words(one)
+        if one.words[0] == "digest":
+            yield "Says", "what `memtui digest` prints"
         yield "At", f"{one.spec} ({one.zone})"
         yield "Next", off or ("never" if coming is None else full(coming))
         yield "Set by", f"{who_words(one.creator)}, {full(one.made)}"

@@ -59,7 +59,7 @@ FEATURE = Feature(
         "tasks",
         "0",
         "Tasks",
-        "Show what memtui does in the background, and begin a dream.",
+        "Show what memtui does in the background and by schedule, and begin a dream.",
         "memtui.features.tasks.view:TasksView",
         (
             *("read_text", "dream", "task_cancel", "task_retry", "task_diff", "next_hunk", "previous_hunk"),
