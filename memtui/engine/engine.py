@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from memtui.engine.approval import Approver
 from memtui.engine.disk import fsio, handles, paths
 from memtui.engine.disk.state_file import KeptPlaces
+from memtui.engine.lazy import lazy
 from memtui.engine.look.roots import READ_WRITE, Access, Roots
 from memtui.engine.model import (
     Actor,
@@ -33,7 +34,7 @@ from memtui.engine.part import Events
 from memtui.errors import MemtuiError
 
 if TYPE_CHECKING:
-    from typing import Self
+    from typing import ClassVar, Self
 
     from memtui.engine.changes.folders import Folders
     from memtui.engine.changes.marks import Marks, Pins
@@ -67,6 +68,10 @@ SETTLED_MS = 2_000
 """A file whose last change is older than this is not being written any more."""
 
 
+SHARED = ("roots", "_ledger", "_rules", "events")
+"""What every `EnginePart` is made of."""
+
+
 class Engine:
     """Memory on disk for all fronts. Synchronous; safe to share between threads."""
 
@@ -91,20 +96,36 @@ class Engine:
     journal: cached_property[JournalTable] = cached_property(attrgetter("_ledger.journal"))
     """What was done and who caused it, as a chain of records; the ledger's own table."""
 
+    open: ClassVar[type[Engine]]
+    """Make an engine."""
+
     def __init__(
         self,
         roots: Iterable[Root],
         *,
         state_dir: str,
-        clock: Callable[[], int],
-        retention: Retention,
-        read_only: bool,
-        lock_wait: float,
-        access: Access,
-        approver: Callable[[], Approver],
-        session: str,
+        clock: Callable[[], int] = fsio.now_ms,
+        retention: Retention = Retention(),  # noqa: B008
+        read_only: bool = False,
+        lock_wait: float = 5.0,
+        access: Access = READ_WRITE,
+        approver: Callable[[], Approver] = Approver,
+        session: str = "",
     ) -> None:
-        """See `open`."""
+        """Make an engine; folders and the ledger are opened when they are first needed.
+
+        Args:
+            roots: the folders to work on; of two ids for one folder the first is kept.
+            state_dir: memtui's own folder, made (0700) when something has to be kept.
+            clock: milliseconds since the epoch.
+            retention: which old versions `close` keeps.
+            read_only: refuse every change with `E_READ_ONLY`.
+            lock_wait: seconds to wait for another process that writes to the same root.
+            access: what this client may do; a change it may not make is refused with `E_ACCESS`, and a root it may
+                not see is none of the engine's.
+            approver: tells who approves, when something is; an agent is refused with `E_PERSON`.
+            session: the agent's session that this door belongs to; changes are of the turn that it executes.
+        """
         self.state_dir = state_dir
         self._session = session
         self._clock = clock
@@ -129,46 +150,6 @@ class Engine:
         """The folders with memories, and how a text names a memory in them."""
         self.pace = self.events.pace
         """How far a change of many memories is that runs in this process."""
-
-    @classmethod
-    def open(
-        cls,
-        roots: Iterable[Root],
-        *,
-        state_dir: str,
-        clock: Callable[[], int] = fsio.now_ms,
-        retention: Retention = Retention(),  # noqa: B008
-        read_only: bool = False,
-        lock_wait: float = 5.0,
-        access: Access = READ_WRITE,
-        approver: Callable[[], Approver] = Approver,
-        session: str = "",
-    ) -> Self:
-        """Make an engine; folders and the ledger are opened when they are first needed.
-
-        Args:
-            roots: the folders to work on; of two ids for one folder the first is kept.
-            state_dir: memtui's own folder, made (0700) when something has to be kept.
-            clock: milliseconds since the epoch.
-            retention: which old versions `close` keeps.
-            read_only: refuse every change with `E_READ_ONLY`.
-            lock_wait: seconds to wait for another process that writes to the same root.
-            access: what this client may do; a change it may not make is refused with `E_ACCESS`, and a root it may
-                not see is none of the engine's.
-            approver: tells who approves, when something is; an agent is refused with `E_PERSON`.
-            session: the agent's session that this door belongs to; changes are of the turn that it executes.
-        """
-        return cls(
-            roots,
-            state_dir=state_dir,
-            clock=clock,
-            retention=retention,
-            read_only=read_only,
-            lock_wait=lock_wait,
-            access=access,
-            approver=approver,
-            session=session,
-        )
 
     def close(self) -> None:
         """Wait up to 2 s for programs still writing to replaced files, prune old versions, close everything."""
@@ -253,101 +234,39 @@ class Engine:
 
     # --- parts
 
-    @cached_property
-    def memories(self) -> Memories:
-        """Making and changing memories."""
-        from memtui.engine.changes.memories import Memories
-
-        return Memories(*self._shared)
-
-    @cached_property
-    def together(self) -> Together:
-        """Several changes as one."""
-        from memtui.engine.changes.together import Together
-
-        return Together(*self._shared, self.undo)
+    memories: Memories = lazy("changes.memories.Memories", *SHARED)
+    """Making and changing memories."""
+    together: Together = lazy("changes.together.Together", *SHARED, "undo")
+    """Several changes as one."""
+    undo: Undo = lazy("changes.undo.Undo", *SHARED, "memories")
+    """Undo and redo, taking back what others did, and the trash."""
+    rows: Library = lazy("look.catalog.Library", "roots", "_ledger", "_catalog")
+    """The rows of memories, and how each root is."""
+    search: Searcher = lazy("find.search.Searcher", "roots", "_ledger", "_catalog")
+    """The search over everything."""
+    watch: Watcher = lazy("watch.watch.Watcher", "roots", "_ledger", "_catalog", "events")
+    """What others change on disk."""
+    changes: Marks = lazy("changes.marks.Marks", *SHARED, "rows")
+    """What others did since the user looked."""
+    history: History = lazy("history.History", *SHARED)
+    """Versions, the audit, and reviews."""
+    redaction: Redaction = lazy("changes.redaction.Redaction", *SHARED)
+    """Clearing texts for good."""
+    drafts: Drafts = lazy("drafts.Drafts", *SHARED)
+    """Unsaved texts, and conflicts that are being decided."""
+    pins: Pins = lazy("changes.marks.Pins", *SHARED)
+    """Pins and uses."""
+    doctor: Doctor = lazy("doctor.Doctor", *SHARED, "rows")
+    """What is wrong here, and mending the ledger."""
+    proposals: cached_property[ProposalTable] = cached_property(attrgetter("_ledger.proposals"))
+    """What is suggested, and what was decided about it; the ledger's own table."""
 
     @cached_property
     def folders(self) -> Folders:
         """What is in folders, memory or not; taking one away or renaming it with all of it."""
         from memtui.engine.changes.folders import Folders
 
-        return Folders(self.roots, lambda: self._ledger, lambda: self._shared[2], self.events.changed)
-
-    @cached_property
-    def undo(self) -> Undo:
-        """Undo and redo, taking back what others did, and the trash."""
-        from memtui.engine.changes.undo import Undo
-
-        return Undo(*self._shared, self.memories)
-
-    @cached_property
-    def rows(self) -> Library:
-        """The rows of memories, and how each root is."""
-        from memtui.engine.look.catalog import Library
-
-        return Library(self.roots, self._ledger, self._catalog)
-
-    @cached_property
-    def search(self) -> Searcher:
-        """The search over everything."""
-        from memtui.engine.find.search import Searcher
-
-        return Searcher(self.roots, self._ledger, self._catalog)
-
-    @cached_property
-    def watch(self) -> Watcher:
-        """What others change on disk."""
-        from memtui.engine.watch.watch import Watcher
-
-        return Watcher(self.roots, self._ledger, self._catalog, self.events)
-
-    @cached_property
-    def changes(self) -> Marks:
-        """What others did since the user looked."""
-        from memtui.engine.changes.marks import Marks
-
-        return Marks(*self._shared, self.rows)
-
-    @cached_property
-    def history(self) -> History:
-        """Versions, the audit, and reviews."""
-        from memtui.engine.history import History
-
-        return History(*self._shared)
-
-    @cached_property
-    def redaction(self) -> Redaction:
-        """Clearing texts for good."""
-        from memtui.engine.changes.redaction import Redaction
-
-        return Redaction(*self._shared)
-
-    @cached_property
-    def proposals(self) -> ProposalTable:
-        """What is suggested, and what was decided about it."""
-        return self._ledger.proposals
-
-    @cached_property
-    def drafts(self) -> Drafts:
-        """Unsaved texts, and conflicts that are being decided."""
-        from memtui.engine.drafts import Drafts
-
-        return Drafts(*self._shared)
-
-    @cached_property
-    def pins(self) -> Pins:
-        """Pins and uses."""
-        from memtui.engine.changes.marks import Pins
-
-        return Pins(*self._shared)
-
-    @cached_property
-    def doctor(self) -> Doctor:
-        """What is wrong here, and mending the ledger."""
-        from memtui.engine.doctor import Doctor
-
-        return Doctor(*self._shared, self.rows)
+        return Folders(self.roots, lambda: self._ledger, lambda: self._rules, self.events.changed)
 
     def cached(self) -> Listing | None:
         """The rows of the last list, without touching a memory; None when there are none.
@@ -366,11 +285,9 @@ class Engine:
         """Whether a part was used."""
         return part in self.__dict__
 
-    @cached_property
-    def _shared(self) -> tuple[Roots, Ledger, Rules, Events]:
-        from memtui.engine.part import Rules
-
-        return self.roots, self._ledger, Rules(self.roots, self._approver), self.events
+    _rules: Rules = lazy("part.Rules", "roots", "_approver")
+    _remembered: Remembered = lazy("look.row_cache.Remembered", "state_dir")
+    _late_writes: LateWrites = lazy("save.commit.LateWrites", "_late_write")
 
     @cached_property
     def _ledger(self) -> Ledger:
@@ -382,22 +299,10 @@ class Engine:
         return ledger
 
     @cached_property
-    def _remembered(self) -> Remembered:
-        from memtui.engine.look.row_cache import Remembered
-
-        return Remembered(self.state_dir)
-
-    @cached_property
     def _catalog(self) -> Catalog:
         from memtui.engine.look.catalog import Catalog
 
         return Catalog(self._ledger, remembered=self._remembered)
-
-    @cached_property
-    def _late_writes(self) -> LateWrites:
-        from memtui.engine.save.commit import LateWrites
-
-        return LateWrites(self._late_write)
 
     def _site(self, handle: handles.RootHandle, uid: int) -> Site:
         from memtui.engine.save.commit import Site
@@ -436,3 +341,6 @@ class Engine:
     def _recovered(self, root: Root, count: int) -> None:
         text = f"{count} interrupted change{'s' if count > 1 else ''} in {root.id} tidied up."
         self.events.publish(Changes(notices=(Notice("recovered", text, at=self._clock()),)))
+
+
+Engine.open = Engine

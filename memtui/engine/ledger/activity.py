@@ -8,8 +8,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from memtui.engine.ledger.audit import MOVED
-from memtui.engine.ledger.database import Database, LedgerTable
-from memtui.engine.ledger.rows import checked
+from memtui.engine.ledger.database import Database, LedgerTable, checked
 from memtui.engine.model import Address, AuditRecord, Operation, TrashEntry
 
 HELD_UP_MS = 5_000

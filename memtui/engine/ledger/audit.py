@@ -5,10 +5,9 @@ from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from memtui.engine.approval import Approver
-from memtui.engine.ledger.database import Database, LedgerTable
+from memtui.engine.ledger.database import Database, LedgerTable, checked, insert, key_of, path_of
 from memtui.engine.ledger.memories import PinTable
 from memtui.engine.ledger.roots import TRUST
-from memtui.engine.ledger.rows import checked, insert, key_of, path_of
 from memtui.engine.ledger.versions import RECORDED
 from memtui.engine.model import LOCAL
 

@@ -6,8 +6,7 @@ A claim is one row with one primary key, kept with what it led to in one transac
 from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
-from memtui.engine.ledger.database import DAY_MS, LedgerTable, Transaction
-from memtui.engine.ledger.rows import checked
+from memtui.engine.ledger.database import DAY_MS, LedgerTable, Transaction, checked
 
 KEPT_MS = 400 * DAY_MS
 """For how long what was done once is not done again."""

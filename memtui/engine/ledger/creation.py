@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 import apsw
 
 from memtui.engine.ledger import migrations
+from memtui.errors import StorageError
 
 MIGRATIONS = migrations.MIGRATIONS
 LATEST = len(MIGRATIONS)
@@ -114,6 +115,35 @@ def version_of(database: apsw.Connection) -> int:
     return int(next(iter(database.execute("PRAGMA user_version")))[0])
 
 
+CACHE_KIB = 256
+"""How much of the file SQLite keeps in memory: a change touches few pages, and the system keeps the rest."""
+CHECKPOINT_PAGES = 4_000
+"""Pages the log may have before they are moved into the database: 16 MiB; a change writes about fifteen."""
+
+
+def connect(path: str, wait: int, clock: Callable[[], int]) -> apsw.Connection:
+    """Open a ledger to write to it, brought up to date unless a newer memtui wrote it.
+
+    So many milliseconds another process's transaction is waited for.
+    """
+    # Never made here: SQLite removes the log beside an empty file, also one that belongs to the next ledger.
+    database = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        database.set_busy_timeout(wait)
+        database.execute(f"PRAGMA cache_size={-CACHE_KIB}")
+        database.wal_autocheckpoint(CHECKPOINT_PAGES)
+        version = version_of(database)
+        if not (is_ledger(database) if version > LATEST else has_tables(database)):
+            raise apsw.NotADBError("it is not a ledger")
+        if version < LATEST:
+            database.execute("PRAGMA journal_mode=WAL")
+            migrate(database, clock)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
 def begin(target: str, clock: Callable[[], int]) -> None:
     """Put an empty ledger under a name, whole: half of one would be taken for a damaged one."""
     for suffix in ("-wal", "-shm"):
@@ -195,6 +225,20 @@ def backup_time(path: str) -> int:
     """When a backup was made, in milliseconds."""
     digits = os.path.basename(path)[len("state-") : -len(".db")]
     return int(digits) if digits.isdigit() else 0
+
+
+def backups(directory: str, now: int) -> list[str]:
+    """Paths of the backups, oldest first; first those from the future, as the clock was wrong then and is right."""
+    folder = os.path.join(directory, "backups")
+    try:
+        names = sorted(name for name in os.listdir(folder) if name.startswith("state-") and name.endswith(".db"))
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise StorageError(
+            f"The backups of the ledger cannot be listed: {error.strerror}.", unharmed="The ledger is as it was."
+        ) from error
+    return sorted((os.path.join(folder, name) for name in names), key=lambda path: backup_time(path) <= now)
 
 
 def migrate(database: apsw.Connection, clock: Callable[[], int], *, upto: int = LATEST) -> None:

@@ -3,8 +3,7 @@
 import os
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import LedgerTable
-from memtui.engine.ledger.rows import checked
+from memtui.engine.ledger.database import LedgerTable, checked
 
 
 class SessionCursor(NamedTuple):

@@ -7,10 +7,11 @@ libraries have. A ledger that cannot be read is moved aside and kept; it never m
 from __future__ import annotations
 
 import contextlib
-import errno
 import os
 import threading
+import zlib
 from collections.abc import Callable, Iterator
+from functools import wraps
 from typing import TYPE_CHECKING
 
 import apsw
@@ -18,11 +19,10 @@ import apsw
 from memtui.engine.disk import fsio
 from memtui.engine.ledger.creation import (
     LATEST,
-    backup_time,
+    backups,
     begin,
+    connect,
     glimpse,
-    has_tables,
-    is_ledger,
     is_sound,
     may_be_one,
     migrate,
@@ -30,12 +30,17 @@ from memtui.engine.ledger.creation import (
     size,
     version_of,
 )
-from memtui.engine.ledger.rows import Row, Value, damaged, values_of
+from memtui.engine.ledger.refusals import NO_SPACE, damaged, is_full, no_ledger, no_space, not_mended, translated
 from memtui.engine.ledger.usage import Use, WaitingUses, write
 from memtui.errors import BusyError, MemtuiError, MendedError, StorageError
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
+
+    Row = tuple[Any, ...]
+    Reader = TypeVar("Reader", bound=Callable[..., Any])
+else:
+    Row = tuple
 
 
 class _Errors:
@@ -46,7 +51,7 @@ class _Errors:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if isinstance(error, (apsw.Error, UnicodeDecodeError)):
-            raise _translated(error) from error
+            raise translated(error) from error
 
 
 def new_id() -> str:
@@ -56,55 +61,8 @@ def new_id() -> str:
     return str(uuid4())
 
 
-def no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
-    """Changes are refused, for a reason."""
-    return StorageError(
-        f"Changes are off: {reason}.",
-        code=code,
-        unharmed="Memories stay readable and unchanged.",
-        hint="Run `memtui doctor` to see why.",
-    )
-
-
-NO_SPACE = "there is no space left"
-
-
-def is_full(error: Exception) -> bool:
-    """Whether a disk is full; SQLite calls that an I/O error where the memory it shares does not fit."""
-    if isinstance(error, apsw.FullError) or getattr(error, "errno", 0) == errno.ENOSPC:
-        return True
-    return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
-
-
 ERRORS = _Errors()
 """For a `with` around what SQLite is asked."""
-
-
-def _no_space() -> StorageError:
-    return StorageError(
-        "There is no space left for the ledger, so the version could not be kept first.",
-        code="E_DISK_FULL",
-        unharmed="The memory on disk is as it was.",
-        hint="Free some space, then try again.",
-    )
-
-
-def _translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
-    if isinstance(error, UnicodeDecodeError):
-        return damaged(error)
-    if isinstance(error, apsw.BusyError):
-        return BusyError(
-            "Another process keeps the ledger busy.", hint="Try again in a moment.", details={"sqlite": str(error)}
-        )
-    if is_full(error):
-        return _no_space()
-    code = "E_IO" if isinstance(error, apsw.IOError) else "E_STORE"
-    return StorageError(
-        f"The ledger answered with an error: {error}.",
-        code=code,
-        unharmed="The memory on disk is as it was.",
-        hint="Run `memtui doctor`.",
-    )
 
 
 MOST_OWN_ROWS = 4_096
@@ -147,11 +105,13 @@ class OwnRows:
 
 BUSY_MS = 10_000
 """How long one statement waits for another process's transaction."""
-CACHE_KIB = 256
-"""How much of the file SQLite keeps in memory: a change touches few pages, and the system keeps the rest."""
-CHECKPOINT_PAGES = 4_000
-"""Pages the log may have before they are moved into the database: 16 MiB; a change writes about fifteen."""
 DAY_MS = 24 * 3_600_000
+
+Value = str | bytes | int | float | None
+
+_KINDS: dict[str, tuple[type, ...]] = {"i": (int,), "r": (int, float), "t": (str,), "b": (bytes,)}
+_PLAIN = {"p": "b", "h": "b", "f": "i"}
+_READ: dict[str, Callable[[Any], object]] = {"p": os.fsdecode, "h": bytes.hex, "f": bool}
 
 _DAMAGE = (apsw.NotADBError, apsw.CorruptError)
 
@@ -195,7 +155,7 @@ class Database:
 
         Args:
             values: for its question marks.
-            kinds: what its cells are, a letter each (see `values_of`): a damaged page may hold anything.
+            kinds: what its cells are, a letter each (see `_values`): a damaged page may hold anything.
 
         Raises:
             StorageError: `E_STORE_DAMAGED`, when a cell is something else.
@@ -204,13 +164,13 @@ class Database:
             if self.waiting.uses and not self._within():
                 self.settle()
             found: list[Row] = self._retry(lambda: list(self.connection().execute(sql, values)))
-        return values_of(found, kinds)
+        return _values(found, kinds)
 
     def glance(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
         """As `row`, for what no use can change: those that wait go on waiting, and nothing is written."""
         with self.guard, ERRORS:
             found: Row | None = self._retry(lambda: next(iter(self.connection().execute(sql, values)), None))
-        return None if found is None else values_of([found], kinds)[0]
+        return None if found is None else _values([found], kinds)[0]
 
     def row(self, sql: str, values: tuple[Value, ...] = (), *, kinds: str = "") -> Row | None:
         """Run a query of which only the first row matters; see `rows`."""
@@ -379,7 +339,7 @@ class Database:
             self._retry(self._up_to_date)
             if self.mode == "memory" and not self.read_only:
                 if self.in_the_way == NO_SPACE:
-                    raise _no_space()
+                    raise no_space()
                 raise no_ledger("the ledger cannot be kept on disk, so no version could be kept either")
 
     def _on_disk(self) -> tuple[int, int] | None:
@@ -428,28 +388,12 @@ class Database:
         return database
 
     def _prepare(self) -> apsw.Connection:
-        # Never made here: SQLite removes the log beside an empty file, also one that belongs to the next ledger.
-        database = apsw.Connection(self.path, flags=apsw.SQLITE_OPEN_READWRITE)
-        try:
-            database.set_busy_timeout(BUSY_MS)
-            database.execute(f"PRAGMA cache_size={-CACHE_KIB}")
-            database.wal_autocheckpoint(CHECKPOINT_PAGES)
-            database.set_update_hook(self.own_rows.note)
-            version = version_of(database)
-            if not (is_ledger(database) if version > LATEST else has_tables(database)):
-                raise apsw.NotADBError("it is not a ledger")
-            if version == LATEST:
-                self.mode = "normal"
-            elif version > LATEST:
-                self.mode = "newer"
-                self.notices.append("The ledger was written by a newer memtui; this one only reads it.")
-            else:
-                database.execute("PRAGMA journal_mode=WAL")
-                migrate(database, self.clock)
-                self.mode = "normal"
-        except BaseException:
-            database.close()
-            raise
+        database = connect(self.path, BUSY_MS, self.clock)
+        database.set_update_hook(self.own_rows.note)
+        self.mode = "normal"
+        if version_of(database) > LATEST:
+            self.mode = "newer"
+            self.notices.append("The ledger was written by a newer memtui; this one only reads it.")
         return database
 
     def _in_memory(self, reason: str) -> apsw.Connection:
@@ -493,12 +437,7 @@ class Database:
         try:
             self._replace(met)
         except (OSError, apsw.FullError, apsw.IOError, apsw.CantOpenError, apsw.ReadOnlyError) as error:
-            raise StorageError(
-                f"The ledger is damaged and cannot be mended now: {error}.",
-                code="E_DISK_FULL" if is_full(error) else "E_STORE",
-                unharmed="All memories and the damaged ledger are as they were.",
-                hint="Free some space, then try again; `memtui doctor` tells how the ledger is.",
-            ) from error
+            raise not_mended(error) from error
 
     def _replace(self, met: tuple[int, int] | None) -> None:
         """Put a sound ledger in the place of a damaged one, or where none is.
@@ -516,16 +455,6 @@ class Database:
                 return
             self.notices.append(self._rebuild(source))
 
-    # --- what `Ledger` does, which knows the tables
-
-    def _tell_done(self, database: apsw.Connection) -> None:
-        """Keep in the journal what was done, before the end of the transaction in which it was."""
-        raise NotImplementedError
-
-    def _rebuild(self, source: str | None) -> str:
-        """Make a sound ledger of the damaged one and a backup; says what came of it."""
-        raise NotImplementedError
-
     @contextlib.contextmanager
     def alone(self) -> Iterator[None]:
         """Keep other processes from putting a file in the place of the ledger or of a backup."""
@@ -537,19 +466,18 @@ class Database:
             fsio.close(guard)
 
     def backups(self) -> list[str]:
-        """Paths of the backups, oldest first; first those from the future, as the clock was wrong then and is right."""
-        folder = os.path.join(self.directory, "backups")
-        try:
-            names = sorted(name for name in os.listdir(folder) if name.startswith("state-") and name.endswith(".db"))
-        except FileNotFoundError:
-            return []
-        except OSError as error:
-            raise StorageError(
-                f"The backups of the ledger cannot be listed: {error.strerror}.", unharmed="The ledger is as it was."
-            ) from error
-        now = self.clock()
-        paths = [os.path.join(folder, name) for name in names]
-        return sorted(paths, key=lambda path: backup_time(path) <= now)
+        """See `creation.backups`."""
+        return backups(self.directory, self.clock())
+
+    # --- what `Ledger` does, which knows the tables
+
+    def _tell_done(self, database: apsw.Connection) -> None:
+        """Keep in the journal what was done, before the end of the transaction in which it was."""
+        raise NotImplementedError
+
+    def _rebuild(self, source: str | None) -> str:
+        """Make a sound ledger of the damaged one and a backup; says what came of it."""
+        raise NotImplementedError
 
 
 def takes_changes(database: Database) -> bool:
@@ -579,6 +507,64 @@ class Transaction:
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         self._owner.leave(self._database, self._uses, error)
+
+
+def checked(read: Reader) -> Reader:
+    """Let a method that reads records say that one is damaged, whatever a flipped bit has made of its values."""
+
+    @wraps(read)
+    def reading(*values: Any, **options: Any) -> Any:
+        try:
+            return read(*values, **options)
+        except (AttributeError, KeyError, TypeError, ValueError, zlib.error) as error:
+            raise damaged(error) from error
+
+    return reading  # type: ignore[return-value]
+
+
+def _values(rows: list[Row], kinds: str) -> list[Row]:
+    """Refuse rows with a cell of another kind, and give paths, digests and flags as what they stand for.
+
+    Args:
+        rows: as SQLite gave them; each combination of types is looked at once.
+        kinds: what their cells are, a letter each: `i` a whole number, `r` a number, `t` text, `b` bytes, `p` a path,
+            `h` a digest (given in hex), `f` a flag; in capitals: or nothing. Without any, all is given as it is.
+
+    Raises:
+        StorageError: `E_STORE_DAMAGED`, when a cell is something else.
+    """
+    if not kinds:
+        return rows
+    plain = "".join(_PLAIN.get(kind, kind) for kind in kinds.lower())
+    for types in {tuple(map(type, row)) for row in rows}:
+        for number, (found, kind, given) in enumerate(zip(types, plain, kinds, strict=True)):
+            if found not in _KINDS[kind] and not (given.isupper() and found is type(None)):
+                raise damaged(f"cell {number + 1} of a row is {found.__name__}")
+    if plain == kinds.lower():
+        return rows
+    reads = [_READ.get(kind) for kind in kinds.lower()]
+    return [
+        tuple(cell if read is None or cell is None else read(cell) for read, cell in zip(reads, row, strict=True))
+        for row in rows
+    ]
+
+
+def key_of(sha: str | None) -> bytes | None:
+    """A SHA-256 as the ledger holds it."""
+    return bytes.fromhex(sha) if sha else None
+
+
+def path_of(name: str | None) -> bytes | None:
+    """A path as the ledger holds it."""
+    return None if name is None else os.fsencode(name)
+
+
+def insert(db: apsw.Connection, table: str, /, **values: Any) -> int:
+    """Add a row, in a transaction; returns its number."""
+    db.execute(
+        f"INSERT INTO {table} ({', '.join(values)}) VALUES ({', '.join('?' * len(values))})", (*values.values(),)
+    )
+    return db.last_insert_rowid()
 
 
 class LedgerTable:

@@ -7,9 +7,8 @@ import os
 from collections.abc import Collection
 from hashlib import sha256
 
-from memtui.engine.ledger.database import Database, LedgerTable
+from memtui.engine.ledger.database import Database, LedgerTable, checked, key_of
 from memtui.engine.ledger.memories import MemoryTable
-from memtui.engine.ledger.rows import checked, key_of
 from memtui.engine.ledger.versions import VersionTable, pack, unpack
 from memtui.engine.model import Address, Draft, OpenConflict
 

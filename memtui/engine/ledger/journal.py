@@ -13,8 +13,7 @@ from typing import NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.database import LedgerTable
-from memtui.engine.ledger.rows import Row, checked
+from memtui.engine.ledger.database import LedgerTable, Row, checked
 from memtui.engine.ledger.versions import GONE
 from memtui.engine.model import APPROVALS, SETTING
 from memtui.errors import StorageError, UsageError

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import cached_property
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 import apsw
 
 from memtui.engine.disk import fsio
+from memtui.engine.lazy import lazy
 from memtui.engine.ledger.creation import ASIDE, backup_time, newest_aside
 from memtui.engine.ledger.database import DAY_MS, ERRORS, Database, takes_changes
 from memtui.engine.ledger.memories import MemoryTable, PinTable
@@ -22,8 +21,6 @@ from memtui.engine.model import Retention
 from memtui.errors import MemtuiError, StorageError
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from memtui.engine.ledger.activity import ActivityTable
     from memtui.engine.ledger.audit import AuditTable, UndoTable
     from memtui.engine.ledger.claims import ClaimTable
@@ -48,48 +45,37 @@ BACKUPS = 3
 LARGEST_BACKUP = 512 * 1024 * 1024
 
 
-def _table(name: str, *needs: str) -> Any:
-    """A part of the ledger that is loaded when it is first asked for, given the other parts that it needs."""
-    module, _, kind = name.partition(".")
-
-    def made(ledger: Ledger) -> object:
-        table = getattr(import_module(f"memtui.engine.ledger.{module}"), kind)
-        return table(ledger, *(getattr(ledger, need) for need in needs))
-
-    return cached_property(made)
-
-
 class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
-    activity: ActivityTable = _table("activity.ActivityTable")
-    audit: AuditTable = _table("audit.AuditTable", "pins")
-    cursors: CursorTable = _table("cursors.CursorTable")
-    drafts: DraftTable = _table("drafts.DraftTable", "memories", "versions")
-    erasure: ErasureTable = _table("erasure.ErasureTable", "memories")
-    mutes: MuteTable = _table("mutes.MuteTable")
-    surfaced: SurfacedTable = _table("surfaced.SurfacedTable", "memories")
-    undo: UndoTable = _table("audit.UndoTable")
-    versions: VersionTable = _table("versions.VersionTable", "memories")
-    observations: ObservationTable = _table("observations.ObservationTable")
-    proposals: ProposalTable = _table("proposals.ProposalTable", "versions")
-    tasks: TaskTable = _table("tasks.TaskTable", "proposals", "cursors")
+    activity: ActivityTable = lazy("ledger.activity.ActivityTable", "self")
+    audit: AuditTable = lazy("ledger.audit.AuditTable", "self", "pins")
+    cursors: CursorTable = lazy("ledger.cursors.CursorTable", "self")
+    drafts: DraftTable = lazy("ledger.drafts.DraftTable", "self", "memories", "versions")
+    erasure: ErasureTable = lazy("ledger.erasure.ErasureTable", "self", "memories")
+    mutes: MuteTable = lazy("ledger.mutes.MuteTable", "self")
+    surfaced: SurfacedTable = lazy("ledger.surfaced.SurfacedTable", "self", "memories")
+    undo: UndoTable = lazy("ledger.audit.UndoTable", "self")
+    versions: VersionTable = lazy("ledger.versions.VersionTable", "self", "memories")
+    observations: ObservationTable = lazy("ledger.observations.ObservationTable", "self")
+    proposals: ProposalTable = lazy("ledger.proposals.ProposalTable", "self", "versions")
+    tasks: TaskTable = lazy("ledger.tasks.TaskTable", "self", "proposals", "cursors")
     """Background work, of which a command that changes a memory knows nothing."""
-    touches: TouchTable = _table("touches.TouchTable", "cursors")
+    touches: TouchTable = lazy("ledger.touches.TouchTable", "self", "cursors")
     """What agents' sessions say they did."""
-    origins: OriginTable = _table("origins.OriginTable", "versions", "touches")
+    origins: OriginTable = lazy("ledger.origins.OriginTable", "self", "versions", "touches")
     """Who wrote each line."""
-    schedules: ScheduleTable = _table("schedules.ScheduleTable")
+    schedules: ScheduleTable = lazy("ledger.schedules.ScheduleTable", "self")
     """What is to run when."""
-    spend: SpendTable = _table("spend.SpendTable")
+    spend: SpendTable = lazy("ledger.spend.SpendTable", "self")
     """What budgets spent."""
-    claims: ClaimTable = _table("claims.ClaimTable")
+    claims: ClaimTable = lazy("ledger.claims.ClaimTable", "self")
     """What was done once."""
-    turns: TurnTable = _table("turns.TurnTable", "journal")
+    turns: TurnTable = lazy("ledger.turns.TurnTable", "self", "journal")
     """Who asked for what."""
-    votes: VoteTable = _table("votes.VoteTable", "proposals", "journal")
+    votes: VoteTable = lazy("ledger.votes.VoteTable", "self", "proposals", "journal")
     """Who agreed to what is proposed."""
-    journal: JournalTable = _table("journal.JournalTable")
+    journal: JournalTable = lazy("ledger.journal.JournalTable", "self")
     """What was done and who caused it."""
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:

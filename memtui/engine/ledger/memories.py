@@ -8,9 +8,8 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable
+from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, Row, checked, insert, key_of, path_of
 from memtui.engine.ledger.roots import RepositoryTable
-from memtui.engine.ledger.rows import Row, checked, insert, key_of, path_of
 from memtui.engine.ledger.usage import Use, decay, had_any, shared, take, usage_of, write
 
 _USAGE = (

@@ -4,8 +4,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import LedgerTable
-from memtui.engine.ledger.rows import checked
+from memtui.engine.ledger.database import LedgerTable, checked
 
 
 class Mute(NamedTuple):

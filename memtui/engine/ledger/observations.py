@@ -13,8 +13,7 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from memtui.engine.disk import fsio
-from memtui.engine.ledger.database import DAY_MS, LedgerTable
-from memtui.engine.ledger.rows import checked, insert
+from memtui.engine.ledger.database import DAY_MS, LedgerTable, checked, insert
 from memtui.engine.ledger.versions import GONE
 from memtui.engine.model import Retention
 from memtui.engine.observation import REDACTED, STATES, MarkDecision, ObservationMark

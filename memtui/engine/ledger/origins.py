@@ -15,8 +15,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from memtui.diff.lines import matching, split_lines
-from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable
-from memtui.engine.ledger.rows import checked
+from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, checked
 from memtui.engine.ledger.touches import DIGEST, Touch, TouchTable, line_digest
 from memtui.errors import MemtuiError
 

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING
 
 from memtui.engine.disk import locks
 from memtui.engine.ledger.activity import taken_back
-from memtui.engine.ledger.database import Database, LedgerTable
-from memtui.engine.ledger.rows import Row, checked
+from memtui.engine.ledger.database import Database, LedgerTable, Row, checked
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention, Step, Write
 from memtui.engine.proposal import (

@@ -11,8 +11,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from memtui.engine.disk.git import Repository
-from memtui.engine.ledger.database import Database, LedgerTable, takes_changes
-from memtui.engine.ledger.rows import Row, checked, insert
+from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, takes_changes
 from memtui.engine.ledger.usage import join, leave
 from memtui.engine.model import REVIEWED, Root
 from memtui.errors import BusyError, StorageError

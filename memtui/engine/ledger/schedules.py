@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import Database, LedgerTable
-from memtui.engine.ledger.rows import checked
+from memtui.engine.ledger.database import Database, LedgerTable, checked
 from memtui.errors import ConflictError, NotFoundError, RefusedError
 
 MOST = 100

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable
-from memtui.engine.ledger.rows import checked
+from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, checked
 from memtui.errors import UsageError
 
 KEPT_MS = 100 * DAY_MS

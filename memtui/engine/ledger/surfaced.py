@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable
 
-from memtui.engine.ledger.database import Database, LedgerTable
+from memtui.engine.ledger.database import Database, LedgerTable, checked
 from memtui.engine.ledger.memories import MemoryTable
-from memtui.engine.ledger.rows import checked
 
 KEPT_MS = 7 * 86_400_000
 """How long a session is remembered after it was given something."""

@@ -10,8 +10,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from memtui.engine.ledger.cursors import CursorTable, SessionCursor
-from memtui.engine.ledger.database import Database, LedgerTable
-from memtui.engine.ledger.rows import Row, checked
+from memtui.engine.ledger.database import Database, LedgerTable, Row, checked
 from memtui.engine.ledger.usage import Use, write
 from memtui.engine.model import Address
 

@@ -12,9 +12,8 @@ from typing import Any, NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.database import Database, LedgerTable, new_id
+from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, new_id
 from memtui.engine.ledger.journal import JournalTable
-from memtui.engine.ledger.rows import Row, checked, insert
 from memtui.errors import BusyError, NotFoundError, UsageError
 from memtui.safe_text import visible
 

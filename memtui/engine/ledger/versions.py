@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import Database, LedgerTable
+from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert, key_of, path_of
 from memtui.engine.ledger.memories import MemoryTable
-from memtui.engine.ledger.rows import Row, checked, insert, key_of, path_of
 from memtui.engine.ledger.usage import usage_for
 from memtui.engine.model import Retention, Version
 from memtui.errors import NotFoundError, RefusedError, StorageError

@@ -7,10 +7,9 @@ from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import NamedTuple
 
-from memtui.engine.ledger.database import Database, LedgerTable
+from memtui.engine.ledger.database import Database, LedgerTable, insert
 from memtui.engine.ledger.journal import JournalTable
 from memtui.engine.ledger.proposals import ProposalTable
-from memtui.engine.ledger.rows import insert
 from memtui.engine.proposal import Proposal
 from memtui.engine.task import steps_json
 from memtui.errors import ConflictError

@@ -13,8 +13,8 @@ from contextlib import AbstractContextManager, closing, contextmanager
 import apsw
 
 from memtui.engine.disk import fsio, locks
-from memtui.engine.ledger.database import is_full
 from memtui.engine.ledger.observations import FILES, ObservationTable, remove_files
+from memtui.engine.ledger.refusals import is_full
 from memtui.errors import BusyError, MemtuiError, StorageError
 from memtui.features.observations.store import schema
 from memtui.features.observations.store.cards import CardWriter

@@ -1,0 +1,76 @@
+"""What stands in the ledger's way, as errors a person can read."""
+
+import errno
+
+import apsw
+
+from memtui.errors import BusyError, MemtuiError, StorageError
+
+
+def no_ledger(reason: str, code: str = "E_STORE") -> StorageError:
+    """Changes are refused, for a reason."""
+    return StorageError(
+        f"Changes are off: {reason}.",
+        code=code,
+        unharmed="Memories stay readable and unchanged.",
+        hint="Run `memtui doctor` to see why.",
+    )
+
+
+def damaged(error: Exception | str) -> StorageError:
+    """A record makes no sense."""
+    return StorageError(
+        f"A record in the ledger is damaged: {error}.",
+        code="E_STORE_DAMAGED",
+        unharmed="All memories on disk are as they were.",
+        hint="Run `memtui doctor`.",
+    )
+
+
+NO_SPACE = "there is no space left"
+
+
+def is_full(error: Exception) -> bool:
+    """Whether a disk is full; SQLite calls that an I/O error where the memory it shares does not fit."""
+    if isinstance(error, apsw.FullError) or getattr(error, "errno", 0) == errno.ENOSPC:
+        return True
+    return getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE
+
+
+def no_space() -> StorageError:
+    """There is no room for what has to be kept first."""
+    return StorageError(
+        "There is no space left for the ledger, so the version could not be kept first.",
+        code="E_DISK_FULL",
+        unharmed="The memory on disk is as it was.",
+        hint="Free some space, then try again.",
+    )
+
+
+def translated(error: apsw.Error | UnicodeDecodeError) -> MemtuiError:
+    """What SQLite raised."""
+    if isinstance(error, UnicodeDecodeError):
+        return damaged(error)
+    if isinstance(error, apsw.BusyError):
+        return BusyError(
+            "Another process keeps the ledger busy.", hint="Try again in a moment.", details={"sqlite": str(error)}
+        )
+    if is_full(error):
+        return no_space()
+    code = "E_IO" if isinstance(error, apsw.IOError) else "E_STORE"
+    return StorageError(
+        f"The ledger answered with an error: {error}.",
+        code=code,
+        unharmed="The memory on disk is as it was.",
+        hint="Run `memtui doctor`.",
+    )
+
+
+def not_mended(error: Exception) -> StorageError:
+    """A damaged ledger cannot be mended now."""
+    return StorageError(
+        f"The ledger is damaged and cannot be mended now: {error}.",
+        code="E_DISK_FULL" if is_full(error) else "E_STORE",
+        unharmed="All memories and the damaged ledger are as they were.",
+        hint="Free some space, then try again; `memtui doctor` tells how the ledger is.",
+    )
