@@ -122,8 +122,20 @@ def test_the_notice_says_from_when_the_backup_is(lived: World, whole: bool) -> N
     with lived.engine() as engine:
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
         (notice,) = engine.events.notices()
+        kept = [one.text for one in engine.doctor.findings() if "is damaged and kept" in one.text]
+        assert len(kept) == 1
     assert made in notice
-    assert "history, pins and marks made since" in notice
+    assert "history, pins and marks (also of what is private) made since" in notice
+
+
+def test_who_had_the_ledger_open_is_told_that_another_program_replaced_it(lived: World) -> None:
+    with lived.engine() as engine:
+        assert engine.history.of(A)
+        _begin_anew(lived)
+        assert not engine.events.notices()
+        engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        (notice,) = engine.events.notices()
+        assert notice == "Another program replaced the ledger; memtui goes on with the new one."
 
 
 def test_the_finding_about_a_damaged_page_is_one_plain_sentence(lived: World) -> None:

@@ -86,11 +86,13 @@ class Mended(NamedTuple):
     def told(self, at: int) -> str:
         """What a person has to know of it, in a sentence or two; the backup was made at `at`."""
         made = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(at / 1_000))
-        since = "history, pins and marks made since"
+        since = "history, pins and marks (also of what is private) made since"
         if not self.readable:
             if self.backup:
                 return f"The ledger was damaged; the backup of {made} took its place: {since} are lost."
-            return "The ledger was damaged; it starts empty: history, pins and usage begin anew."
+            return (
+                "The ledger was damaged; it starts empty: history, pins, usage and marks of what is private are lost."
+            )
         lost = _counted(self.lost)
         said = f"could not be saved: {lost}" if lost else "nothing of it is lost"
         behind = (

@@ -321,8 +321,11 @@ class Database:
     def _up_to_date(self) -> apsw.Connection:
         database = self.connection()
         if self.mode == "normal" and not database.in_transaction and self._on_disk() != self._identity:
+            told = len(self.notices)
             self.close()
             database = self.connection()
+            if len(self.notices) == told:  # else it was mended here, and the notice says how
+                self.notices.append("Another program replaced the ledger; memtui goes on with the new one.")
         return database
 
     def renew(self) -> None:
