@@ -416,7 +416,7 @@ QUESTIONS: tuple[Action, ...] = (
     action("copy_draft", "c", "copy", "Copy your text.", "unsaved", footer=3),
     action("unsaved_later", "escape", "later", "Go back to the text; the draft is kept.", "unsaved", footer=4),
     # Lists on top
-    action("pick", "enter", "text", "Go to the text beside the list, or back; in help: run this line.", "picker"),
+    action("pick", "enter", "run", "In help: run this line.", "picker"),
 )
 """What answers a question: a conflict, a draft whose memory went or was renamed, a save that failed."""
 

@@ -20,8 +20,8 @@ from memtui.features.hosts.reach import HostAway, hosts
 from memtui.features.hosts.there import FarRoot, listed, root_of
 from memtui.ui.widgets.prompts import Question
 from memtui.workbench.bridge import WRITE
+from memtui.workbench.tree.forest import Effect
 from memtui.workbench.tree.roots import Away
-from memtui.workbench.tree.rows import Effect
 from memtui.workbench.undo import Step
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ from memtui.ui.widgets.rowlist import RowList
 from memtui.ui.widgets.tabs import Tabs
 from memtui.workbench.actions import VIEWS
 from memtui.workbench.tree import cells
+from memtui.workbench.tree.forest import Effect, Forest
 from memtui.workbench.tree.nodes import Key
-from memtui.workbench.tree.rows import Effect, Forest
 from memtui.workbench.tree.tree import FullList, MemoryTree
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from memtui.engine.model import Address, Memory, Policy, Root
 from memtui.features.typed_address import rename_target
 from memtui.workbench.browse.operations import new_target
-from memtui.workbench.tree.rows import Forest
+from memtui.workbench.tree.forest import Forest
 
 ROOTS = {
     root.id: root

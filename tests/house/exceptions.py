@@ -10,7 +10,7 @@ SURFACE: Mapping[str, int] = {
     "memtui.ui.list_view.ListView": 55,
     "memtui.ui.plan_screen.PlanScreen": 24,
     "memtui.ui.view_screen.ViewScreen": 30,
-    "memtui.workbench.tree.rows.Forest": 29,
+    "memtui.workbench.tree.forest.Forest": 29,
     "memtui.workbench.tree.tree.MemoryTree": 22,
 }
 """Public methods and properties of a class."""
@@ -23,7 +23,6 @@ DEPTH: Mapping[str, int] = {
     "memtui.ui.list_view.ViewList": 3,
     "memtui.ui.plan_screen.PlanList": 3,
     "memtui.workbench.tree.tree.MemoryTree": 3,
-    "memtui.workbench.views.picker.PickList": 3,
 }
 """Classes of ours a class stands on."""
 

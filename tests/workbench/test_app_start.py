@@ -42,7 +42,6 @@ LATER = (
     "memtui.workbench.edit.editor",
     "memtui.workbench.edit.merge",
     "memtui.workbench.views.help",
-    "memtui.workbench.views.picker",
     "memtui.web",
     "aiohttp",
     "anthropic",

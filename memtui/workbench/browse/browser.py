@@ -1,6 +1,6 @@
 """The main screen: it puts the parts together, knows what is focused, and decides which part does what a key asks.
 
-What the parts do is theirs: actions (`commands.py`), panes (`panes.py`), words (`chrome.py`), reading (`side.py`),
+What the parts do is theirs: actions (`commands.py`), panes (`panes.py`), words (`bars.py`), reading (`side.py`),
 writing (`operations.py`). A screen that did it all is the one nobody changes.
 """
 
@@ -37,7 +37,7 @@ from memtui.workbench.bridge import (
     RowsChanged,
     RowsLoaded,
 )
-from memtui.workbench.browse.chrome import Bars
+from memtui.workbench.browse.bars import Bars
 from memtui.workbench.browse.commands import Commands
 from memtui.workbench.browse.filter import FilterLine
 from memtui.workbench.browse.place import LastPlace
@@ -45,9 +45,9 @@ from memtui.workbench.browse.side import Side
 from memtui.workbench.edit.drafts import offer_words
 from memtui.workbench.edit.host import EditorHost, handle
 from memtui.workbench.main_screen import PREVIEW, AppCalls, Facts, MainScreen
+from memtui.workbench.tree.forest import Effect
 from memtui.workbench.tree.nodes import SORTS
 from memtui.workbench.tree.roots import worth_showing
-from memtui.workbench.tree.rows import Effect
 from memtui.workbench.tree.tree import FullList, MemoryTree, named
 from memtui.workbench.views.stack import Views
 

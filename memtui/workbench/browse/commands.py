@@ -21,14 +21,14 @@ from memtui.workbench.actions import BROWSER_ROOMS, VIEW, VIEWS
 from memtui.workbench.browse.filter import FilterLine
 from memtui.workbench.browse.side import Side
 from memtui.workbench.main_screen import CHANGES, INFO, PREVIEW
+from memtui.workbench.tree.forest import Effect, next_conflict
 from memtui.workbench.tree.nodes import MEMORY, OLD, Node
-from memtui.workbench.tree.rows import Effect, next_conflict
 from memtui.workbench.views.stack import Views
 
 if TYPE_CHECKING:
     from memtui.ui.keys.palette import Command
     from memtui.workbench.main_screen import MainScreen
-    from memtui.workbench.views.picker import Content, PickScreen
+    from memtui.workbench.views.help import HelpRow, HelpScreen
 
 NEEDS_MEMORY = frozenset(
     {
@@ -89,7 +89,7 @@ class Commands:
         """Take the screen, with the parts of `ELSEWHERE`; what leaves the workbench, and what waits for the drafts."""
         self._screen, self._side, self._views = screen, screen.part(Side), screen.part(Views)
         self._when_drafts_are_read = when_drafts_are_read
-        self._on_top: PickScreen | None = None
+        self._on_top: HelpScreen | None = None
         tree = screen.memories
         self._does: dict[str, Callable[[], object]] = {
             "help": self._help,
@@ -420,35 +420,29 @@ class Commands:
         self._show_help(pane, ("views", "everywhere"), actions)
 
     def _show_help(self, pane: str, rooms: tuple[str, ...], own: Iterable[Action]) -> None:
-        from memtui.workbench.views.help import HelpScreen, help_rows
+        from memtui.workbench.views.help import help_rows
 
-        screen = self._screen
-        typing = getattr(screen.app.screen, "letters_are_text", False)
-        rows = help_rows(screen.table, pane, rooms, own)
-        plain = screen.facts.ascii
-        self._put_on_top(HelpScreen(rows, screen.table, typing=typing, plain=plain, switch=screen.show_view))
+        typing = getattr(self._screen.app.screen, "letters_are_text", False)
+        self._put_on_top("Help", help_rows(self._screen.table, pane, rooms, own), typing=typing)
 
     def _messages(self) -> None:
-        """Show what was said."""
-        from memtui.ui.draw.pages import words_page
-        from memtui.workbench.views.picker import Content
+        """Show what was said, the newest first."""
+        from memtui.workbench.views.help import AGO, HelpRow
 
-        said = [f"{ago(at, self._screen.now()):>4}  {text}" for at, text in reversed(self._screen.chrome.said)]
-        page = partial(words_page, *(said or ["Nothing yet."]))
-        self._show_list(Content("Messages", ("Messages",), lambda _, width: page(width=width)))
+        now = self._screen.now()
+        said = [HelpRow(f"{ago(at, now):>4}", text, room=AGO) for at, text in reversed(self._screen.chrome.said)]
+        self._put_on_top("Messages", tuple(said) or (HelpRow("", "Nothing yet."),))
 
-    def _show_list(self, content: Content) -> None:
-        """Put a list with a text beside it on top."""
-        from memtui.workbench.views.picker import PickScreen
+    def _put_on_top(self, title: str, rows: tuple[HelpRow, ...], *, typing: bool = False) -> None:
+        """Put lines on top, unless there are some: a key pressed twice before they are drawn opens one list."""
+        from memtui.workbench.views.help import HelpScreen
 
         screen = self._screen
-        self._put_on_top(PickScreen(content, screen.table, plain=screen.facts.ascii, switch=screen.show_view))
-
-    def _put_on_top(self, top: PickScreen) -> None:
-        """Put a list on top, unless there is one: a key pressed twice before its rows are read opens one list."""
         if self._on_top is None:
-            self._on_top = top
-            self._screen.app.push_screen(top, lambda _: setattr(self, "_on_top", None))
+            self._on_top = HelpScreen(
+                rows, screen.table, title=title, typing=typing, plain=screen.facts.ascii, switch=screen.show_view
+            )
+            screen.app.push_screen(self._on_top, lambda _: setattr(self, "_on_top", None))
 
     # Palette
 

@@ -1,7 +1,7 @@
 """What is read to show one memory: jobs for the bridge, run in a thread, giving values.
 
 They are functions of an engine and an address, so that each is tested without a screen, and so that folding a large
-text never happens on the event loop. They are apart from `side.py` so that no first frame loads what compares texts.
+text never happens on the event loop.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ from memtui.ui.draw.pages import (
 )
 from memtui.ui.draw.times import since
 from memtui.ui.draw.words import size_words
+from memtui.workbench.tree import badges
 
 if TYPE_CHECKING:
     from memtui.features.entries.fullness import Usage
     from memtui.workbench.bridge import Engine
-    from memtui.workbench.tree.nodes import Signs
+    from memtui.workbench.tree.badges import Signs
 
 
 class Shown(NamedTuple):
@@ -154,8 +155,6 @@ def since_seen(
     return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None, before)
 
 
-STATES = ("pinned", "changed by others", "conflict", "draft", "withheld from agents")
-"""What each of `Signs` means."""
 REVIEW = {
     LOCAL: "written here, so agents are given it",
     REVIEWED: "reviewed as it is, so agents are given it",
@@ -177,7 +176,7 @@ def info(engine: Engine, memory: Memory, signs: Signs, width: int, *, now: int, 
     """
     root = engine.roots.find(memory.address.root)
     counts = engine.touches.counts(engine.roots.uid(root), memory.address.path)
-    state = [word for word, on in zip(STATES, signs, strict=True) if on]
+    state = [badge.means for badge in badges.shown(signs)]
     used = f"{memory.uses}x, last {since(memory.last_used_at, now)}" if memory.last_used_at else "never"
     limit = root.policy.write_bytes
     fields = [

@@ -22,8 +22,8 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.draw.words import count_words
 from memtui.workbench.bridge import WRITE
 from memtui.workbench.browse.health import Checkup
+from memtui.workbench.tree.forest import Effect
 from memtui.workbench.tree.nodes import OTHERS, ROOT, Node
-from memtui.workbench.tree.rows import Effect
 
 if TYPE_CHECKING:
     from memtui.workbench.bridge import Engine

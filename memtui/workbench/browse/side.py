@@ -22,7 +22,8 @@ from memtui.ui.widgets.prompts import Question
 from memtui.workbench.browse import preview
 from memtui.workbench.main_screen import CHANGES, INFO, PREVIEW
 from memtui.workbench.tree import cells
-from memtui.workbench.tree.nodes import FOLDER, MEMORY, NO_SIGNS, OTHERS, SCOPE, UNSEEN, Node
+from memtui.workbench.tree.badges import NO_SIGNS
+from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, SCOPE, UNSEEN, Node
 
 if TYPE_CHECKING:
     from textual.timer import Timer
@@ -144,8 +145,6 @@ class Side:
 
     def read(self) -> None:
         """Read what is under the cursor in the way it is shown now."""
-        from memtui.workbench.browse import preview
-
         memory = self.memory
         if memory is None:
             self._show_group(self.node)
@@ -194,8 +193,6 @@ class Side:
             self._read_info(memory, max(self._screen.info_view.room, 20), pane=True)
 
     def _read_info(self, memory: Memory, width: int, *, pane: bool = False) -> None:
-        from memtui.workbench.browse import preview
-
         signs = self.node.signs if self.node is not None else NO_SIGNS
         now, home = self._screen.now(), self._screen.facts.settings.home
 

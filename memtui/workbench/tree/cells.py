@@ -18,12 +18,10 @@ from memtui.ui.draw.pages import fold
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look, ago, since
 from memtui.ui.draw.words import count_words, end_of_line, fit, size_words
-from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, UNSEEN, Node, Signs
-from memtui.workbench.tree.rows import Forest
-
-SIGNS, SIGN_STYLES = "PA!~W", ("pin", "agent", "conflict", "draft", "warning")
-"""Of each of `Signs`."""
-
+from memtui.workbench.tree import badges
+from memtui.workbench.tree.badges import Badge, Signs, sign_runs, sum_runs
+from memtui.workbench.tree.forest import Forest
+from memtui.workbench.tree.nodes import FOLDER, MEMORY, OTHERS, UNSEEN, Node
 
 WIDE = 75
 """Cells of a tree in which a row of another project also says whose memories they are."""
@@ -172,23 +170,6 @@ def _exact(runs: list[Run], width: int) -> list[Run]:
     return out
 
 
-def sign_runs(signs: Signs, width: int, health: str = "", *, fault: bool = False) -> list[Run]:
-    """The signs of one memory: `PA!~W`, what health says, and `?` where something is wrong with it."""
-    runs = [(sign, style) for sign, style, on in zip(SIGNS, SIGN_STYLES, signs, strict=True) if on][: width - 1]
-    for sign in (health, "?" if fault else ""):
-        runs += [(sign, "warning")] if sign and len(runs) < width - 1 else []
-    return [*runs, (" " * (width - len(runs)), "dim")]
-
-
-def sum_runs(signs: Signs) -> list[Run]:
-    """The sums of a folder: `A2 !1`; what asks for nothing is not summed: pins, and what is withheld."""
-    runs: list[Run] = []
-    for sign, style, count in list(zip(SIGNS, SIGN_STYLES, signs, strict=True))[1:4]:
-        if count:
-            runs.append((f"{sign}{count} ", style))
-    return runs
-
-
 def description(memory: Memory) -> Run:
     """What the description column says: a fault first, then what the memory says about itself."""
     for problem in memory.problems:
@@ -249,14 +230,14 @@ def header(state: State, width: int) -> Line:
         right.append((f"*{state.marked} marked  ", "mark"))
     if state.totals.conflict:
         word = "conflict" if state.totals.conflict == 1 else "conflicts"
-        right.append((f"!{state.totals.conflict} {word}  ", "conflict"))
+        right.append((f"{badges.CONFLICT.sign}{state.totals.conflict} {word}  ", "conflict"))
     if state.proposed:
         right.append((f"R{state.proposed} proposed  ", "agent"))
     edits = len(right)
     if state.unseen:
-        right.append((f"A{state.unseen} agent edits  ", "agent"))
+        right.append((f"{badges.UNSEEN.sign}{state.unseen} agent edits  ", "agent"))
     if state.totals.draft:
-        right.append((f"~{state.totals.draft} {'drafts' if state.totals.draft > 1 else 'draft'}  ", "draft"))
+        right.append((f"{badges.DRAFT.sign}{count_words(state.totals.draft, 'draft')}  ", "draft"))
     if state.read_only:
         right.append(("read-only  ", "warning"))
     if state.dreaming:
@@ -309,9 +290,8 @@ def tree_notes(
 def memory_notes(memory: Memory, signs: Signs) -> Line:
     """What a memory's title says at its right end."""
     parts: Line = [(count_words(memory.version, "version"), "title")] if memory.version else []
-    for sign, style, on in zip(SIGNS, SIGN_STYLES, signs, strict=True):
-        if on:
-            parts += [(" ", "title"), (sign, style)]
+    for badge in badges.shown(signs):
+        parts += [(" ", "title"), (badge.sign, badge.style)]
     return parts
 
 
@@ -336,6 +316,11 @@ def about(memory: Memory, signs: Signs, look: Look, width: int) -> tuple[Line, L
     return first, [(" " + one_line(bar.join(parts), width - 2, ascii_tokens=look.ascii), "dim")]
 
 
+def _lead(badge: Badge) -> Run:
+    """What a line about one of the signs begins with."""
+    return f" {badge.sign} ", badge.style
+
+
 def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
     """The lines below the tree at 80 columns, before the memory's own text: what it is and what it asks for."""
     first, second = about(memory, signs, look, width)
@@ -343,7 +328,7 @@ def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
     if signs.conflict:
         lines.append(
             [
-                (" ! ", "conflict"),
+                _lead(badges.CONFLICT),
                 ("your draft and the text on disk both changed  ", "name"),
                 ("c", "key"),
                 (" resolve", "dim"),
@@ -351,11 +336,11 @@ def detail(memory: Memory, signs: Signs, look: Look, width: int) -> list[Line]:
         )
     elif signs.draft:
         lines.append(
-            [(" ~ ", "draft"), ("you have unsaved text here  ", "name"), ("enter", "key"), (" goes on", "dim")]
+            [_lead(badges.DRAFT), ("you have unsaved text here  ", "name"), ("enter", "key"), (" goes on", "dim")]
         )
     if signs.unseen:
         keys: Line = [("w", "key"), (" what changed  ", "dim"), ("x", "key"), (" seen", "dim")]
-        lines.append([(" A ", "agent"), ("changed since you last looked  ", "name"), *keys])
+        lines.append([_lead(badges.UNSEEN), ("changed since you last looked  ", "name"), *keys])
     for problem in memory.problems[:2]:
         lines.append([(" ? ", "warning"), (one_line(problem.text, width - 4, ascii_tokens=look.ascii), "problem")])
     return lines
@@ -371,14 +356,14 @@ def group_detail(
         lines += [[(" " + part, "dim")] for part in fold(visible(note), max(width - 2, 1))]
     if signs.unseen:
         keys: Line = [("w", "key"), (" what changed  ", "dim"), ("x", "key"), (" all seen", "dim")]
-        lines.append([(" A ", "agent"), (f"{signs.unseen} changed since you last looked  ", "name"), *keys])
+        lines.append([_lead(badges.UNSEEN), (f"{signs.unseen} changed since you last looked  ", "name"), *keys])
     if deleted:
         gone: Line = [("w", "key"), (" which, and restores them", "dim")]
         lines.append([(" D ", "del"), (f"{deleted} deleted by others since you looked  ", "name"), *gone])
     if signs.conflict:
-        lines.append([(" ! ", "conflict"), (f"{count_words(signs.conflict, 'conflict')} below", "name")])
+        lines.append([_lead(badges.CONFLICT), (f"{count_words(signs.conflict, 'conflict')} below", "name")])
     if signs.draft:
-        lines.append([(" ~ ", "draft"), (f"{count_words(signs.draft, 'draft')} below", "name")])
+        lines.append([_lead(badges.DRAFT), (f"{count_words(signs.draft, 'draft')} below", "name")])
     return lines
 
 

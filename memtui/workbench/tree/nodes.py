@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from memtui.engine.model import Address, Draft, Memory, Problem, Root
+from memtui.workbench.tree.badges import NO_SIGNS, Signs
 
 SCOPE, OTHERS, ROOT, FOLDER, MEMORY = "scope", "others", "root", "folder", "memory"
 """The kinds of rows: a group, a group of other projects, a root, a folder in it, a memory."""
@@ -29,19 +29,6 @@ OLD = "old"
 OWN_ACTORS = frozenset({"tui", "cli"})
 """Actors that are the user."""
 
-
-class Signs(NamedTuple):
-    """What a row is marked with, or how many rows below are."""
-
-    pinned: int = 0
-    unseen: int = 0
-    conflict: int = 0
-    draft: int = 0
-    withheld: int = 0
-    """From agents, by a person."""
-
-
-NO_SIGNS = Signs()
 
 _NO_CHILDREN: dict[str, Node] = {}
 """What every memory has below it."""

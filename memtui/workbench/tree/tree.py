@@ -17,9 +17,9 @@ from memtui.ui.draw.times import Look
 from memtui.ui.draw.words import count_words
 from memtui.ui.widgets.rowlist import RowList
 from memtui.workbench.tree.cells import Columns, columns_for, row_runs
+from memtui.workbench.tree.forest import Effect, Forest, first_to_see
 from memtui.workbench.tree.nodes import MEMORY, Key, Node
 from memtui.workbench.tree.roots import worth_showing
-from memtui.workbench.tree.rows import Effect, Forest, first_to_see
 
 REBUILT = Effect(rebuilt=True, touched=frozenset())
 SLICE = 0.03

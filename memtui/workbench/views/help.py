@@ -1,7 +1,8 @@
-"""Help: the keys of the pane it was asked for in, as a list that runs them, and at its end what the signs mean.
+"""Lists of lines on top of any screen: what was said; and help, with the keys of the pane it was asked for in.
 
-It is made from the action table, so nothing is written twice and help cannot be wrong about a key. Enter presses the
-key that is under the cursor in the pane the help came from.
+Help is made from the action table, so nothing is written twice and help cannot be wrong about a key. Enter presses the
+key that is under the cursor in the pane the help came from. None of this is a view, because a question about a draft
+has help too.
 """
 
 from __future__ import annotations
@@ -17,12 +18,11 @@ from memtui.ui.action import MOVES, Action, beside_text, in_room, shown_keys
 from memtui.ui.draw import bars
 from memtui.ui.draw.pages import fold
 from memtui.ui.draw.spans import Line, Run
-from memtui.ui.keys.keyed import press
+from memtui.ui.keys.keyed import KeyedScreen, press
 from memtui.ui.plan_screen import PlanList
 from memtui.ui.widgets.lines import Lines
 from memtui.ui.widgets.prompts import Prompt, Question
 from memtui.workbench.actions import ROOMS, SIGNS
-from memtui.workbench.views.picker import Content, PickScreen
 
 START, OWN, SIGNS_TITLE = "This pane", "Keys of this view", "Signs"
 TEXTS = (
@@ -31,8 +31,8 @@ TEXTS = (
     "A beside a name: somebody else changed it since you looked. It goes when you look: stay on it, open it, w or x.",
     "Copy and paste: y copies what the cursor is on; paste into text with your terminal's own key.",
 )
-KEYS, SIGN = 20, 6
-"""Cells of the keys of an action, and of a sign."""
+KEYS, SIGN, AGO = 20, 6, 6
+"""Cells of the keys of an action, of a sign, and of how long ago something was said."""
 
 
 class HelpRow(NamedTuple):
@@ -88,37 +88,47 @@ def folded(rows: Iterable[HelpRow], width: int) -> tuple[HelpRow, ...]:
     return tuple(found)
 
 
-class HelpScreen(PickScreen):
-    """The list, on the whole screen."""
+class HelpScreen(KeyedScreen[None]):
+    """A list on the whole screen: its title, its lines and its keys."""
+
+    ROOMS = ("picker", "everywhere", "views", "list", "view")
+    DEFAULT_CSS = "HelpScreen { background: $background; }"
 
     def __init__(
         self,
         rows: tuple[HelpRow, ...],
         table: Iterable[Action],
         *,
-        typing: bool,
+        title: str = "Help",
+        typing: bool = False,
         plain: bool = False,
         switch: Callable[[str], object] | None = None,
     ) -> None:
-        """Take the lines, and whether letters are text in the pane they are of."""
-        super().__init__(Content("Help", (), lambda _, __: ()), table, plain=plain, switch=switch)
+        """Take the lines, whether letters are text in the pane they are of, and what opens a view by its id."""
+        super().__init__(table)
+        self._words_of_title = title
         self._rows = rows
-        self._typing = typing
+        self._typing, self._plain, self._switch = typing, plain, switch
         self._list: PlanList[HelpRow] = PlanList(self._draw_row)
         self._prompt: Prompt | None = None
         self._words = ""
+        self._said: Line = []
 
     def compose(self) -> ComposeResult:
         """Title, lines, keys."""
-        yield Lines(self._title, id="pick-title")
+        yield Lines(self._title, id="help-title")
         yield self._list
-        yield Lines(self._footer, id="pick-footer", ground="bar")
+        yield Lines(self._footer, id="help-footer", ground="bar")
 
     def on_mount(self) -> None:
         """Give the list the keys; there is none when the workbench was left meanwhile."""
         for lines in self.query(PlanList):
             lines.focus()
             self.call_after_refresh(self.show_row)
+
+    def on_resize(self) -> None:
+        """Fold the lines anew."""
+        self.call_after_refresh(self.show_row)
 
     def show_row(self) -> None:
         """Draw the lines as they fit now."""
@@ -147,8 +157,7 @@ class HelpScreen(PickScreen):
             self._list.move(1 if key == "down" else -1)
             return True
         used = self._prompt.feed(key, character)
-        for lines in self.query("#pick-footer").results(Lines):
-            lines.update()
+        self._draw_footer()
         return used
 
     def _filter(self, words: str) -> None:
@@ -161,6 +170,19 @@ class HelpScreen(PickScreen):
         if clear:
             self._filter("")
         for lines in self.query(Lines):
+            lines.update()
+
+    def say(self, text: str, level: str = "name") -> None:
+        """Show one line at the bottom until the next key."""
+        self.show_hint([(" " + text, level)])
+
+    def show_hint(self, line: Line | None) -> None:
+        """Show which keys may follow."""
+        self._said = line or []
+        self._draw_footer()
+
+    def _draw_footer(self) -> None:
+        for lines in self.query("#help-footer").results(Lines):
             lines.update()
 
     def perform(self, action: Action) -> None:
@@ -183,10 +205,13 @@ class HelpScreen(PickScreen):
             self._run()
         elif action.id == "back" and self._words:
             self._close_filter(clear=True)
-        elif action.id in ("next_pane", "previous_pane", "preview_down", "preview_up"):
-            self.say(f"{action.label} does not work in this list; esc goes back.")
+        elif action.id in ("back", "quit", "left"):
+            self.dismiss()
+        elif (action.room == "views" or action.id == "search_all") and self._switch is not None:
+            self.dismiss()
+            self.call_later(self._switch, action.id.removeprefix("view_").removesuffix("_all"))
         else:
-            super().perform(action)
+            self.say(f"{action.label} does not work in this list; esc goes back.")
 
     def on_row_list_opened(self) -> None:
         """Run the line that was clicked twice."""
@@ -215,7 +240,7 @@ class HelpScreen(PickScreen):
     def _title(self, width: int) -> list[Line]:
         found = "" if self._list.rows else ": no line has these words"
         notes: Line = [(f"/{self._words}{found} ", "warning")] if self._words else []
-        return [bars.title("Help", notes, width, focused=True, plain=self._plain)]
+        return [bars.title(self._words_of_title, notes, width, focused=True, plain=self._plain)]
 
     def _footer(self, width: int) -> list[Line]:
         if self._said:
@@ -224,5 +249,6 @@ class HelpScreen(PickScreen):
             line, column = self._prompt.line(width, plain=self._plain)
             self.app.cursor_position = Offset(column, self.size.height - 1)
             return [line]
-        keys = (("enter", "runs"), ("/", "filter"), ("G", "signs"), ("esc", "back"))
+        runs = (("enter", "runs"),) if any(row.action for row in self._rows) else ()
+        keys = (*runs, ("/", "filter"), ("G", "signs" if runs else "oldest"), ("esc", "back"))
         return [[run for key, does in keys for run in ((f" {key}", "key"), (f" {does} ", "dim"))]]

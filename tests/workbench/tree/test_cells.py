@@ -11,7 +11,7 @@ from memtui.safe_text import cell_width
 from memtui.ui.draw.times import Look, ago
 from memtui.ui.draw.words import both_ends, count_words, fit, size_words
 from memtui.workbench.tree.cells import columns_for, description, row_runs
-from memtui.workbench.tree.rows import Forest
+from memtui.workbench.tree.forest import Forest
 
 NOW = 1_767_225_600_000
 MINUTE = 60_000

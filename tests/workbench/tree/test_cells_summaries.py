@@ -12,7 +12,7 @@ from memtui.ui.draw.spans import Line
 from memtui.ui.draw.times import Look
 from memtui.workbench.actions import ACTIONS, BROWSER_ROOMS, BY_ID
 from memtui.workbench.tree import cells
-from memtui.workbench.tree.nodes import NO_SIGNS, Signs
+from memtui.workbench.tree.badges import NO_SIGNS, Signs
 
 NOW = 1_767_225_600_000
 LOOK = Look(NOW)

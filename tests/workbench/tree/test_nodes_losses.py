@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from memtui.engine.model import Address, Memory, Root
+from memtui.workbench.tree.forest import Forest
 from memtui.workbench.tree.nodes import Losses, Node
-from memtui.workbench.tree.rows import Forest
 
 
 def forest() -> Forest:

@@ -10,7 +10,7 @@ import pytest
 from memtui.engine.model import Address, Listing, Memory
 from memtui.workbench.bridge import RowsChanged, RowsLoaded
 from memtui.workbench.browse.projects import Part
-from memtui.workbench.tree import rows, tree
+from memtui.workbench.tree import forest, tree
 from tests.workbench.shown import Shown, engine_with, shown
 
 MANY = {f"memtui:project/f{number % 9}/n{number:03}.md": f"note {number}\n" for number in range(200)}
@@ -25,7 +25,7 @@ async def at_rest(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[tuple[Shown,
         await running.until(lambda: not running.app.bridge._queued)
         listing = running.engine.engine.rows.list()
         other = listing._replace(items=tuple(one._replace(bytes=9_000) for one in sorted(listing.items, key=address)))
-        monkeypatch.setattr(rows, "PART", 20)
+        monkeypatch.setattr(forest, "PART", 20)
         monkeypatch.setattr(tree, "SLICE", 0)
         monkeypatch.setattr(tree, "PAUSE", 60)
         running.browser.post_message(RowsLoaded(other))

@@ -24,9 +24,9 @@ from memtui.workbench.edit.merge.view import SIGNS as CHANGES
 from memtui.workbench.edit.merge.view import FileText
 from memtui.workbench.edit.open_memory import FileState, title_note
 from memtui.workbench.tree import cells
+from memtui.workbench.tree.badges import Signs
 from memtui.workbench.tree.cells import columns_for, row_runs
-from memtui.workbench.tree.nodes import Signs
-from memtui.workbench.tree.rows import Forest
+from memtui.workbench.tree.forest import Forest
 from memtui.workbench.views.help import SIGNS_TITLE, help_rows
 from tests.features.cost.test_view_rows import AROUND, COST
 from tests.features.cost.test_view_rows_texts import drawn

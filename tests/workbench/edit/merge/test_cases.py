@@ -8,7 +8,7 @@ from textual.pilot import Pilot
 from memtui.errors import MemtuiError, RefusedError, StorageError
 from memtui.workbench.edit.merge.cases import CaseScreen
 from memtui.workbench.edit.open_memory import FileState
-from memtui.workbench.views.picker import PickScreen
+from memtui.workbench.views.help import HelpScreen
 from tests.workbench.edit.merge.stage import BASE, YOURS, case_shown, closed, disk, kept, make, shown_text, text_of
 from tests.workbench.workbench import AGENT, Bench, address, until
 
@@ -111,7 +111,7 @@ async def test_the_question_about_a_deleted_memory_has_help_too(tmp_path: Path) 
         await pilot.press("ctrl+s")
         await until(pilot, lambda: isinstance(bench.screen, CaseScreen))
         await pilot.press("s", "f1")
-        await until(pilot, lambda: isinstance(bench.screen, PickScreen))
+        await until(pilot, lambda: isinstance(bench.screen, HelpScreen))
         await until(pilot, lambda: "Write your text again" in shown_text(bench))
         await pilot.press("escape")
         await until(pilot, lambda: isinstance(bench.screen, CaseScreen))

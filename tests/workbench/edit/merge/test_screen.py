@@ -10,7 +10,7 @@ import pytest
 from memtui.ui.widgets.lines_view import LinesView
 from memtui.workbench.edit.merge.screen import ConflictScreen
 from memtui.workbench.edit.open_memory import FileState
-from memtui.workbench.views.picker import PickScreen
+from memtui.workbench.views.help import HelpScreen
 from tests.workbench.edit.merge.stage import (
     AGENT_TEXT,
     BASE,
@@ -148,7 +148,7 @@ async def test_keys_that_work_everywhere_are_no_fault_here(tmp_path: Path, insid
             await pilot.press(key)
             if key == "f1" or (key == "question_mark" and not inside):
                 await until(pilot, lambda: bench.screen is not screen)
-                assert isinstance(bench.screen, PickScreen)
+                assert isinstance(bench.screen, HelpScreen)
                 await until(pilot, lambda: "Take YOURS" in shown_text(bench))
                 await pilot.press("escape")
             elif key == "q" and not inside:

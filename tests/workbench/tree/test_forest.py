@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memtui.engine.model import Address, Draft, Memory, Root
-from memtui.workbench.tree import rows
-from memtui.workbench.tree.nodes import FOLDER, MEMORY, NO_SIGNS, ROOT, SCOPE, Node, Signs
-from memtui.workbench.tree.rows import Forest
+from memtui.workbench.tree.badges import NO_SIGNS, Signs
+from memtui.workbench.tree.forest import Forest
+from memtui.workbench.tree.nodes import FOLDER, MEMORY, ROOT, SCOPE, Node
 
 ROOTS = (
     Root("memtui:global", "/g", "memtui", "global", "memtui"),
@@ -211,7 +211,7 @@ def test_a_full_list_is_an_update() -> None:
 
 
 def test_a_full_list_comes_in_parts_and_leaves_alone_what_is_newer(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "PART", 2)
+    monkeypatch.setattr("memtui.workbench.tree.forest.PART", 2)
     old = [memory(f"memtui:global/{number}.md") for number in range(9)]
     found = forest(*old, roots=ROOTS[:1])
     newer: set[Address] = set()

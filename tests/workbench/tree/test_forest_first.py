@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memtui.engine.model import Address, Draft, Memory, Problem, Root, RootStatus
-from memtui.workbench.tree.rows import Forest, first_to_see
+from memtui.workbench.tree.forest import Forest, first_to_see
 
 ROOTS = (
     Root("memtui:global", "/g", "memtui", "global", "memtui"),

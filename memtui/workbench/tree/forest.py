@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import NamedTuple
 
 from memtui.engine.model import Address, Draft, Memory, Root, RootStatus
+from memtui.workbench.tree.badges import Signs
 from memtui.workbench.tree.nodes import (
     FOLDER,
     MEMORY,
@@ -22,7 +23,6 @@ from memtui.workbench.tree.nodes import (
     Key,
     Losses,
     Node,
-    Signs,
     add_up,
     ghost,
     line_up,

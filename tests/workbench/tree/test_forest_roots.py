@@ -2,8 +2,8 @@
 
 from memtui.agents.known.memtui_native import room_root
 from memtui.engine.model import Address, Memory, Root
+from memtui.workbench.tree.forest import Forest
 from memtui.workbench.tree.nodes import OTHERS, ROOT
-from memtui.workbench.tree.rows import Forest
 
 API = Root(
     "claude-code:project:-home-ann-api", "/c", "claude-code", "project", "Claude Code memory",
