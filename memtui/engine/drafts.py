@@ -56,8 +56,7 @@ class Drafts(EnginePart):
         else:
             if not self._apart:
                 self._gather(draft)
-        self._drafted[draft.address] = draft.text
-        self._open[draft.address] = draft
+        self.take(draft)
 
     def take(self, draft: Draft) -> None:
         """Go on with a draft that was found: its text is this engine's own from now on, not another window's."""
@@ -206,9 +205,9 @@ class Drafts(EnginePart):
     @made_again
     def save_conflict(self, found: OpenConflict) -> None:
         """Keep the decisions about a conflict; its texts are on the memory's history from here on."""
-        self._ledger.drafts.save_conflict(self._roots.uid(anywhere(self._roots, found.address.root)), found)
+        self._ledger.drafts.save_conflict(self._uid(found.address), found)
         self._decided[found.address] = found.yours
 
     def conflict(self, address: Address) -> OpenConflict | None:
         """The conflict of a memory that is being decided; None when there is none, or a text of it was redacted."""
-        return self._ledger.drafts.conflict(self._roots.uid(anywhere(self._roots, address.root)), address)
+        return self._ledger.drafts.conflict(self._uid(address), address)

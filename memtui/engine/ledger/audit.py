@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from memtui.engine.approval import Approver
 from memtui.engine.ledger.database import Database, LedgerTable, checked, insert, key_of, path_of
-from memtui.engine.ledger.memories import PinTable
 from memtui.engine.ledger.roots import TRUST
+from memtui.engine.ledger.usage import usage_of
 from memtui.engine.ledger.versions import RECORDED
 from memtui.engine.model import LOCAL
 
@@ -57,10 +57,9 @@ class Txn:
 class AuditTable(LedgerTable):
     """Transactions and audit."""
 
-    def __init__(self, database: Database, pins: PinTable) -> None:
+    def __init__(self, database: Database) -> None:
         """Take what it works with; nothing is read before it is asked for."""
         super().__init__(database)
-        self._pins = pins
         self.unended: dict[int, set[int]] = {}
         """By root, the intents this process wrote and gave no end yet: what it began, and what it could not finish."""
 
@@ -153,16 +152,13 @@ class AuditTable(LedgerTable):
         with self._database.transaction(durable=False) as db:
             for uid, path, sha in places:
                 note = approver.note(f"version {sha}" if sha else said)
-                db.execute(
-                    "INSERT INTO audit (root, path, actor, operation, at, state, note)"
-                    " VALUES (?, ?, ?, ?, ?, 'done', ?)",
-                    (uid, os.fsencode(path), approver.actor, operation, self._database.clock(), note),
-                )
+                done = {"actor": approver.actor, "operation": operation, "at": self._database.clock(), "note": note}
+                insert(db, "audit", root=uid, path=os.fsencode(path), **done, state="done")
 
     def pin(self, txn: int, uid: int, path: str, *, actor: str, pinned: bool) -> None:
         """Pin or unpin a memory, with its audit record."""
-        with self._database.transaction():
-            self._pins.set_pins(uid, [path], pinned)
+        with self._database.transaction() as db:
+            db.execute("UPDATE usage SET pinned = ? WHERE id = ?", (int(pinned), usage_of(db, uid, path)))
             operation = "pin" if pinned else "unpin"
             self.intend(txn, uid, path, actor=actor, operation=operation, before=None, after=None, state="done")
 
@@ -311,36 +307,24 @@ class UndoTable(LedgerTable):
 
     def undoable(self, uids: Collection[int]) -> UndoTransaction | None:
         """The transaction that undo takes back next, among those that stayed within these roots."""
-        return self._newest(
-            "SELECT id, kind, operation, label, reverses, at, actor FROM txns t"
-            " WHERE effective = 1 AND undone = 0 AND kind IN ('do', 'redo') AND {inside} ORDER BY id DESC LIMIT 1",
-            uids,
-        )
+        return self._newest("undone = 0 AND kind IN ('do', 'redo')", uids)
 
     def redoable(self, uids: Collection[int]) -> UndoTransaction | None:
         """The undo that redo takes back next: none once something else was done in these roots after it."""
-        return self._newest(
-            "SELECT id, kind, operation, label, reverses, at, actor FROM txns t"
-            " WHERE effective = 1 AND undone = 0 AND kind = 'undo' AND {inside} AND NOT EXISTS ("
-            "   SELECT 1 FROM txns n JOIN audit a ON a.txn = n.id WHERE n.id > t.id AND n.kind = 'do'"
-            "   AND n.effective = 1 AND a.root IN ({uids}))"
-            " ORDER BY id DESC LIMIT 1",
-            uids,
+        later = (
+            "SELECT 1 FROM txns n JOIN audit a ON a.txn = n.id WHERE n.id > t.id AND n.kind = 'do' AND n.effective = 1"
+            f" AND a.root IN ({_listed(uids)})"
         )
+        return self._newest(f"undone = 0 AND kind = 'undo' AND NOT EXISTS ({later})", uids)
 
     def elsewhere(self, uids: Collection[int], kind: str, after: int) -> tuple[int, str, str] | None:
         """The newest transaction after another that `undo` or `redo` would take if its folder were open here, too.
 
         Its id, what it did, for people, and its folder.
         """
-        kinds = "('do', 'redo')" if kind == "undo" else "('undo')"
-        known = ", ".join(str(int(uid)) for uid in uids)
         found = self._database.row(
-            "SELECT t.id, t.label, r.path FROM txns t JOIN audit a ON a.txn = t.id AND a.state = 'done'"
-            " JOIN roots r ON r.id IN (a.root, a.new_root)"
-            f" WHERE t.effective = 1 AND t.undone = 0 AND t.kind IN {kinds} AND t.id > ? AND r.id NOT IN ({known})"
-            " ORDER BY t.id DESC LIMIT 1",
-            (after,),
+            f"SELECT t.id, t.label, r.path {_OPEN} AND r.id NOT IN ({_listed(uids)}) ORDER BY t.id DESC LIMIT 1",
+            (kind == "undo", after),
             kinds="itp",
         )
         return None if found is None else (found[0], found[1], found[2])
@@ -348,14 +332,10 @@ class UndoTable(LedgerTable):
     @checked
     def between(self, uids: Collection[int], kind: str, after: int) -> tuple[int, ...]:
         """As `elsewhere`, all transactions of several roots, one of which is not open here, newest first."""
-        kinds = "('do', 'redo')" if kind == "undo" else "('undo')"
-        known = ", ".join(str(int(uid)) for uid in uids)
         rows = self._database.rows(
-            "SELECT t.id FROM txns t JOIN audit a ON a.txn = t.id AND a.state = 'done'"
-            " JOIN roots r ON r.id IN (a.root, a.new_root)"
-            f" WHERE t.effective = 1 AND t.undone = 0 AND t.kind IN {kinds} AND t.id > ?"
-            f" GROUP BY t.id HAVING count(DISTINCT r.id) > 1 AND max(r.id NOT IN ({known})) ORDER BY t.id DESC",
-            (after,),
+            f"SELECT t.id {_OPEN} GROUP BY t.id HAVING count(DISTINCT r.id) > 1 AND max(r.id NOT IN ({_listed(uids)}))"
+            " ORDER BY t.id DESC",
+            (kind == "undo", after),
             kinds="i",
         )
         return tuple(txn for (txn,) in rows)
@@ -369,13 +349,14 @@ class UndoTable(LedgerTable):
         )
         return dict(self._database.rows(sql, (txn,), kinds="ip"))
 
-    def _newest(self, sql: str, uids: Collection[int]) -> UndoTransaction | None:
-        known = ", ".join(str(int(uid)) for uid in uids)
-        inside = (
-            "NOT EXISTS (SELECT 1 FROM audit a WHERE a.txn = t.id AND a.state = 'done'"
-            f" AND (a.root NOT IN ({known}) OR a.new_root NOT IN ({known})))"
+    def _newest(self, where: str, uids: Collection[int]) -> UndoTransaction | None:
+        known = _listed(uids)
+        found = self._database.row(
+            f"SELECT id, kind, operation, label, reverses, at, actor FROM txns t WHERE effective = 1 AND {where}"
+            " AND NOT EXISTS (SELECT 1 FROM audit a WHERE a.txn = t.id AND a.state = 'done'"
+            f" AND (a.root NOT IN ({known}) OR a.new_root NOT IN ({known}))) ORDER BY id DESC LIMIT 1",
+            kinds="itttIit",
         )
-        found = self._database.row(sql.format(inside=inside, uids=known), kinds="itttIit")
         return None if found is None else UndoTransaction(*found)
 
     def mark_undone(self, txn: int) -> None:
@@ -385,8 +366,15 @@ class UndoTable(LedgerTable):
 
     def operation(self, txn: int, uids: Collection[int]) -> UndoTransaction | None:
         """One transaction that did something, when it stayed within these roots."""
-        return self._newest(
-            "SELECT id, kind, operation, label, reverses, at, actor FROM txns t"
-            f" WHERE id = {int(txn)} AND effective = 1 AND {{inside}}",
-            uids,
-        )
+        return self._newest(f"id = {int(txn)}", uids)
+
+
+_OPEN = (
+    "FROM txns t JOIN audit a ON a.txn = t.id AND a.state = 'done' JOIN roots r ON r.id IN (a.root, a.new_root)"
+    " WHERE t.effective = 1 AND t.undone = 0 AND (t.kind != 'undo') = ? AND t.id > ?"
+)
+"""What undo, or redo, may take back after another transaction, with the roots it reached into."""
+
+
+def _listed(uids: Collection[int]) -> str:
+    return ", ".join(str(int(uid)) for uid in uids)

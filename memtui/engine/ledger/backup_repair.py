@@ -31,6 +31,7 @@ from memtui.engine.ledger.creation import (
     take_place,
     version_of,
 )
+from memtui.engine.ledger.database import BUSY_MS
 from memtui.engine.ledger.erasure import Mark, clear
 from memtui.engine.ledger.salvage import (
     BAD,
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
 else:
     Entry = tuple
 
-BUSY_MS = 10_000
-"""How long another process's transaction is waited for."""
 _NOTHING = Salvaged(((0, LAST_KEY),), {}, 0)
 _ANEW = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
 _WORDS = {

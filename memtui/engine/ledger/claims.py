@@ -10,7 +10,6 @@ from memtui.engine.ledger.database import DAY_MS, LedgerTable, Transaction, chec
 
 KEPT_MS = 400 * DAY_MS
 """For how long what was done once is not done again."""
-_CLAIM = "key, at, state, tries, note"
 Made = TypeVar("Made")
 
 
@@ -62,15 +61,14 @@ class ClaimTable(LedgerTable):
     @checked
     def get(self, key: str) -> OnceClaim | None:
         """A claim by its key."""
-        found = self._database.row(f"SELECT {_CLAIM} FROM claims WHERE key = ?", (key,), kinds="titit")
-        return OnceClaim(*found) if found is not None else None
+        return next(iter(self._claims("key = ?", key)), None)
 
     @checked
     def of(self, prefix: str, limit: int = 100) -> tuple[OnceClaim, ...]:
         """Claims whose keys begin so, the newest first."""
-        rows = self._database.rows(
-            f"SELECT {_CLAIM} FROM claims WHERE key >= ? AND key < ? ORDER BY at DESC, key DESC LIMIT ?",
-            (prefix, f"{prefix}\U0010ffff", limit),
-            kinds="titit",
-        )
-        return tuple(OnceClaim(*row) for row in rows)
+        where = "key >= ? AND key < ? ORDER BY at DESC, key DESC LIMIT ?"
+        return self._claims(where, prefix, f"{prefix}\U0010ffff", limit)
+
+    def _claims(self, where: str, *values: str | int) -> tuple[OnceClaim, ...]:
+        sql = f"SELECT key, at, state, tries, note FROM claims WHERE {where}"
+        return tuple(OnceClaim(*row) for row in self._database.rows(sql, values, kinds="titit"))

@@ -40,17 +40,11 @@ def may_be_one(path: str) -> bool:
         os.close(handle)
 
 
-def is_regular(path: str) -> bool:
-    """Whether a regular file has the name."""
-    try:
-        return stat.S_ISREG(os.lstat(path).st_mode)
-    except OSError:
-        return False
-
-
 def glimpse(names: Iterable[str]) -> apsw.Connection | None:
     """The first of some files that is a ledger, to be read without the log beside it when none can be used."""
-    for name in filter(is_regular, names):
+    for name in names:
+        if not os.path.isfile(name) or os.path.islink(name):
+            continue
         try:
             database = apsw.Connection(_unchanging(name), flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
         except apsw.Error:

@@ -94,10 +94,12 @@ class JournalTable(LedgerTable):
             where.append(f"body ->> '{name}' IN ({', '.join('?' * len(some))})")
             values += some
         order = "" if after else " DESC"
-        sql = f"SELECT n, at, kind, body, prev, hash FROM journal WHERE {' AND '.join(where)} ORDER BY n{order} LIMIT ?"
-        rows = self._database.rows(sql, (*values, limit), kinds="iittbb")
-        found = [JournalRecord(*row) for row in rows]
+        found = self._read(f"{' AND '.join(where)} ORDER BY n{order} LIMIT ?", *values, limit)
         return found if after else found[::-1]
+
+    def _read(self, where: str, *values: str | int) -> list[JournalRecord]:
+        sql = f"SELECT n, at, kind, body, prev, hash FROM journal WHERE {where}"
+        return [JournalRecord(*row) for row in self._database.rows(sql, values, kinds="iittbb")]
 
     def hashed(self, *parts: str) -> str:
         """Name a person or a chat in records, so that only this ledger can tell who or which it is."""
@@ -151,8 +153,8 @@ class JournalTable(LedgerTable):
         return Verified(n, self.head())
 
     def _all(self) -> Iterator[JournalRecord]:
-        after, sql = 0, "SELECT n, at, kind, body, prev, hash FROM journal WHERE n > ? ORDER BY n LIMIT 2000"
-        while some := [JournalRecord(*row) for row in self._database.rows(sql, (after,))]:
+        after = 0
+        while some := self._read("n > ? ORDER BY n LIMIT 2000", after):
             yield from some
             after = some[-1].n
 

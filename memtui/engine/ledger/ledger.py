@@ -49,7 +49,7 @@ class Ledger(Database):
     """The ledger of one state folder; safe to share between threads, opened on first use."""
 
     activity: ActivityTable = lazy("ledger.activity.ActivityTable", "self")
-    audit: AuditTable = lazy("ledger.audit.AuditTable", "self", "pins")
+    audit: AuditTable = lazy("ledger.audit.AuditTable", "self")
     cursors: CursorTable = lazy("ledger.cursors.CursorTable", "self")
     drafts: DraftTable = lazy("ledger.drafts.DraftTable", "self", "memories", "versions")
     erasure: ErasureTable = lazy("ledger.erasure.ErasureTable", "self", "memories")

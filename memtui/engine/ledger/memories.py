@@ -5,7 +5,7 @@ Pins and uses live in the ledger and nowhere else, so that a file can never pin 
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, Row, checked, insert, key_of, path_of
@@ -265,12 +265,6 @@ class PinTable(LedgerTable):
         """Whether a memory is pinned, also where only another worktree knows it. Call inside a transaction."""
         with self._database.transaction() as db:
             return any(db.execute("SELECT 1 FROM usage WHERE id = ? AND pinned", (usage_of(db, uid, path),)))
-
-    def set_pins(self, uid: int, paths: Iterable[str], pinned: bool) -> None:
-        """Pin or unpin memories."""
-        with self._database.transaction() as db:
-            for path in paths:
-                db.execute("UPDATE usage SET pinned = ? WHERE id = ?", (int(pinned), usage_of(db, uid, path)))
 
     def record_use(self, uid: int, path: str, *, wrote: bool) -> None:
         """Count one use by an agent; survives a kill, and a power cut within seconds of it may forget it."""

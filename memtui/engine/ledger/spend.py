@@ -72,23 +72,16 @@ class SpendTable(LedgerTable):
     @checked
     def newest(self, key: str, begin: int, end: int, limit: int) -> tuple[Debit, ...]:
         """What was counted in a window, the newest first; see `spent`."""
-        rows = self._database.rows(
-            "SELECT key, ref, at, amount, real FROM spend WHERE key = ? AND at >= ? AND at < ?"
-            " ORDER BY at DESC, ref LIMIT ?",
-            (key, begin, end, limit),
-            kinds="ttiii",
-        )
-        return tuple(Debit(*row) for row in rows)
+        return self._debits("key = ? AND at >= ? AND at < ? ORDER BY at DESC, ref LIMIT ?", key, begin, end, limit)
+
+    def _debits(self, where: str, *values: str | int) -> tuple[Debit, ...]:
+        sql = f"SELECT key, ref, at, amount, real FROM spend WHERE {where}"
+        return tuple(Debit(*row) for row in self._database.rows(sql, values, kinds="ttiii"))
 
     @checked
     def unsent(self, key: str, limit: int) -> tuple[Debit, ...]:
         """What of a budget was not `sent`, but for resets."""
-        rows = self._database.rows(
-            "SELECT key, ref, at, amount, real FROM spend WHERE key = ? AND NOT sent AND amount > 0 LIMIT ?",
-            (key, limit),
-            kinds="ttiii",
-        )
-        return tuple(Debit(*row) for row in rows)
+        return self._debits("key = ? AND NOT sent AND amount > 0 LIMIT ?", key, limit)
 
     def sent(self, debits: Iterable[Debit]) -> None:
         """Remember that the team's server was told of them, as they were."""

@@ -111,14 +111,11 @@ class VersionTable(LedgerTable):
 
     def heal(self, data: bytes, sha: str) -> None:
         """Store a text anew unless it can be given back byte for byte; for a text that is about to leave the disk."""
-        if _is_whole(
-            self._database.glance("SELECT packed, data FROM blobs WHERE sha = ?", (bytes.fromhex(sha),)), data
-        ):
-            return
-        packed, body = pack(data)
-        with self._database.transaction() as db:
-            self.store(data, sha)
-            db.execute("UPDATE blobs SET packed = ?, data = ? WHERE sha = ?", (packed, body, bytes.fromhex(sha)))
+        key = bytes.fromhex(sha)
+        if not _is_whole(self._database.glance("SELECT packed, data FROM blobs WHERE sha = ?", (key,)), data):
+            with self._database.transaction() as db:
+                self.store(data, sha)
+                db.execute("UPDATE blobs SET packed = ?, data = ? WHERE sha = ?", (*pack(data), key))
 
     def add_version(
         self, uid: int, path: str, blob: int, *, actor: str, at: int, operation: str, note: str = ""
@@ -148,26 +145,15 @@ class VersionTable(LedgerTable):
 
     def keep_found(self, uid: int, path: str, data: bytes, sha: str, *, at: int) -> None:
         """Put what others left under a name on its history, unless it is its newest version; inside a transaction."""
-        encoded, key = os.fsencode(path), bytes.fromhex(sha)
         found = self._database.row(
-            "SELECT id, usage, sha, versions FROM memories WHERE root = ? AND path = ?", (uid, encoded), kinds="iIBi"
+            "SELECT sha, versions FROM memories WHERE root = ? AND path = ?", (uid, os.fsencode(path)), kinds="Hi"
         )
-        number, usage, current, versions = found or (None, None, None, 0)
-        if current == key:
+        current, versions = found or (None, 0)
+        if current == sha:
             self.heal(data, sha)  # recorded as the current version, so its text was stored
-            return
-        blob = self.store(data, sha)
-        with self._database.transaction() as db:
-            if current is None:
-                usage = usage_for(db, uid, encoded, blob, memory=number, usage=usage, back=False)
-            ((memory,),) = db.execute(
-                "INSERT INTO memories (root, path, sha, actor, at, versions, usage)"
-                " VALUES (?1, ?2, ?3, 'outside', ?4, 1, ?5) ON CONFLICT (root, path) DO UPDATE SET"
-                " sha = ?3, actor = 'outside', at = ?4, versions = versions + 1, usage = ?5 RETURNING id",
-                (uid, encoded, key, at, usage),
-            )
+        else:
             kind = "modified" if versions else "created"
-            insert(db, "versions", memory=memory, blob=blob, actor="outside", at=at, operation=kind, usage=usage)
+            self._record(uid, Observation(path, kind, sha, data, "outside", at))
 
     def set_moved(
         self, uid: int, path: str, new_path: str, sha: str, *, actor: str, at: int, told: tuple[str, int], seen: bool
@@ -206,11 +192,7 @@ class VersionTable(LedgerTable):
             )
 
     def keep_text(self, uid: int, path: str, data: bytes, *, actor: str, note: str) -> str:
-        """Keep a text that is not (or no longer) under the name, on the memory's history.
-
-        Returns:
-            Its sha-256.
-        """
+        """Keep a text that is not (or no longer) under the name, on the memory's history; returns its SHA-256."""
         sha = sha256(data).hexdigest()
         with self._database.transaction():
             blob = self.store(data, sha)
@@ -228,34 +210,37 @@ class VersionTable(LedgerTable):
 
         As a `baseline`, because the root is seen for the first time, nothing of it is news.
         """
-        with self._database.transaction() as db:
+        with self._database.transaction():
             for item in observations:
                 if item.old_path is not None:
                     self._memories.follow(uid, item.old_path, uid, item.path)
-                path = os.fsencode(item.path)
-                after = key_of(item.sha256)
-                told = item.data if after is not None else None
-                found = self._database.row(
-                    "SELECT sha, id, usage FROM memories WHERE root = ? AND path = ?", (uid, path)
-                )
-                before, number, usage = found or (None, None, None)
-                blob = self.store(told, item.sha256) if told is not None and item.sha256 is not None else None
-                if blob is not None and before is None and item.old_path is None:
-                    usage = usage_for(db, uid, path, blob, memory=number, usage=usage, back=False)
-                ((memory,),) = db.execute(
-                    "INSERT INTO memories (root, path, sha, actor, at, versions, seen_sha, usage)"
-                    " VALUES (?1, ?2, ?3, ?4, ?5, ?6, iif(?7, ?3, NULL), ?8)"
-                    " ON CONFLICT (root, path) DO UPDATE SET sha = ?3, actor = ?4, at = ?5, versions = versions + ?6,"
-                    " seen_sha = iif(?7, ?3, seen_sha), usage = ?8 RETURNING id",
-                    (uid, path, after, item.actor, item.at, int(blob is not None), int(baseline), usage),
-                )
-                if blob is not None:
-                    said = {"actor": item.actor, "at": item.at, "operation": item.kind}
-                    insert(db, "versions", memory=memory, blob=blob, **said, usage=usage)
+                before = self._record(uid, item, baseline=baseline)
                 if not baseline:
-                    self._note_outside(uid, item, before, after)
+                    self._note_outside(uid, item, before)
 
-    def _note_outside(self, uid: int, item: Observation, before: bytes | None, after: bytes | None) -> None:
+    def _record(self, uid: int, item: Observation, *, baseline: bool = False) -> bytes | None:
+        """Let what was observed be what is under a name, and on its history; returns the digest of what was there."""
+        path, after = os.fsencode(item.path), key_of(item.sha256)
+        with self._database.transaction() as db:
+            found = self._database.row("SELECT sha, id, usage FROM memories WHERE root = ? AND path = ?", (uid, path))
+            before: bytes | None
+            before, number, usage = found or (None, None, None)
+            blob = None if item.data is None or item.sha256 is None else self.store(item.data, item.sha256)
+            if blob is not None and before is None and item.old_path is None:
+                usage = usage_for(db, uid, path, blob, memory=number, usage=usage, back=False)
+            ((memory,),) = db.execute(
+                "INSERT INTO memories (root, path, sha, actor, at, versions, seen_sha, usage)"
+                " VALUES (?1, ?2, ?3, ?4, ?5, ?6, iif(?7, ?3, NULL), ?8)"
+                " ON CONFLICT (root, path) DO UPDATE SET sha = ?3, actor = ?4, at = ?5, versions = versions + ?6,"
+                " seen_sha = iif(?7, ?3, seen_sha), usage = ?8 RETURNING id",
+                (uid, path, after, item.actor, item.at, int(blob is not None), int(baseline), usage),
+            )
+            if blob is not None:
+                said = {"actor": item.actor, "at": item.at, "operation": item.kind}
+                insert(db, "versions", memory=memory, blob=blob, **said, usage=usage)
+        return before
+
+    def _note_outside(self, uid: int, item: Observation, before: bytes | None) -> None:
         """Write the audit record of a change by others. Call inside a transaction."""
         moved = item.old_path is not None
         with self._database.transaction() as db:
@@ -269,7 +254,7 @@ class VersionTable(LedgerTable):
                 actor=item.actor,
                 operation=item.kind,
                 before=before,
-                after=after,
+                after=key_of(item.sha256),
                 at=item.at,
                 state="done",
             )
