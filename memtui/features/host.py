@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from memtui.config.settings import Settings
 from memtui.config.surroundings import Surroundings
@@ -210,28 +210,19 @@ class Operations(Protocol):
         """Read what undo changed again, also in a folder that had no memory and so no row."""
 
 
-class ProjectRoots(Protocol):
+class ProjectRoots(NamedTuple):
     """This project, and the others."""
 
-    @property
-    def own_roots(self) -> Mapping[str, Root]:
-        """The roots of this project alone, by their id."""
-
-    @property
-    def scope_names(self) -> Mapping[str, str]:
-        """What a scope is called here, such as the name of the project."""
-
-    @property
-    def demo(self) -> bool:
-        """Whether the memories are a throw-away copy."""
-
-    @property
-    def more_roots(self) -> Callable[[], tuple[Root, ...]]:
-        """Finds the roots of every project; slow, so it is for a job."""
-
-    @property
-    def unread(self) -> frozenset[str]:
-        """The folders of other projects that were found and are not read."""
+    own_roots: Mapping[str, Root]
+    """The roots of this project alone, by their id."""
+    scope_names: Mapping[str, str]
+    """What a scope is called here, such as the name of the project."""
+    demo: bool
+    """Whether the memories are a throw-away copy."""
+    more_roots: Callable[[], tuple[Root, ...]]
+    """Finds the roots of every project; slow, so it is for a job."""
+    unread: frozenset[str]
+    """The folders of other projects that were found and are not read."""
 
 
 class Host(Protocol):

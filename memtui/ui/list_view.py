@@ -353,15 +353,16 @@ class ListView(ViewScreen, Generic[T]):
     def _filter(self) -> None:
         def typed(text: str) -> None:
             self.change(lambda: self.rows.filter(text.split()))
-            if self.prompt is not None:
-                self.prompt.note = [(self.rows.of_all, "dim")]
 
         def cancelled() -> None:
             self.close_prompt()
-            self.change(lambda: self.rows.filter(()))
+            typed("")
+
+        def found(_: str) -> Line:
+            return [(f"{self.rows.of_all}  enter keeps  esc clears ", "dim")]
 
         start = " ".join(self.rows.words)
-        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, changed=typed, over=True))
+        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, typed, found, over=True))
 
     # The text
 

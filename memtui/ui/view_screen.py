@@ -7,14 +7,13 @@ so that they are the same everywhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.widget import Widget
 
-from memtui.ui.action import COMMON, Action, View, keymap_of, shown_keys
+from memtui.ui.action import COMMON, Action, View, keymap_of
 from memtui.ui.draw import bars
 from memtui.ui.draw.spans import Line
 from memtui.ui.keys.keyed import KeyedScreen
@@ -267,20 +266,10 @@ class ViewScreen(KeyedScreen[None]):
 
     def palette_commands(self) -> list[Command]:
         """What the palette offers here: the view's own actions, then what works everywhere."""
-        from memtui.ui.keys.palette import Command
+        from memtui.ui.keys.palette import as_commands
 
-        skip = ("palette", "back", "down", "up", "left", "right")
-        shown = sorted((action for action in self.actions if action.id not in skip), key=lambda action: action.moves)
-        return [
-            Command(
-                action.help.rstrip("."),
-                shown_keys(action),
-                partial(self.attempt, action),
-                self.unavailable(action),
-                name=action.label,
-            )
-            for action in shown
-        ]
+        shown = sorted(self.actions, key=lambda action: action.moves)
+        return as_commands(shown, self.attempt, self.unavailable)
 
     @on(Tabs.Chosen)
     def _tab_chosen(self, event: Tabs.Chosen) -> None:

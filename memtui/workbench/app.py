@@ -12,12 +12,12 @@ import gc
 import sys
 import traceback
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from rich.console import RenderableType
 from rich.text import Text
 from textual import constants, events, screen
-from textual.scrollbar import ScrollBar
+from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from memtui.safe_text import visible
 from memtui.ui import heap, signals, themes
@@ -282,6 +282,13 @@ class MemtuiApp(SafeEnd[int]):
         self.browser.leave()
 
 
+class PlainBars(ScrollBarRender):
+    """Scroll bars of the text fields in ASCII: a block of colour, without the signs for parts of a cell."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
+
+
 def unseen(session: Session, roots: Iterable[Root]) -> tuple[Root, ...]:
     """Find folders that look like memories and lie in none of these roots."""
     from memtui.features.memories.unseen import look
@@ -307,8 +314,6 @@ def run_workbench(session: Session, *, demo: bool = False) -> int:
         screen.UPDATE_PERIOD = 1 / CALM_FPS  # type: ignore[misc]
     constants.SMOOTH_SCROLL = False  # type: ignore[misc]
     if options.ascii:
-        from memtui.ui.draw.plain_bars import PlainBars
-
         ScrollBar.renderer = PlainBars
     bridge = Bridge(session.engine, actor=acting(options, "tui"), read_only=options.read_only)
     facts = facts_of(session, bridge, demo=demo)

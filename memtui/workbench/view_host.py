@@ -8,43 +8,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from memtui.features.host import Destinations, Host, Operations, ProjectRoots
+from memtui.features.host import ProjectRoots
 from memtui.features.typed_address import Target, rename_target
-from memtui.ui.keys.keyed import READ_ONLY
-from memtui.ui.view_screen import Shell, ViewScreen
 from memtui.workbench.actions import VIEW
 from memtui.workbench.undo import Step
 
 if TYPE_CHECKING:
-    from memtui.config.settings import Settings
-    from memtui.config.surroundings import Surroundings
     from memtui.engine.model import Actor, Address, Change, Root
-    from memtui.errors import MemtuiError
     from memtui.features.health.view import IndexHealth
-    from memtui.ui.action import Action, View
-    from memtui.ui.draw.spans import Line
     from memtui.ui.keys.palette import Command
-    from memtui.workbench.bridge import Bridge, Engine
+    from memtui.workbench.bridge import Engine
     from memtui.workbench.browse.browser import BrowserScreen
 
 
-class _Shell(Shell):
+class _Shell:
     """What is drawn around a view, and the keys it does not know."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-
-    @property
-    def table(self) -> tuple[Action, ...]:
-        return self._screen.table
-
-    @property
-    def views(self) -> tuple[View, ...]:
-        return tuple(VIEW.values())
-
-    @property
-    def plain(self) -> bool:
-        return self._screen.facts.ascii
+        self.table, self.plain, self.views = screen.table, screen.facts.ascii, tuple(VIEW.values())
+        self.header, self.named, self.reload = screen.bars.header, screen.forest.named, screen.bridge.reload
+        self.row_left, self.forget_row = screen.returning.row_in, screen.returning.forget_row
+        self.leave, self.show = screen.views.leave, screen.show_view
+        self.run, self.help = screen.commands.run, screen.commands.help_on
 
     @property
     def current(self) -> str:
@@ -56,47 +42,17 @@ class _Shell(Shell):
 
     @property
     def no_writing(self) -> str:
-        bridge = self._screen.bridge
-        if bridge.read_only:
-            return READ_ONLY
-        return f"{underway}. Keys that change memories wait for its end." if (underway := bridge.underway) else ""
-
-    def header(self, width: int) -> list[Line]:
-        return self._screen.bars.header(width)
+        return self._screen.commands.no_writing
 
     def counts(self) -> Mapping[str, int]:
         return self._screen.chrome.waiting
-
-    def named(self, text: str) -> str:
-        return self._screen.forest.named(text)
-
-    def row_left(self, view: str) -> str:
-        return self._screen.returning.row_in(view)
-
-    def forget_row(self) -> None:
-        self._screen.returning.forget_row()
-
-    def leave(self, view: ViewScreen) -> None:
-        self._screen.views.leave(view)
-
-    def show(self, view: str) -> None:
-        self._screen.views.show(view)
-
-    def reload(self) -> None:
-        self._screen.bridge.reload()
-
-    def run(self, action: str) -> None:
-        self._screen.commands.run(action)
 
     def open_palette(self, commands: list[Command]) -> None:
         palette = self._screen.commands
         palette.open_palette([*commands, *palette.theme_commands()])
 
-    def help(self, text: str, actions: Iterable[Action]) -> None:
-        self._screen.commands.help_on(text, actions)
 
-
-class _Places(Destinations):
+class _Places:
     """Where views take the user."""
 
     def __init__(self, screen: BrowserScreen) -> None:
@@ -164,7 +120,7 @@ class _Places(Destinations):
         self._screen.repointing.start(root)
 
 
-class _Operations(Operations):
+class _Operations:
     """What the main screen does for views."""
 
     def __init__(self, screen: BrowserScreen) -> None:
@@ -205,64 +161,15 @@ class _Operations(Operations):
         self._screen.projects.touched(addresses)
 
 
-class _Projects(ProjectRoots):
-    """What is known of this project and of others."""
+class WorkbenchHost:
+    """The workbench, to its views, as `features.host.Host` has it."""
 
     def __init__(self, screen: BrowserScreen) -> None:
         self._screen = screen
-
-    @property
-    def own_roots(self) -> Mapping[str, Root]:
-        return {root.id: root for root in self._screen.facts.roots}
-
-    @property
-    def scope_names(self) -> Mapping[str, str]:
-        return self._screen.forest.names
-
-    @property
-    def demo(self) -> bool:
-        return self._screen.facts.demo
-
-    @property
-    def more_roots(self) -> Callable[[], tuple[Root, ...]]:
-        return self._screen.facts.more_roots
-
-    @property
-    def unread(self) -> frozenset[str]:
-        return frozenset(root.path for root in self._screen.every_root or ())
-
-
-class WorkbenchHost(Host):
-    """The workbench, to its views."""
-
-    def __init__(self, screen: BrowserScreen) -> None:
-        self._screen = screen
-        self._shell, self._places = _Shell(screen), _Places(screen)
-        self._operations, self._projects = _Operations(screen), _Projects(screen)
-
-    @property
-    def shell(self) -> Shell:
-        return self._shell
-
-    @property
-    def jobs(self) -> Bridge:
-        return self._screen.bridge
-
-    @property
-    def places(self) -> Destinations:
-        return self._places
-
-    @property
-    def operations(self) -> Operations:
-        return self._operations
-
-    @property
-    def settings(self) -> Settings:
-        return self._screen.facts.settings
-
-    @property
-    def surroundings(self) -> Surroundings | None:
-        return self._screen.facts.surroundings
+        self.shell, self.places, self.operations = _Shell(screen), _Places(screen), _Operations(screen)
+        self.jobs, self.settings, self.surroundings = screen.bridge, screen.facts.settings, screen.facts.surroundings
+        self.now, self.say, self.show_error = screen.now, screen.say, screen.show_error
+        self.shown, self.short = screen.forest.shown, screen.side.short
 
     @property
     def roots(self) -> Mapping[str, Root]:
@@ -270,32 +177,24 @@ class WorkbenchHost(Host):
 
     @property
     def projects(self) -> ProjectRoots:
-        return self._projects
+        screen = self._screen
+        return ProjectRoots(
+            own_roots={root.id: root for root in screen.facts.roots},
+            scope_names=screen.forest.names,
+            demo=screen.facts.demo,
+            more_roots=screen.facts.more_roots,
+            unread=frozenset(root.path for root in screen.every_root or ()),
+        )
 
     @property
     def index_health(self) -> IndexHealth:
         return self._screen.checkup
 
-    def now(self) -> int:
-        return self._screen.now()
-
     def has_row(self, address: Address) -> bool:
         return address in self._screen.forest.nodes
 
-    def shown(self, address: Address) -> str:
-        return self._screen.forest.shown(address)
-
-    def short(self, path: str) -> str:
-        return self._screen.side.short(path)
-
     def renamed(self, address: Address) -> Target:
         return rename_target((address,), None)
-
-    def say(self, text: str, level: str = "name") -> None:
-        self._screen.say(text, level)
-
-    def show_error(self, what: str, error: MemtuiError) -> None:
-        self._screen.show_error(what, error)
 
     def copy(self, text: str, what: str) -> None:
         from memtui.workbench.browse.operations import put_on_clipboard

@@ -30,7 +30,6 @@ from memtui.ui.draw.times import Look as Clock
 from memtui.ui.draw.times import ago
 from memtui.ui.draw.words import count_words
 from memtui.ui.list_view import ListView
-from memtui.ui.widgets.prompts import Question
 from memtui.ui.widgets.rowlist import RowList
 
 if TYPE_CHECKING:
@@ -341,20 +340,6 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self.jobs.run(
             lambda engine: view_texts.count(engine, wanted), counted, what="count changed lines", latest="inbox-counts"
         )
-
-    def _filter(self) -> None:
-        def typed(text: str) -> None:
-            self.change(lambda: self.rows.filter(text.split()))
-
-        def cancelled() -> None:
-            self.close_prompt()
-            typed("")
-
-        def found(_: str) -> Line:
-            return [(f"{self.rows.of_all}  enter keeps  esc clears ", "dim")]
-
-        start = " ".join(self.rows.words)
-        self.ask(Question("/", start, lambda _: self.close_prompt(), cancelled, typed, found, over=True))
 
     # The difference
 

@@ -6,7 +6,8 @@ take seconds to match a long line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from textual import events, on
@@ -16,6 +17,7 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
+from memtui.ui.action import Action, shown_keys
 from memtui.ui.draw.spans import Run
 from memtui.ui.draw.words import fit
 from memtui.ui.widgets.rowlist import RowList
@@ -35,6 +37,21 @@ class Command(NamedTuple):
     """Shows what it would do, as long as the cursor is on it."""
     name: str = ""
     """What the footer or a tab calls it."""
+
+
+NO_COMMANDS = frozenset({"palette", "back", "down", "up", "left", "right"})
+"""Actions that are not offered: moving the cursor is no command."""
+
+
+def as_commands(
+    actions: Iterable[Action], attempt: Callable[[Action], None], off: Callable[[Action], str]
+) -> list[Command]:
+    """Offer actions; `attempt` does one, and `off` says why one cannot be done now."""
+    return [
+        Command(one.help.rstrip("."), shown_keys(one), partial(attempt, one), off(one), name=one.label)
+        for one in actions
+        if one.id not in NO_COMMANDS
+    ]
 
 
 def matching(commands: Sequence[Command], text: str) -> tuple[Command, ...]:

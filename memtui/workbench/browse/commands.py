@@ -158,13 +158,21 @@ class Commands:
         """Every action that is known here."""
         return frozenset(self._does) | frozenset(ELSEWHERE)
 
+    @property
+    def no_writing(self) -> str:
+        """Why nothing can be written now; nothing when it can."""
+        bridge = self._screen.bridge
+        if bridge.read_only:
+            return READ_ONLY
+        return f"{underway}. Keys that change memories wait for its end." if (underway := bridge.underway) else ""
+
     def unavailable(self, action: Action) -> str:
         """Say in one sentence why an action is off now; nothing when it is on."""
         screen = self._screen
-        if (action.writes or action.id == "resolve") and screen.bridge.read_only:
+        if action.writes and (reason := self.no_writing):
+            return reason
+        if action.id == "resolve" and screen.bridge.read_only:
             return READ_ONLY
-        if action.writes and (underway := screen.bridge.underway):
-            return f"{underway}. Keys that change memories wait for its end."
         node = screen.memories.current
         if action.id == "resolve":
             return "" if screen.forest.totals.conflict or not screen.drafts_read else "There is no conflict."
@@ -466,22 +474,12 @@ class Commands:
 
     def palette_commands(self) -> list[Command]:
         """Every action as a line of the palette, then the themes."""
-        from memtui.ui.keys.palette import Command
+        from memtui.ui.keys.palette import as_commands
 
         screen = self._screen
-        skip = ("palette", "back", "down", "up", "left", "right")
-        commands = [
-            Command(
-                action.help.rstrip("."),
-                shown_keys(action),
-                partial(screen.attempt, action),
-                self.unavailable(action),
-                name=action.label,
-            )
-            for action in sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
-            if action.id not in skip and action.id in self.ids
-        ]
-        return [*commands, *self._elsewhere(), *self.theme_commands()]
+        here = sorted(in_room(*BROWSER_ROOMS, actions=screen.table), key=_palette_rank)
+        known = [action for action in here if action.id in self.ids]
+        return [*as_commands(known, screen.attempt, self.unavailable), *self._elsewhere(), *self.theme_commands()]
 
     def _elsewhere(self) -> Iterator[Command]:
         """What only other views can do: choosing it opens that view, where its key then does it."""

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.segment import Segments
 
-from memtui.ui.draw.plain_bars import PlainBars
+from memtui.workbench.app import PlainBars
 
 
 @given(st.integers(1, 60), st.integers(1, 500), st.integers(1, 60), st.floats(0, 500), st.booleans())
