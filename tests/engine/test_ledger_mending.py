@@ -5,6 +5,7 @@ import random
 import sqlite3
 import time
 from contextlib import closing
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -136,14 +137,6 @@ def test_who_had_the_ledger_open_is_told_that_another_program_replaced_it(lived:
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
         (notice,) = engine.events.notices()
         assert notice == "Another program replaced the ledger; memtui goes on with the new one."
-
-
-def test_the_finding_about_a_damaged_page_is_one_plain_sentence(lived: World) -> None:
-    page = pages.pages_of_tables(lived)["folders"]
-    page_zeroed(page).act(lived)
-    with lived.engine() as engine:
-        texts = [finding.text for finding in engine.doctor.findings() if finding.topic == "ledger"]
-    assert f"{state(lived)} is damaged: page {page + 1} of it cannot be read." in texts
 
 
 def test_a_page_costs_what_was_on_it_and_no_more(lived: World) -> None:
@@ -313,40 +306,29 @@ def test_with_nothing_to_salvage_that_is_said(lived: World) -> None:
         assert "sound" in engine.doctor.salvage()
 
 
-def test_damage_nobody_met_is_mended_by_hand(lived: World) -> None:
-    page_zeroed(pages.pages_of_tables(lived)["folders"]).act(lived)
+def test_damage_nobody_met_is_one_plain_sentence_and_mended_by_hand(lived: World) -> None:
+    page = pages.pages_of_tables(lived)["folders"]
+    page_zeroed(page).act(lived)
     with lived.engine() as engine:
+        texts = [finding.text for finding in engine.doctor.findings() if finding.topic == "ledger"]
+        assert f"{state(lived)} is damaged: page {page + 1} of it cannot be read." in texts
         assert "is mended" in engine.doctor.salvage()
         assert ledger_of(engine).check() == "ok"
 
 
-@pytest.fixture
-def walled(lived: World) -> World:
-    """A world in whose ledger nothing can be written, as its log is a folder."""
+@pytest.mark.parametrize("suffix", ["wal", "shm"])
+def test_history_is_read_where_nothing_can_be_written_and_changes_say_why_not(lived: World, suffix: str) -> None:
     for path in lived.state.glob("state.db-*"):
         path.unlink()
-    (lived.state / "state.db-wal").mkdir()
-    return lived
-
-
-def test_history_is_read_without_a_usable_ledger_and_undo_says_why_it_cannot(walled: World) -> None:
-    with walled.engine() as engine:
-        assert sha(TEXTS[0]) in in_history(engine, A)
-        assert engine.history.audit(limit=5)
-        with pytest.raises(StorageError) as caught:
-            engine.undo.undo(actor=ME)
-        assert caught.value.code == "E_STORE"
-        assert [finding.level for finding in engine.doctor.findings() if finding.topic == "ledger"] == ["error"]
-
-
-def test_the_doctor_tells_when_changes_are_refused(lived: World) -> None:
-    for path in lived.state.glob("state.db-*"):
-        path.unlink()
-    (lived.state / "state.db-shm").mkdir()
+    (lived.state / f"state.db-{suffix}").mkdir()
     with lived.engine() as engine:
         assert {row.address for row in engine.rows.list().items} == {A, at("b.md")}
-        with pytest.raises(StorageError):
-            engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
+        assert sha(TEXTS[0]) in in_history(engine, A)
+        assert engine.history.audit(limit=5)
+        for change in (engine.undo.undo, partial(engine.save, A, NEW, expected_sha256=sha(TEXTS[-1]))):
+            with pytest.raises(StorageError) as caught:
+                change(actor=ME)
+            assert caught.value.code == "E_STORE"
         assert [finding.level for finding in engine.doctor.findings() if finding.topic == "ledger"] == ["error"]
 
 

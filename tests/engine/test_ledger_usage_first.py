@@ -74,11 +74,6 @@ def test_a_text_of_a_deleted_memory_has_them(base: Path) -> None:
     assert both(base) == (True, 1)
 
 
-def test_a_clone_has_none(base: Path) -> None:
-    with engine(base, "clone") as opened:
-        assert marks(opened, checkout="clone") == (False, 0)
-
-
 def test_what_was_reviewed_is_given_where_nothing_may_be_written(base: Path) -> None:
     with engine(base, "app") as opened:
         row = opened.rows.get(note("app"))

@@ -208,22 +208,15 @@ def bury(engine: Engine, clock: Clock, path: str = "a.md") -> None:
     prune(engine)
 
 
-def test_both_sides_of_an_open_conflict_stay(later: Engine, clock: Clock) -> None:
+def test_both_sides_of_an_open_conflict_stay_and_a_pin_settles_none(later: Engine, clock: Clock) -> None:
     write_many(later, 2)
     refused(later)
+    later.pins.set([A], pinned=True, actor=ME)
     bury(later, clock)
     assert {sha(b"mine\n"), sha(text(1))} <= stored(later).keys()
     settle(later)
     bury(later, clock)
     assert sha(b"mine\n") not in stored(later)
-
-
-def test_pinning_settles_no_conflict(later: Engine, clock: Clock) -> None:
-    write_many(later, 2)
-    refused(later)
-    later.pins.set([A], pinned=True, actor=ME)
-    bury(later, clock)
-    assert sha(b"mine\n") in stored(later)
 
 
 def test_a_conflict_goes_with_its_memory_to_another_name(later: Engine, clock: Clock) -> None:

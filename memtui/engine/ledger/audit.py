@@ -90,8 +90,7 @@ class AuditTable(LedgerTable):
 
     def complete(self, txn: int) -> None:
         """Note that a transaction with a cause got to its end; without the note it counts as half of one."""
-        with self._database.transaction(durable=False) as db:
-            db.execute("UPDATE txns SET whole = 1 WHERE id = ?", (txn,))
+        self._write("UPDATE txns SET whole = 1 WHERE id = ?", (txn,), durable=False)
 
     def intend(
         self,
@@ -361,8 +360,7 @@ class UndoTable(LedgerTable):
 
     def mark_undone(self, txn: int) -> None:
         """Take a transaction off the undo (or redo) stack."""
-        with self._database.transaction() as db:
-            db.execute("UPDATE txns SET undone = 1 WHERE id = ?", (txn,))
+        self._write("UPDATE txns SET undone = 1 WHERE id = ?", (txn,))
 
     def operation(self, txn: int, uids: Collection[int]) -> UndoTransaction | None:
         """One transaction that did something, when it stayed within these roots."""

@@ -49,14 +49,11 @@ class ClaimTable(LedgerTable):
 
     def mark(self, key: str, state: str, *, tries: int | None = None) -> bool:
         """Say how far it is, durably; whether that is new."""
-        with self._database.transaction() as db:
-            values = state, tries, key, state, tries
-            db.execute(
-                "UPDATE claims SET state = ?, tries = coalesce(?, tries)"
-                " WHERE key = ? AND (state != ? OR tries != coalesce(?, tries))",
-                values,
-            )
-            return bool(db.changes())
+        return self._write(
+            "UPDATE claims SET state = ?1, tries = coalesce(?2, tries)"
+            " WHERE key = ?3 AND (state != ?1 OR tries != coalesce(?2, tries))",
+            (state, tries, key),
+        )
 
     @checked
     def get(self, key: str) -> OnceClaim | None:

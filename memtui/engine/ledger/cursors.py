@@ -38,8 +38,5 @@ class CursorTable(LedgerTable):
 
     def move(self, consumer: str, file: str, cursor: SessionCursor) -> None:
         """Remember where a consumer stopped. Call inside the transaction that keeps what it made of the file."""
-        with self._database.transaction() as db:
-            db.execute(
-                "INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (consumer, os.fsencode(file), *cursor),
-            )
+        values = consumer, os.fsencode(file), *cursor
+        self._write("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)

@@ -581,3 +581,9 @@ class LedgerTable:
         """The one cell of the first row; None when there is no row."""
         found = self._database.row(sql, values, kinds=kinds)
         return None if found is None else found[0]
+
+    def _write(self, sql: str, values: tuple[Value, ...], *, durable: bool = True) -> bool:
+        """Run one statement in a transaction; says whether a row changed."""
+        with self._database.transaction(durable=durable) as db:
+            db.execute(sql, values)
+            return bool(db.changes())

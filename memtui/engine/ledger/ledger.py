@@ -15,7 +15,7 @@ from memtui.engine.disk import fsio
 from memtui.engine.lazy import lazy
 from memtui.engine.ledger.creation import ASIDE, backup_time, newest_aside
 from memtui.engine.ledger.database import DAY_MS, ERRORS, Database, takes_changes
-from memtui.engine.ledger.memories import MemoryTable, PinTable
+from memtui.engine.ledger.memories import MemoryTable, PinTable, SurfacedTable
 from memtui.engine.ledger.roots import RepositoryTable, ReviewTable, RootTable
 from memtui.engine.model import Retention
 from memtui.errors import MemtuiError, StorageError
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.proposals import ProposalTable
     from memtui.engine.ledger.schedules import ScheduleTable
     from memtui.engine.ledger.spend import SpendTable
-    from memtui.engine.ledger.surfaced import SurfacedTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
     from memtui.engine.ledger.turns import TurnTable
@@ -54,7 +53,7 @@ class Ledger(Database):
     drafts: DraftTable = lazy("ledger.drafts.DraftTable", "self", "memories", "versions")
     erasure: ErasureTable = lazy("ledger.erasure.ErasureTable", "self", "memories")
     mutes: MuteTable = lazy("ledger.mutes.MuteTable", "self")
-    surfaced: SurfacedTable = lazy("ledger.surfaced.SurfacedTable", "self", "memories")
+    surfaced: SurfacedTable = lazy("ledger.memories.SurfacedTable", "self", "memories")
     undo: UndoTable = lazy("ledger.audit.UndoTable", "self")
     versions: VersionTable = lazy("ledger.versions.VersionTable", "self", "memories")
     observations: ObservationTable = lazy("ledger.observations.ObservationTable", "self")

@@ -5,7 +5,7 @@ Pins and uses live in the ledger and nowhere else, so that a file can never pin 
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, Row, checked, insert, key_of, path_of
@@ -24,6 +24,8 @@ _SHARED = f"path, sha, '', 0, NULL, 0, {_USAGE}, NULL"
 _KINDS = "bBtiBiiiriIIB"
 _RECORDS = "memories LEFT JOIN usage ON usage.id = memories.usage"
 
+SURFACED_MS = 7 * DAY_MS
+"""How long a session is remembered after it was given something."""
 MOST_ASKED = 512
 """Records that are asked for by their ids."""
 
@@ -290,3 +292,32 @@ class PinTable(LedgerTable):
         """
         with self._database.transaction(durable=False) as db:
             return [(one[0], one[1]) for one in counted if take(db, *one)]
+
+
+class SurfacedTable(LedgerTable):
+    """What agents' sessions were given unasked, so that no session is given the same text twice."""
+
+    def __init__(self, database: Database, memories: MemoryTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        super().__init__(database)
+        self._memories = memories
+
+    @checked
+    def given(self, session: str) -> set[tuple[int, str]]:
+        """Which memories a session was given as they are now, as root and path; those that changed since are none."""
+        rows = self._database.rows(
+            "SELECT m.root, m.path FROM surfaced s JOIN memories m ON m.id = s.memory"
+            " WHERE s.session = ? AND s.at >= m.at",
+            (session,),
+            kinds="ip",
+        )
+        return {(root, path) for root, path in rows}
+
+    def give(self, session: str, memories: Iterable[tuple[int, str]]) -> None:
+        """Remember what a session is given, and forget sessions of long ago."""
+        now = self._database.clock()
+        with self._database.transaction(durable=False) as db:
+            db.execute("DELETE FROM surfaced WHERE at < ?", (now - SURFACED_MS,))
+            for uid, path in memories:
+                memory = self._memories.memory_id(uid, path)
+                db.execute("INSERT OR REPLACE INTO surfaced VALUES (?, ?, ?)", (session, memory, now))

@@ -31,11 +31,8 @@ class MuteTable(LedgerTable):
     def put(self, mark: str, root: int, path: str, rule: str, reason: str) -> None:
         """Keep one; a new reason takes the place of the old one."""
         values = bytes.fromhex(mark), root, os.fsencode(path), rule, reason, self._database.clock()
-        with self._database.transaction() as db:
-            db.execute("INSERT OR REPLACE INTO mutes VALUES (?, ?, ?, ?, ?, ?)", values)
+        self._write("INSERT OR REPLACE INTO mutes VALUES (?, ?, ?, ?, ?, ?)", values)
 
     def remove(self, mark: str) -> bool:
         """End one; whether there was one."""
-        with self._database.transaction() as db:
-            db.execute("DELETE FROM mutes WHERE mark = ?", (bytes.fromhex(mark),))
-            return bool(db.changes())
+        return self._write("DELETE FROM mutes WHERE mark = ?", (bytes.fromhex(mark),))

@@ -98,13 +98,11 @@ class RootTable(LedgerTable):
 
     def mark_baseline(self, uid: int) -> None:
         """Remember that a root was reconciled once: from now on what is new in it is news."""
-        with self._database.transaction(durable=False) as db:
-            db.execute("UPDATE roots SET baselined = 1 WHERE id = ?", (uid,))
+        self._write("UPDATE roots SET baselined = 1 WHERE id = ?", (uid,), durable=False)
 
     def note_made(self, uid: int, count: int) -> None:
         """Remember how many folders memtui made for a root: its own and missing ones above it; zero: it is gone."""
-        with self._database.transaction(durable=False) as db:
-            db.execute("UPDATE roots SET made = ? WHERE id = ?", (count, uid))
+        self._write("UPDATE roots SET made = ? WHERE id = ?", (count, uid), durable=False)
 
     def made(self, uid: int) -> int:
         """How many folders memtui made for a root."""
@@ -112,8 +110,7 @@ class RootTable(LedgerTable):
 
     def note_folder(self, uid: int, path: str, mode: int) -> None:
         """Remember the mode of a folder that was removed because nothing was left in it."""
-        with self._database.transaction(durable=False) as db:
-            db.execute("INSERT OR REPLACE INTO folders VALUES (?, ?, ?)", (uid, os.fsencode(path), mode))
+        self._write("INSERT OR REPLACE INTO folders VALUES (?, ?, ?)", (uid, os.fsencode(path), mode), durable=False)
 
     def folder_mode(self, uid: int, path: str) -> int | None:
         """The mode of a folder when memtui removed it; None when it never did."""

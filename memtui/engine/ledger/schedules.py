@@ -92,9 +92,7 @@ class ScheduleTable(LedgerTable):
 
     def remove(self, schedule: int) -> bool:
         """End one; whether there was one."""
-        with self._database.transaction() as db:
-            db.execute("DELETE FROM schedules WHERE id = ?", (schedule,))
-            return bool(db.changes())
+        return self._write("DELETE FROM schedules WHERE id = ?", (schedule,))
 
     def reached(self, schedule: int, upto: int) -> None:
         """Remember the newest due time that was taken. Call inside the transaction of its claim."""
@@ -115,8 +113,7 @@ class ScheduleTable(LedgerTable):
             return found[0].failures if found else 0
 
     def _set(self, schedule: int, what: str, *values: str | int) -> None:
-        with self._database.transaction() as db:
-            db.execute(f"UPDATE schedules SET {what} WHERE id = ?", (*values, schedule))
+        self._write(f"UPDATE schedules SET {what} WHERE id = ?", (*values, schedule))
 
     def _found(self, where: str, *values: str | int) -> tuple[PlannedRun, ...]:
         rows = self._database.rows(f"SELECT {_SCHEDULE} FROM schedules WHERE {where} ORDER BY id", values, kinds=_KINDS)

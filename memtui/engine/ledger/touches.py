@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from hashlib import blake2b
 from typing import NamedTuple
 
+import apsw
+
 from memtui.engine.ledger.cursors import CursorTable, SessionCursor
 from memtui.engine.ledger.database import Database, LedgerTable, Row, checked
 from memtui.engine.ledger.usage import Use, write
@@ -167,7 +169,7 @@ class TouchTable(LedgerTable):
                 same = "(call = ?3 OR substr(call, 1, length(?4)) = ?4)"
                 db.execute(f"UPDATE touches SET gone = 1 WHERE file = ?1 AND agent = ?2 AND {same}", key)
             upto = next(iter(db.execute("SELECT max(upto) FROM forgotten_touches")))[0] or 0
-            uses = [one for one in touches if one.at > upto and self._put(file, one) and one.kind == "opened"]
+            uses = [one for one in touches if one.at > upto and self._put(db, file, one) and one.kind == "opened"]
             counted = [Use(one.uid, one.path, one.at, wrote=False) for one in uses if not self._is_counted(one)]
             write(db, sorted(counted, key=lambda use: use.at))
             last = file.prompt[1:] if file.prompt is not None else (None, None, None)
@@ -178,25 +180,23 @@ class TouchTable(LedgerTable):
             self.cursors.move(cursor[0], file.file, cursor[1])
         return tuple(dict.fromkeys((use.uid, use.path) for use in counted))
 
-    def _put(self, file: SessionFile, one: Touch) -> bool:
-        """Keep a touch; says whether the call was not known in any file. Call inside a transaction."""
+    def _put(self, db: apsw.Connection, file: SessionFile, one: Touch) -> bool:
+        """Keep a touch; says whether the call was not known in any file."""
         key = (file.agent, one.call, one.kind, one.uid, os.fsencode(one.path))
-        with self._database.transaction() as db:
-            where = "agent = ? AND call = ? AND kind = ? AND root = ? AND path = ?"
-            known = any(db.execute(f"SELECT 1 FROM touches WHERE {where} LIMIT 1", key))
-            agent, call, kind, uid, path = key
-            prompt = one.prompt[1:] if one.prompt is not None else (None, None, None)
-            sha = bytes.fromhex(one.sha) if one.sha else None
-            db.execute(
-                "INSERT INTO touches (agent, session, call, kind, root, path, at, sha, added, taint, exact, file,"
-                " place, length, prompt) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
-                " ON CONFLICT (agent, call, kind, root, path, file) DO UPDATE SET gone = 0, session = ?2, at = ?7,"
-                " sha = ifnull(?8, sha), added = ?9, taint = ?10, exact = ?11, place = ?13, length = ?14, prompt = ?15",
-                (
-                    *(agent, file.session, call, kind, uid, path, one.at, sha, one.added, one.taint, int(one.exact)),
-                    *(os.fsencode(file.file), *prompt),
-                ),
-            )
+        where = "agent = ? AND call = ? AND kind = ? AND root = ? AND path = ?"
+        known = any(db.execute(f"SELECT 1 FROM touches WHERE {where} LIMIT 1", key))
+        prompt = one.prompt[1:] if one.prompt is not None else (None, None, None)
+        sha = bytes.fromhex(one.sha) if one.sha else None
+        db.execute(
+            "INSERT INTO touches (agent, session, call, kind, root, path, at, sha, added, taint, exact, file,"
+            " place, length, prompt) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)"
+            " ON CONFLICT (agent, call, kind, root, path, file) DO UPDATE SET gone = 0, session = ?2, at = ?7,"
+            " sha = ifnull(?8, sha), added = ?9, taint = ?10, exact = ?11, place = ?13, length = ?14, prompt = ?15",
+            (
+                *(key[0], file.session, *key[1:], one.at, sha, one.added, one.taint, int(one.exact)),
+                *(os.fsencode(file.file), *prompt),
+            ),
+        )
         return not known
 
     def _is_counted(self, one: Touch) -> bool:

@@ -198,17 +198,10 @@ class TurnTable(LedgerTable):
 
     def open_chat(self, session: str, via: str, chat: Chat) -> bool:
         """Note that a session was given the memory of its chat; says whether it was the first time."""
-        with self._database.transaction() as db:
-            now = self._database.clock()
-            db.execute(
-                "INSERT INTO chat_sessions (session, chat, via, sender) VALUES (?, ?, ?, '') ON CONFLICT DO NOTHING",
-                (session, self._chat(db, chat, now), via),
-            )
-            db.execute(
-                "UPDATE chat_sessions SET opened = ? WHERE session = ? AND via = ? AND opened IS NULL",
-                (now, session, via),
-            )
-            return bool(db.changes())
+        with self._database.transaction():
+            self.keep_session(session, via, "", chat)
+            opened = "UPDATE chat_sessions SET opened = ? WHERE session = ? AND via = ? AND opened IS NULL"
+            return self._write(opened, (self._database.clock(), session, via))
 
     def keep_asked(self, chat: Chat, *asked: str) -> None:
         """Keep what somebody has to confirm in a chat, in the place of what was there: what, who, and the code."""
@@ -270,10 +263,10 @@ class TurnTable(LedgerTable):
 
     def keep_session(self, session: str, via: str, sender: str, chat: Chat) -> None:
         """Remember which chat a session is of; one that a gateway tells of itself stays that gateway's."""
-        with self._database.transaction() as db:
-            db.execute(
+        with self._database.transaction():
+            self._write(
                 "INSERT INTO chat_sessions (session, chat, via, sender) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-                (session, self._chat(db, chat, self._database.clock()), via, sender),
+                (session, self.chat(chat), via, sender),
             )
 
     @checked
