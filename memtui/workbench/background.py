@@ -66,11 +66,13 @@ class Background:
 
         seen = LaneNews(0)
         counter: tuple[object, ...] | None = None
+        votes = 0
         while not stop():
             now = glance(engine.tasks, self._lane.id, None if counter is None else seen)
             known, counter = counter, (engine.proposals.counter(), staged.signs(engine))
-            count = seen.proposed if known == counter else to_decide(engine)
-            now = now._replace(proposed=count, changed=now.changed or count != seen.proposed)
+            count, voted = (seen.proposed, votes) if known == counter else (to_decide(engine), engine.votes.count())
+            now = now._replace(proposed=count, changed=now.changed or (count, voted) != (seen.proposed, votes))
+            votes = voted
             if now.changed or now.due or now.dreaming is not seen.dreaming or self._is_time():
                 tell(now)
             seen = now

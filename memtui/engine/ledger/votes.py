@@ -67,6 +67,11 @@ class VoteTable(LedgerTable):
             self._journal.add("vote", {**body, "decided": state})
             return state
 
+    def count(self) -> int:
+        """How many votes there are, of all proposals."""
+        ((count,),) = self._database.rows("SELECT count(*) FROM votes", kinds="i")
+        return int(count)
+
     def of(self, one: Proposal) -> Mapping[str, Vote]:
         """Each voter's newest answer to the steps that a proposal has now; of one person only the newest of all."""
         rows = self._database.rows(

@@ -18,7 +18,7 @@ from memtui.features.changes import view_proposals, view_rows, view_texts
 from memtui.features.changes.view_place import ShownProposal
 from memtui.features.changes.view_proposals import Decisions
 from memtui.features.changes.view_rollback import Rollback
-from memtui.features.changes.view_rows import BURST, CHANGE, HEAD, InboxRows, Item, Loaded
+from memtui.features.changes.view_rows import BURST, HEAD, InboxRows, Item, Loaded
 from memtui.features.changes.view_texts import Shown
 from memtui.features.proposals.value import main_target
 from memtui.safe_text import visible
@@ -114,8 +114,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             "left": lambda: self._fold(wide=False),
             "right": lambda: self._fold(wide=True),
             "expand_all": self._fold_all,
-            "next_folder": lambda: self._jump(1),
-            "previous_folder": lambda: self._jump(-1),
+            "next_folder": lambda: self._jump_to(1, Item.heads),
+            "previous_folder": lambda: self._jump_to(-1, Item.heads),
         }
 
     def asks_at_once(self, first: str) -> Line | None:
@@ -221,7 +221,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         """Take in what others did; what comes in above the rows in view is counted until it was in view."""
         rows = self.rows
         known, count = rows.everything, self.loaded and bool(rows.shown)
-        self.loaded = True
+        self.loaded, was = True, self._listed
 
         def change() -> None:
             rows.update(loaded)
@@ -235,14 +235,19 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         if count:
             self.above |= view_rows.keys_of(rows.shown[: self.list.top]) - known
         self.above &= rows.everything
-        if self._decision[0]:
-            words, level = self._decision
-            self._decision = ("", "")
+        (words, level), self._decision = self._decision, ("", "")
+        if words:
             self.host.say(f"{words} {self.decisions.how_to_go_on}".rstrip(), level)
         self._scrolled()
         self.update("#listed-title")
-        if self.outdated and self.here.address in rows.kept:
-            self._read_again()  # the user's own step: taken back in part, or brought back
+        if self._listed != was or (self.outdated and self.here.address in rows.kept):
+            self._read_again()  # the user's own step: taken back in part, or brought back; or somebody's vote
+
+    @property
+    def _listed(self) -> tuple[object, ...]:
+        """What the list says of the proposal that is shown."""
+        id_ = self.proposed.view.proposal.id if self.proposed is not None else ""
+        return self.rows.votes.get(id_), *(one for one in self.rows.proposals if one.id == id_)
 
     def change(self, change: Callable[[], object]) -> None:
         """Change the rows; from a row in a group that is closed by now, the cursor goes to the group."""
@@ -312,8 +317,10 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         """What is shown when there are no rows."""
         if not self.place or not self.loaded or self.rows.words:
             return super().empty_lines()
-        words = f"  You have seen everything in {visible(self.place)}. "
-        return [[(words, "name")], [("  3", "key"), (" shows what changed elsewhere", "name")]]
+        return [
+            [(f"  You have seen everything in {visible(self.place)}. ", "name")],
+            [("  3", "key"), (" shows what changed elsewhere", "name")],
+        ]
 
     def row_moved(self) -> None:
         """A range goes on; the first row may have come into view."""
@@ -418,7 +425,8 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         self.give(tuple(page), keep_place=keep_place)
         if starts and not keep_place and (height := self.page.size.height):
             # Nobody is to decide about a line that was below the fold.
-            changed = (at for at, line in enumerate(drawn) if at > starts[0] and _is_changed(line))
+            later = enumerate(drawn[starts[0] + 1 :], starts[0] + 1)
+            changed = (at for at, line in later if any(style in ("add", "del") for _, style in line.runs))
             self.page.scroll_to_row(next(changed, starts[0]) + 2 - height)
 
     def _go_to_hunk(self, index: int) -> None:
@@ -523,15 +531,12 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         elif wide != self.in_page:
             self.other_pane()
         elif not wide and not item.alone:
-            self._jump(-1)
+            self._jump_to(-1, Item.heads)
 
     def _fold_all(self) -> None:
         found = [item.burst for item in self.rows.shown if item.kind == BURST and item.burst is not None]
         wide = not all(self.rows.is_open(burst) for burst in found)
         self.change(lambda: self.rows.set_open(found, wide=wide))
-
-    def _jump(self, step: int) -> None:
-        self._jump_to(step, lambda item: item.kind != CHANGE or item.alone)
 
     def perform(self, action: Action) -> None:
         """Do it; whoever leaves is told what is decided and not carried out."""
@@ -565,8 +570,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
         elif item is not None and item.proposal is not None:
             (self.decisions.show_evidence if self.in_page else self.other_pane)()
         elif item is not None and item.change is not None:
-            reason = self._not_there(item.change)
-            if reason:
+            if reason := self._not_there(item.change):
                 self.say(reason, "warning")
             else:
                 self._edit()
@@ -577,10 +581,5 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
             self.decisions.edit()
             return
         shown = self.shown
-        line = shown.hunks[self.hunk].after[0] + 1 if shown is not None and shown.hunks else 0
-        self.host.places.edit(self.here.address, then=f"line {line}" if line else "")
-
-
-def _is_changed(line: PageLine) -> bool:
-    """Whether a line of a difference came or went."""
-    return any(style in ("add", "del") for _, style in line.runs)
+        at = f"line {shown.hunks[self.hunk].after[0] + 1}" if shown is not None and shown.hunks else ""
+        self.host.places.edit(self.here.address, then=at)

@@ -123,6 +123,10 @@ class Item(NamedTuple):
             return (self.change,)
         return self.burst.changes if self.burst is not None else ()
 
+    def heads(self) -> bool:
+        """Whether it is no change within a burst."""
+        return self.kind != CHANGE or self.alone
+
 
 def burst_key(burst: Burst) -> Key:
     """What a burst is while it grows."""

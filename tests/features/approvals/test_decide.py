@@ -98,7 +98,7 @@ def test_one_of_a_chat_is_enough_where_the_rule_says_so_and_rules_fit_in_their_o
     assert "is applied" in say(session, f"/approve {number}", "anybody")
     late = suggested(session, Write(AT, b"four\n", session.engine.read(AT).sha256))
     now = session.engine.turns.clock()
-    session.engine._ledger.clock = lambda: now + 3 * HOUR_MS
+    session.engine.turns.clock = lambda: now + 3 * HOUR_MS
     assert "in time" in say(session, f"/approve {late}", "anybody")
     assert text(session) == b"two\n"
     none = opened(config, "")

@@ -85,7 +85,7 @@ def test_whether_a_vote_is_late_is_what_the_servers_clock_says(server: Server, s
     suggested(session)
     ((request, *_),) = waiting(server)
     now = session.engine.turns.clock()
-    session.engine._ledger.clock = lambda: now + 25 * HOUR_MS
+    session.engine.turns.clock = lambda: now + 25 * HOUR_MS
     for name in ("bob", "eve"):
         member(server, name).call("cast_vote", request, YES)
     look(session)

@@ -517,6 +517,8 @@ async def test_where_the_rule_names_me_a_is_one_vote_and_the_last_one_does_it(si
         found = rule_for(engine, screen.browser.facts.settings, one)
         assert found is not None
         cast_vote(engine, found, one, Vote("team-eng:ann", "Ann", yes=True, person="ann"), Actor("http:bot"))
+        await screen.press("R")
+        await screen.until_text("Votes: 1 of 2: you no, Ann yes")
         await screen.press("a")
         await screen.until(lambda: "four" in engine.read(RETRY).text)
         assert apply.find(engine, one.id).decided_by == "you (me)"
