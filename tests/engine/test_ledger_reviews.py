@@ -1,15 +1,15 @@
 """In a checkout a version was written here, or a person reviewed exactly these bytes, or a repository brought it."""
 
-import sqlite3
 import subprocess
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 
+import apsw
 import pytest
 
 from memtui.engine import Engine
-from memtui.engine.ledger.creation import MIGRATIONS
+from memtui.engine.ledger.creation import MIGRATIONS, migrate
 from memtui.engine.model import Actor, Address, Rename, Restoring, Root, Saved, Write
 from memtui.errors import NotFoundError, RefusedError
 from tests.reviews import review
@@ -227,10 +227,8 @@ def old_ledger(here: Machine, *, accepted: bool) -> None:
     """A ledger of the version that knew accepted folders: it recorded `note.md`, and wrote `other.md` for an agent."""
     texts = (sha256(b"brought\n").digest(), sha256(b"mine\n").digest())
     here.state.mkdir(mode=0o700)
-    db = sqlite3.connect(here.state / "state.db")
-    for number, step in enumerate(MIGRATIONS[:BEFORE], start=1):
-        db.executescript(step)
-        db.execute("INSERT INTO migrations VALUES (?, 0)", (number,))
+    db = apsw.Connection(str(here.state / "state.db"))
+    migrate(db, lambda: 0, upto=BEFORE)
     root = ("k", "memtui:project", bytes(here.memories), int(accepted), "x" if accepted else None)
     db.execute(
         "INSERT INTO roots (key, root_id, path, at, baselined, accepted, accepted_as) VALUES (?, ?, ?, 0, 1, ?, ?)",
@@ -244,8 +242,6 @@ def old_ledger(here: Machine, *, accepted: bool) -> None:
         " VALUES (1, 1, CAST('other.md' AS BLOB), 'mcp:agent', 'created', ?, 0, 'done')",
         texts[1:],
     )
-    db.execute(f"PRAGMA user_version = {BEFORE}")
-    db.commit()
     db.close()
     here.bring("brought\n")
     here.bring("mine\n", OTHER)

@@ -167,10 +167,7 @@ def test_a_ledger_of_the_version_before_keeps_all_pins_and_uses(tmp_path: Path, 
     world.state.mkdir()
     database = apsw.Connection(str(world.state / "state.db"))
     before = next(n for n, step in enumerate(creation.MIGRATIONS) if "CREATE TABLE usage" in step)
-    for number, step in enumerate(creation.MIGRATIONS[:before], start=1):
-        database.execute(step)
-        database.execute(f"INSERT INTO migrations VALUES ({number}, 0)")
-        database.execute(f"PRAGMA user_version={number}")
+    creation.migrate(database, clock, upto=before)
     folder = os.fsencode(os.path.realpath(world.folder()))
     database.execute(
         "INSERT INTO roots (id, key, root_id, path, at, baselined) VALUES (1, 'k', 'r', ?, 0, 1)", (folder,)

@@ -51,6 +51,11 @@ class Table(NamedTuple):
     keys: tuple[str, ...]
     """The columns of its primary key."""
 
+    @property
+    def listed(self) -> str:
+        """Its columns, as SQL lists them."""
+        return ", ".join(map(quoted, self.columns))
+
 
 class Salvaged(NamedTuple):
     """What could not be read of one table."""
@@ -101,10 +106,9 @@ class _Reader:
         self._put = put
         self._probes = MOST_PROBES
         self.count = 0
-        listed = ", ".join(quoted(column) for column in table.columns)
         number = quoted(table.number)
         self._sql = (
-            f"SELECT {number}, {listed} FROM {quoted(table.name)} NOT INDEXED"
+            f"SELECT {number}, {table.listed} FROM {quoted(table.name)} NOT INDEXED"
             f" WHERE {number} >= ? AND {number} <= ? ORDER BY {number} "
         )
 
@@ -113,7 +117,9 @@ class _Reader:
         holes: list[Hole] = []
         ranges: list[Hole] = [(0, LAST_KEY)]
         while ranges:
-            first, last = self._ends(*ranges.pop())
+            left = self._scan(*ranges.pop(), "ASC")
+            left = self._scan(*left, "DESC") if left is not None else None
+            first, last = left or (1, 0)
             if first > last:
                 continue
             if last == LAST_KEY:
@@ -129,58 +135,40 @@ class _Reader:
                 ranges += [(first, middle), (middle + 1, last)]
         return holes
 
-    def _ends(self, first: int, last: int) -> Hole:
-        """Read a range upwards and then downwards; returns what is left of it between, first above last for nothing."""
-        stopped = self._scan(first, last, "ASC")
-        if stopped is None:
-            return (1, 0)
-        first = first if stopped < first else stopped + 1
-        if first > last:
-            return (1, 0)
-        stopped = self._scan(first, last, "DESC")
-        if stopped is None:
-            return (1, 0)
-        return (first, last if stopped < first else stopped - 1)
-
     def _below_the_end(self, first: int) -> list[Hole] | None:
         """Look for something readable in a range whose end cannot be read; None when there is nothing."""
         width = 1
         while first + width < LAST_KEY:
             top = first + width
             before = self.count
-            stopped = self._scan(first, top, "DESC")
-            if stopped is None:
-                return [(top + 1, LAST_KEY)]
-            if self.count > before:
-                return [(first, stopped - 1), (top + 1, LAST_KEY)]
+            left = self._scan(first, top, "DESC")
+            if left is None or self.count > before:
+                return [*([] if left is None else [left]), (top + 1, LAST_KEY)]
             width *= 2
         return None
 
-    def _scan(self, first: int, last: int, way: str) -> int | None:
-        """Read a range in one direction; None when it was read whole, else the last number read, -1 for none."""
+    def _scan(self, first: int, last: int, way: str) -> Hole | None:
+        """Read a range in one direction; returns what is left of it, None when it was read whole."""
         self._probes -= 1
-        number = -1
         try:
             for row in self._database.execute(self._sql + way, (first, last)):
                 if not first <= row[0] <= last:
                     raise apsw.CorruptError("a key out of its order")
-                number = row[0]
-                first, last = (number + 1, last) if way == "ASC" else (first, number - 1)
+                first, last = (row[0] + 1, last) if way == "ASC" else (first, row[0] - 1)
                 self._put(row)
                 self.count += 1
         except BAD:
-            return number
+            return first, last
         return None
 
 
 def _in_order(database: apsw.Connection, table: Table, put: Put) -> Salvaged:
     """Read a table whose rows have no numbers, from both ends."""
-    listed = ", ".join(quoted(column) for column in table.columns)
     count, whole = 0, True
     for way in ("ASC", "DESC"):
         order = ", ".join(f"{quoted(key)} {way}" for key in table.keys)
         try:
-            for row in database.execute(f"SELECT {listed} FROM {quoted(table.name)} ORDER BY {order}"):
+            for row in database.execute(f"SELECT {table.listed} FROM {quoted(table.name)} ORDER BY {order}"):
                 put(row)
                 count += 1
         except BAD:
@@ -308,8 +296,7 @@ class Join:
         """The source's rows, with numbers of the target in them; those that hang on nothing are left out."""
         columns = kind.table.columns
         number = quoted(kind.table.number) if kind.table.number else "0"
-        listed = ", ".join(map(quoted, columns))
-        sql = f"SELECT {number} AS own, {listed} FROM {quoted(kind.table.name)} ORDER BY own"
+        sql = f"SELECT {number} AS own, {kind.table.listed} FROM {quoted(kind.table.name)} ORDER BY own"
         for own, *values in self._source.execute(sql):
             row = dict(zip(columns, values, strict=True))
             for column, other in kind.refers.items():
