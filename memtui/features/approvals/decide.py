@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from memtui.engine.model import Root
     from memtui.engine.proposal import Proposal
 
+SHOWN = 20
+"""Lines of a proposal that a chat is shown."""
 ME = "me"
 """The voter who is the person at the keys of this machine."""
 TEAM = "team:"
@@ -215,6 +217,8 @@ def is_late(engine: Engine, rule: ApprovalRule, one: Proposal) -> bool:
 
 
 def _waiting(word: Word) -> ChatReply:
+    from memtui.features.proposals.verbs import patch  # only who asks in a chat what waits needs it
+
     engine = word.session.engine
     lines = []
     for one in apply.waiting(engine, OPEN):
@@ -222,4 +226,6 @@ def _waiting(word: Word) -> ChatReply:
         if rule is not None and _voters(word, rule):
             stand = judged(rule, engine.votes.of(engine.proposals.get(one.id)))[1]
             lines.append(f"{one.id} {one.kind} {' '.join(one.targets)}: {stand}\n{mask.shown(one.why)}")
+            shown = patch(apply.preview(engine, one.id), person=False)
+            lines += [*shown[:SHOWN], *([f"and {len(shown) - SHOWN:,} lines more"] * (len(shown) > SHOWN))]
     return ChatReply("\n".join(lines) or "Nothing waits for this chat.")

@@ -111,7 +111,9 @@ def test_a_word_of_a_chat_is_about_one_proposal_and_anything_more_is_refused(con
     number = suggested(session)
     assert "Give one number" in say(session, f"/approve {number} 2", "ann")
     assert "one command at a time" in say(session, f"/approve {number}\n/deny {number}", "ann")
-    assert f"{number} replace memtui:global/a.md: 0 of 2\nbecause" in say(session, "/approve", "ann")
+    waits = say(session, "/approve", "ann")
+    assert f"{number} replace memtui:global/a.md: 0 of 2\nbecause" in waits
+    assert "-one\n+two" in waits, "nobody votes on what they were not shown"
 
 
 def test_last_votes_at_once_decide_once(config: Path) -> None:
