@@ -3,7 +3,6 @@
 import os
 import random
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -80,16 +79,6 @@ def test_only_large_changes_are_followed_and_waited_for() -> None:
     assert not pace.stop()
 
 
-def test_whoever_makes_way_goes_on_when_it_ends() -> None:
-    pace = Pace()
-    waited: list[bool] = []
-    with pace.many(MANY):
-        waiting = threading.Thread(target=lambda: waited.append(pace.free.wait(20)))
-        waiting.start()
-    waiting.join(10)
-    assert waited == [True]
-
-
 def test_a_stop_ends_what_runs_and_nothing_later() -> None:
     pace = Pace()
     with pace.many(MANY) as one:
@@ -127,29 +116,6 @@ def test_a_stopped_undo_goes_on_with_the_next_one(many: World, engine: Engine) -
 
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_in_the_middle_nothing_is_torn_and_undo_takes_back_what_was_done(many: World, seed: int) -> None:
-    chance = random.Random(seed)
-    died = chance.randrange(1, len(NAMES))
-
-    def trash() -> None:
-        with many.engine() as engine:
-            told = 0
-
-            def on_changes(_: Changes) -> None:
-                nonlocal told
-                told += 1
-                if told == died:
-                    os.kill(os.getpid(), signal.SIGKILL)
-
-            engine.events.subscribe(on_changes)
-            engine.memories.delete(map(at, NAMES), actor=ME)
-
-    assert children.run(trash).killed
-    assert len(here(many)) == len(NAMES) - died
-    _all_come_back(many)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_killed_inside_of_a_memory_nothing_is_torn_either(many: World, seed: int) -> None:
     chance = random.Random(100 + seed)
 
     def trash() -> None:

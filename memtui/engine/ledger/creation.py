@@ -211,7 +211,7 @@ def newest_aside(path: str) -> str | None:
 
 def remove(path: str) -> None:
     """Remove a ledger and what is beside it."""
-    for suffix in ("", "-wal", "-shm"):
+    for suffix in ("", "-wal", "-shm", "-journal"):
         _remove(path + suffix)
 
 

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import apsw
 
 from memtui.engine.ledger import observations, proposals, tasks
-from memtui.engine.ledger.creation import is_sound, migrate
+from memtui.engine.ledger.creation import is_sound, migrate, remove
 from memtui.engine.ledger.database import BUSY_MS, Database, LedgerTable
 from memtui.engine.ledger.memories import MemoryTable
 from memtui.engine.ledger.versions import GONE, unpack
@@ -171,9 +171,7 @@ class ErasureTable(LedgerTable):
             raise NotFoundError(f"{path} is no damaged copy of the ledger.", hint="`memtui doctor` names them.")
         try:
             with self._database.alone():
-                for suffix in ("", "-wal", "-shm", "-journal"):
-                    with contextlib.suppress(FileNotFoundError):
-                        os.unlink(path + suffix)
+                remove(path)
         except OSError as error:
             raise StorageError(f"{path} cannot be deleted: {error.strerror}.", code="E_IO") from error
 

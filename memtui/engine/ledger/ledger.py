@@ -59,23 +59,14 @@ class Ledger(Database):
     observations: ObservationTable = lazy("ledger.observations.ObservationTable", "self")
     proposals: ProposalTable = lazy("ledger.proposals.ProposalTable", "self", "versions")
     tasks: TaskTable = lazy("ledger.tasks.TaskTable", "self", "proposals", "cursors")
-    """Background work, of which a command that changes a memory knows nothing."""
     touches: TouchTable = lazy("ledger.touches.TouchTable", "self", "cursors")
-    """What agents' sessions say they did."""
     origins: OriginTable = lazy("ledger.origins.OriginTable", "self", "versions", "touches")
-    """Who wrote each line."""
     schedules: ScheduleTable = lazy("ledger.schedules.ScheduleTable", "self")
-    """What is to run when."""
     spend: SpendTable = lazy("ledger.spend.SpendTable", "self")
-    """What budgets spent."""
     claims: ClaimTable = lazy("ledger.claims.ClaimTable", "self")
-    """What was done once."""
     turns: TurnTable = lazy("ledger.turns.TurnTable", "self", "journal")
-    """Who asked for what."""
     votes: VoteTable = lazy("ledger.votes.VoteTable", "self", "proposals", "journal")
-    """Who agreed to what is proposed."""
     journal: JournalTable = lazy("ledger.journal.JournalTable", "self")
-    """What was done and who caused it."""
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:
         """See `Database`."""
