@@ -8,6 +8,7 @@ import time
 
 from memtui.engine.disk import fsio, unsaved
 from memtui.engine.find import index
+from memtui.engine.ledger.database import takes_changes
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.look.catalog import Library
 from memtui.engine.look.roots import Roots
@@ -102,13 +103,8 @@ def _ledger(ledger: Ledger) -> list[Finding]:
         text = f"{ledger.path} can be read and not written: {error.message}"
         return [Finding("error", "ledger", text, "Changes are off until it can; look at what is beside it.")]
     size = os.stat(ledger.path).st_size
-    found = [
-        Finding(
-            "ok",
-            "ledger",
-            f"{ledger.path} is sound, {size:,} bytes, {_many(len(ledger.backups()), 'backup', 'backups')}.",
-        )
-    ]
+    text = f"{ledger.path} is sound, {size:,} bytes, {_many(len(ledger.backups()), 'backup', 'backups')}."
+    found = [Finding("ok", "ledger", text)]
     for path in ledger.erasure.damaged():
         text = f"{path} is damaged and kept: it may hold what the ledger lost, and texts that were redacted."
         found.append(Finding("note", "ledger", text, "`memtui doctor --salvage` brings back what it has."))
@@ -124,11 +120,9 @@ def _ledger(ledger: Ledger) -> list[Finding]:
 
 
 def _leftovers(roots: Roots, ledger: Ledger) -> list[Finding]:
-    waiting = set(ledger.audit.roots_with_intents())
-    if not waiting:
-        return []
     found = []
-    if waiting & set(roots.names()) and ledger.mode == "normal" and not ledger.read_only:
+    waiting = set(ledger.audit.roots_with_intents())
+    if waiting & set(roots.names()) and takes_changes(ledger):
         try:
             count = roots.recover()
         except MemtuiError as error:
@@ -137,19 +131,13 @@ def _leftovers(roots: Roots, ledger: Ledger) -> list[Finding]:
             text = f"{_many(count, 'interrupted change was', 'interrupted changes were')} tidied up just now."
             found.append(Finding("note", "recovery", text, "`memtui log` shows what became of them."))
         waiting = set(ledger.audit.roots_with_intents())
-    if not waiting:
-        return found
-    here = bool(waiting & set(roots.names()))
-    advice = "The next change in that root, or the workbench, does it."
-    return [
-        *found,
-        Finding(
-            "note",
-            "recovery",
-            "A change was interrupted and is not tidied up yet; both its texts are in history.",
-            advice if here else "It is in a folder that is not open here: start memtui with --all-projects, or there.",
-        ),
-    ]
+    if waiting:
+        text = "A change was interrupted and is not tidied up yet; both its texts are in history."
+        advice = "It is in a folder that is not open here: start memtui with --all-projects, or there."
+        if waiting & set(roots.names()):
+            advice = "The next change in that root, or the workbench, does it."
+        found.append(Finding("note", "recovery", text, advice))
+    return found
 
 
 def _unsaved(roots: Roots, ledger: Ledger) -> list[Finding]:

@@ -114,9 +114,9 @@ def replace(path: str, backup: str | None, clock: Callable[[], int]) -> str:
     with _held(path, path, clock) as damaged:
         mended = _mend(damaged, path + MENDED, backup, clock)
         kept = take_place(path, clock())
-    said = mended.told(backup_time(backup) if backup else 0).replace(
-        "The ledger was damaged", "Another program's database was there", 1 if foreign else 0
-    )
+    said = mended.told(backup_time(backup) if backup else 0)
+    if foreign:
+        said = said.replace("The ledger was damaged", "Another program's database was there")
     name = f" What was there is kept as {os.path.basename(kept)}." if kept else ""
     return f"{said}{name} No memory is affected."
 

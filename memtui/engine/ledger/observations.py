@@ -243,13 +243,8 @@ def remove_files(directory: str, goes: Callable[[int], bool]) -> None:
     with contextlib.suppress(FileNotFoundError), fsio.closing(fsio.open_root(directory)) as folder:
         for entry in fsio.list_dir(folder):
             number, db, more = entry.name.removeprefix(FILES).partition(".db")
-            if (
-                entry.name.startswith(FILES)
-                and db
-                and number.isdecimal()
-                and goes(int(number))
-                and not more.endswith(_ASIDE)
-            ):
+            ours = entry.name.startswith(FILES) and db and number.isdecimal() and not more.endswith(_ASIDE)
+            if ours and goes(int(number)):
                 with contextlib.suppress(FileNotFoundError):
                     try:
                         fsio.unlink(folder, entry.name)

@@ -298,9 +298,10 @@ class TaskTable(LedgerTable):
             here = "state IN (?, ?) AND request NOT NULL"
             queued = self._change(task, again, (QUEUED,), here, (FAILED, CANCELLED))
             if queued is None:
-                why = "is not kept any more" if found.state in (FAILED, CANCELLED) else f"is {found.state}"
-                what = f"What task {task} asked for" if found.state in (FAILED, CANCELLED) else f"Task {task}"
-                raise ConflictError(f"{what} {why}.", code="E_TASK", hint="Ask for it anew.")
+                why = f"Task {task} is {found.state}."
+                if found.state in (FAILED, CANCELLED):
+                    why = f"What task {task} asked for is not kept any more."
+                raise ConflictError(why, code="E_TASK", hint="Ask for it anew.")
             return queued
 
     # --- runs and events
