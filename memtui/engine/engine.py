@@ -46,13 +46,12 @@ if TYPE_CHECKING:
     from memtui.engine.drafts import Drafts
     from memtui.engine.find.search import Searcher
     from memtui.engine.history import History
-    from memtui.engine.ledger.claims import ClaimTable
     from memtui.engine.ledger.journal import JournalTable
     from memtui.engine.ledger.ledger import Ledger
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable
-    from memtui.engine.ledger.schedules import ScheduleTable
+    from memtui.engine.ledger.schedules import ClaimTable, ScheduleTable
     from memtui.engine.ledger.spend import SpendTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable

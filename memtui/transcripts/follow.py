@@ -12,7 +12,7 @@ from hashlib import sha256
 from itertools import islice
 from typing import NamedTuple
 
-from memtui.engine.ledger.cursors import SessionCursor
+from memtui.engine.ledger.touches import SessionCursor
 from memtui.engine.model import Root
 from memtui.transcripts.event import Log, Reader, SessionEvent, parsed
 

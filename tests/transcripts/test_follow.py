@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.engine.ledger.cursors import SessionCursor
+from memtui.engine.ledger.touches import SessionCursor
 from memtui.engine.policy import Policy, Root
 from memtui.transcripts import follow as module
 from memtui.transcripts.follow import FOREIGN, GONE, LARGE, LINK, REFUSED, SPECIAL, follow, needles, skim

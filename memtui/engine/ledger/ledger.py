@@ -23,8 +23,6 @@ from memtui.errors import MemtuiError, StorageError
 if TYPE_CHECKING:
     from memtui.engine.ledger.activity import ActivityTable
     from memtui.engine.ledger.audit import AuditTable, UndoTable
-    from memtui.engine.ledger.claims import ClaimTable
-    from memtui.engine.ledger.cursors import CursorTable
     from memtui.engine.ledger.drafts import DraftTable
     from memtui.engine.ledger.erasure import ErasureTable
     from memtui.engine.ledger.journal import JournalTable
@@ -32,10 +30,10 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
     from memtui.engine.ledger.proposals import ProposalTable
-    from memtui.engine.ledger.schedules import ScheduleTable
+    from memtui.engine.ledger.schedules import ClaimTable, ScheduleTable
     from memtui.engine.ledger.spend import SpendTable
     from memtui.engine.ledger.tasks import TaskTable
-    from memtui.engine.ledger.touches import TouchTable
+    from memtui.engine.ledger.touches import CursorTable, TouchTable
     from memtui.engine.ledger.turns import TurnTable
     from memtui.engine.ledger.versions import VersionTable
     from memtui.engine.ledger.votes import VoteTable
@@ -49,7 +47,7 @@ class Ledger(Database):
 
     activity: ActivityTable = lazy("ledger.activity.ActivityTable", "self")
     audit: AuditTable = lazy("ledger.audit.AuditTable", "self")
-    cursors: CursorTable = lazy("ledger.cursors.CursorTable", "self")
+    cursors: CursorTable = lazy("ledger.touches.CursorTable", "self")
     drafts: DraftTable = lazy("ledger.drafts.DraftTable", "self", "memories", "versions")
     erasure: ErasureTable = lazy("ledger.erasure.ErasureTable", "self", "memories")
     mutes: MuteTable = lazy("ledger.mutes.MuteTable", "self")
@@ -63,7 +61,7 @@ class Ledger(Database):
     origins: OriginTable = lazy("ledger.origins.OriginTable", "self", "versions", "touches")
     schedules: ScheduleTable = lazy("ledger.schedules.ScheduleTable", "self")
     spend: SpendTable = lazy("ledger.spend.SpendTable", "self")
-    claims: ClaimTable = lazy("ledger.claims.ClaimTable", "self")
+    claims: ClaimTable = lazy("ledger.schedules.ClaimTable", "self")
     turns: TurnTable = lazy("ledger.turns.TurnTable", "self", "journal")
     votes: VoteTable = lazy("ledger.votes.VoteTable", "self", "proposals", "journal")
     journal: JournalTable = lazy("ledger.journal.JournalTable", "self")

@@ -15,9 +15,9 @@ import apsw
 
 from memtui.engine.disk import locks
 from memtui.engine.ledger.activity import taken_back
-from memtui.engine.ledger.cursors import CursorTable, SessionCursor
 from memtui.engine.ledger.database import DAY_MS, Database, LedgerTable, Row, checked, new_id
 from memtui.engine.ledger.proposals import ProposalTable
+from memtui.engine.ledger.touches import CursorTable, SessionCursor
 from memtui.engine.proposal import WAITING, Proposal
 from memtui.engine.task import CANCELLED, COMPLETED, ENDED, FAILED, OPEN, QUEUED, RUNNING, Cause, Run, Task, TaskEvent
 from memtui.errors import BusyError, ConflictError, NotFoundError

@@ -1,4 +1,4 @@
-"""What agents' own session files say that sessions did to memories: who read, was given or wrote which, and when.
+"""What agents' own session files say that sessions did to memories, and where readers of the files stopped.
 
 A touch is of one call. The same call in copies of a session, as a fork makes them, has a row for each file and counts
 once. Nothing of what was said is kept: of the prompt only where it stands, of what was written only keyed digests.
@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import apsw
 
-from memtui.engine.ledger.cursors import CursorTable, SessionCursor
 from memtui.engine.ledger.database import Database, LedgerTable, Row, checked
 from memtui.engine.ledger.usage import Use, write
 from memtui.engine.model import Address
@@ -23,6 +22,42 @@ SAME_USE_MS = 2_000
 DIGEST = 8
 _LINES = 4_000
 _LIVE = "NOT gone"
+
+
+class SessionCursor(NamedTuple):
+    """Where a look at an agent's session file ended, and how to tell that it is still the same file."""
+
+    device: int
+    inode: int
+    offset: int
+    """Bytes; behind a line feed."""
+    head: bytes
+    """SHA-256 of the first 1,024 bytes, or of those before the offset."""
+    tail: bytes
+    """SHA-256 of the 256 bytes before the offset."""
+    version: int
+    """The reader's."""
+    leaf: str
+    """The id of the last record, where the agent keeps a tree."""
+
+
+class CursorTable(LedgerTable):
+    """Places in session files."""
+
+    @checked
+    def get(self, consumer: str, file: str) -> SessionCursor | None:
+        """Where a consumer stopped in a file, by its path; None when it has not read it."""
+        found = self._database.row(
+            "SELECT device, inode, place, head, tail, version, leaf FROM cursors WHERE consumer = ? AND file = ?",
+            (consumer, os.fsencode(file)),
+            kinds="iiibbit",
+        )
+        return SessionCursor(*found) if found is not None else None
+
+    def move(self, consumer: str, file: str, cursor: SessionCursor) -> None:
+        """Remember where a consumer stopped. Call inside the transaction that keeps what it made of the file."""
+        values = consumer, os.fsencode(file), *cursor
+        self._write("INSERT OR REPLACE INTO cursors VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", values)
 
 
 class PromptPlace(NamedTuple):

@@ -39,7 +39,7 @@ from memtui.transcripts.sessions import READERS, Consent, allowed_files, consent
 
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
-    from memtui.engine.ledger.cursors import SessionCursor
+    from memtui.engine.ledger.touches import SessionCursor
     from memtui.engine.model import Root
     from memtui.wire.session import Session
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.ledger.cursors import SessionCursor
+from memtui.engine.ledger.touches import SessionCursor
 from memtui.engine.observation import NORMAL
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.engine.ledger.claims import OnceClaim
 from memtui.engine.ledger.database import new_id
-from memtui.engine.ledger.schedules import PlannedRun
+from memtui.engine.ledger.schedules import OnceClaim, PlannedRun
 from memtui.engine.task import OPEN, Task
 from memtui.errors import NotFoundError, RefusedError, UsageError
 from memtui.features.schedules import times

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memtui.config.read import local_zone
-from memtui.engine.ledger.claims import OnceClaim
-from memtui.engine.ledger.schedules import PlannedRun, ScheduleTable
+from memtui.engine.ledger.schedules import OnceClaim, PlannedRun, ScheduleTable
 from memtui.engine.model import Finding, is_person
 from memtui.errors import MemtuiError, UsageError
 from memtui.features.actors import who_cell

@@ -17,8 +17,7 @@ from memtui.ui.draw.times import full
 if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.engine import Engine
-    from memtui.engine.ledger.claims import OnceClaim
-    from memtui.engine.ledger.schedules import PlannedRun, ScheduleTable
+    from memtui.engine.ledger.schedules import OnceClaim, PlannedRun, ScheduleTable
 
 GROUP = "Scheduled"
 _RUNS = 10

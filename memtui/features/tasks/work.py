@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memtui.config.settings import Settings
     from memtui.config.surroundings import Surroundings
     from memtui.engine import Engine
-    from memtui.engine.ledger.cursors import SessionCursor
+    from memtui.engine.ledger.touches import SessionCursor
     from memtui.engine.model import Actor, Address, Root, Step
     from memtui.engine.proposal import Proposal
     from memtui.engine.task import Run

@@ -10,8 +10,7 @@ import pytest
 
 from memtui.engine import Engine
 from memtui.engine.disk import git_history
-from memtui.engine.ledger.cursors import SessionCursor
-from memtui.engine.ledger.touches import SessionFile, Touch
+from memtui.engine.ledger.touches import SessionCursor, SessionFile, Touch
 from memtui.engine.model import Address
 from memtui.features.claims import checkout
 from memtui.features.claims.find import finder

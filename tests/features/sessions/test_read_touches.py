@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from memtui.engine.ledger.cursors import SessionCursor
+from memtui.engine.ledger.touches import SessionCursor
 from memtui.engine.model import Actor, Address
 from memtui.features.sessions import read_touches as module
 from memtui.transcripts import follow

@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from memtui.engine import Engine
-from memtui.engine.ledger.cursors import SessionCursor
-from memtui.engine.ledger.touches import SessionFile, Touch
+from memtui.engine.ledger.touches import SessionCursor, SessionFile, Touch
 from memtui.engine.model import Address, Root
 from memtui.features.observations.find import catch_up
 from memtui.ui.list_view import ListView
