@@ -75,3 +75,20 @@ def why_not_text(data: bytes | None, most: int) -> str:
     except UnicodeDecodeError as error:
         return f"not UTF-8 at byte {error.start:,}, {len(data):,} bytes"
     return ""
+
+
+def line_counts(before: bytes, after: bytes, most: int) -> tuple[int, int]:
+    """Count the lines that came and that went; none where either is no text of at most so many bytes."""
+    if why_not_text(before, most) or why_not_text(after, most):
+        return 0, 0
+    places = hunks(before, after)
+    return sum(to - at for _, (at, to) in places), sum(to - at for (at, to), _ in places)
+
+
+def changed_lines(before: bytes, after: bytes, most: int) -> frozenset[int]:
+    """Give the lines of `after`, from 1, that are not in `before`, and those where some went; see `line_counts`."""
+    if why_not_text(before, most) or why_not_text(after, most):
+        return frozenset()
+    last = max(len(byte_lines(after)), 1)
+    places = [place.after for place in hunks(before, after)]
+    return frozenset(line for at, to in places for line in (range(at + 1, to + 1) if to > at else (min(at + 1, last),)))

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memtui.diff.hunks import byte_lines, hunks, take_back, why_not_text
+from memtui.diff.hunks import byte_lines, changed_lines, hunks, line_counts, take_back, why_not_text
 
 LINES = st.sampled_from(
     [b"a", b"b", b"c", b"", b"\r", b"x\r", b"\xff\xfe", b"\xef\xbb\xbf# t", b"\x0c", "é\u2028".encode()]
@@ -112,3 +112,20 @@ def test_the_places_of_a_usual_edit() -> None:
 )
 def test_what_is_no_text_is_said(data: bytes | None, words: str) -> None:
     assert why_not_text(data, 100) == words
+
+
+def test_lines_that_came_and_went_are_counted_in_texts() -> None:
+    assert line_counts(b"a\nb\n", b"a\nc\nd\n", 20) == (2, 1)
+    assert line_counts(b"", b"a\n", 20) == (1, 0)
+    assert line_counts(b"", b"\xff", 20) == (0, 0)
+    assert changed_lines(b"", b"a\n" * 20, 20) == frozenset()
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "c", ""]), max_size=12), st.lists(st.sampled_from(["a", "b", "d"]), max_size=12)
+)
+def test_lines_that_are_new_are_found(old: list[str], new: list[str]) -> None:
+    before, after = "\n".join(old).encode(), "\n".join(new).encode()
+    found = changed_lines(before, after, 1_000)
+    assert all(1 <= line <= max(len(new), 1) for line in found)
+    assert bool(found) == (before != after)

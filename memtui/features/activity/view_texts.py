@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.diff.hunks import hunks, why_not_text
+from memtui.diff.hunks import line_counts, why_not_text
 from memtui.engine.model import APPROVALS, SETTING, Actor, AuditRecord, Done, Operation, Root
 from memtui.errors import MemtuiError, NotFoundError
 from memtui.features.activity.view_rows import (
@@ -191,13 +191,8 @@ def count(engine: Engine, records: Iterable[AuditRecord]) -> dict[int, tuple[int
     for record in records:
         sides = [text(engine, record, sha) or b"" for sha in (record.before, record.after)]
         before, after = (side if isinstance(side, bytes) else None for side in sides)
-        found[record.seq] = 0, 0
-        if before is None or after is None or not has_texts(record):
-            continue
-        if not (why_not_text(before, COUNTED_BYTES) or why_not_text(after, COUNTED_BYTES)):
-            places = hunks(before, after)
-            came = sum(place.after[1] - place.after[0] for place in places)
-            found[record.seq] = came, sum(place.before[1] - place.before[0] for place in places)
+        known = before is not None and after is not None and has_texts(record)
+        found[record.seq] = line_counts(before or b"", after or b"", COUNTED_BYTES) if known else (0, 0)
     return found
 
 

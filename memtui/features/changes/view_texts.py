@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.diff.hunks import ByteHunk, hunks, take_back, why_not_text
+from memtui.diff.hunks import ByteHunk, hunks, line_counts, take_back, why_not_text
 from memtui.engine.model import Change, Draft, is_person
 from memtui.errors import ConflictError, MemtuiError, NotFoundError, RefusedError, StorageError
 from memtui.features.actors import by, session_words, who_words
@@ -195,12 +195,7 @@ def count(engine: Engine, changes: Iterable[Change]) -> dict[Change, tuple[int, 
     found = {}
     for change in changes:
         before, after = version(engine, change, change.before) or b"", version(engine, change, change.after) or b""
-        if why_not_text(before, COUNTED_BYTES) or why_not_text(after, COUNTED_BYTES):
-            found[change] = (0, 0)
-            continue
-        places = hunks(before, after)
-        came = sum(place.after[1] - place.after[0] for place in places)
-        found[change] = came, sum(place.before[1] - place.before[0] for place in places)
+        found[change] = line_counts(before, after, COUNTED_BYTES)
     return found
 
 

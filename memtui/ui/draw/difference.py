@@ -14,9 +14,9 @@ from rich.cells import chop_cells
 
 from memtui import mask
 from memtui.diff.differences import ADDED, REMOVED, SAME, Span, word_edits, word_spans
-from memtui.diff.hunks import ByteHunk, byte_lines, hunks_of
+from memtui.diff.hunks import ByteHunk, byte_lines, hunks_of, why_not_text
 from memtui.safe_text import visible
-from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, Page, PageLine, with_bare
+from memtui.ui.draw.pages import CONTEXT, LINE_CHARACTERS, SHOWN_BYTES, Page, PageLine, with_bare, words_page
 from memtui.ui.draw.spans import Run
 
 _TAGS = re.compile("[\U000e0020-\U000e007e]{6,}")
@@ -57,6 +57,16 @@ def compare(before: bytes, after: bytes, look: Look) -> tuple[tuple[ByteHunk, ..
         page.append(PageLine(((f" @@ hunk{count}, line {line}"[: look.width], "heading"),), line))
         page += _hunk_lines(old, new, found, index, look)
     return found, tuple(page), tuple(starts)
+
+
+def difference(before: bytes | None, after: bytes | None, look: Look) -> Page:
+    """Draw how two texts differ, or say why that cannot be drawn; None: there was none."""
+    sides = (("Before", why_not_text(before, SHOWN_BYTES)), ("Now", why_not_text(after, SHOWN_BYTES)))
+    if said := [f"{name}: {why}." for name, why in sides if why]:
+        return words_page(*said, style="warning", width=look.width)
+    if before == after:
+        return words_page("No difference.", style="dim", width=look.width)
+    return compare(before or b"", after or b"", look)[1]
 
 
 _Both = tuple[bytes, bytes]

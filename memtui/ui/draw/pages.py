@@ -1,4 +1,4 @@
-"""Texts as drawn lines: a memory with line numbers, a diff, what is known about a memory.
+"""Texts as drawn lines: a memory with line numbers, sentences, what is known about a memory.
 
 Pure, and meant to be called in a thread: folding a large memory here keeps the event loop free, and every line that
 reaches the screen was made safe, however long or hostile it is. Secrets are masked in the whole text, before it is cut;
@@ -22,9 +22,6 @@ SHOWN_BYTES = 1_048_576
 
 LINE_CHARACTERS = 4_000
 """What is shown of one line."""
-
-COMPARED_LINES = 8_000
-"""Larger texts are compared as a whole."""
 
 CONTEXT = 3
 """Unchanged lines shown around a change."""
@@ -239,98 +236,6 @@ def _words(text: str) -> Iterator[str]:
             yield text[start:index]
             start = index
     yield text[start:]
-
-
-def changed_lines(before: bytes, after: bytes) -> frozenset[int]:
-    """Return the lines of `after`, from 1, that are not in `before`."""
-    old, new = _lines(before), _lines(after)
-    if len(old) + len(new) > COMPARED_LINES:
-        return frozenset()
-    from difflib import SequenceMatcher
-
-    found: set[int] = set()
-    for tag, _, _, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag in ("replace", "insert"):
-            found.update(range(start + 1, end + 1))
-        elif tag == "delete" and new:
-            found.add(min(start + 1, len(new)))
-    return frozenset(found)
-
-
-def _lines(data: bytes) -> list[str]:
-    return data.decode("utf-8", "replace").split("\n")
-
-
-def diff_page(before: bytes | None, after: bytes | None, width: int, *, plain: bool = False) -> Page:
-    """Draw what changed, with signs, line numbers and a little context.
-
-    Args:
-        before, after: the two texts; None: it did not exist.
-        width: cells there are.
-        plain: show hidden characters in ASCII.
-    """
-    if before == after:
-        return words_page("No difference.", style="dim", width=width)
-    old, new = _shown_lines(before), _shown_lines(after)
-    if len(old) + len(new) > COMPARED_LINES:
-        said = f"Too large to compare here: {len(old):,} lines before, {len(new):,} after."
-        return words_page(said, "H shows each version.", width=width)
-    if old == new:
-        return words_page("Only the line end at the end of the file differs.", style="dim", width=width)
-    from difflib import SequenceMatcher
-
-    olds, news = (
-        _shown_lines(mask.shown_bytes(data), lines) for data, lines in ((before or b"", old), (after or b"", new))
-    )
-    page: list[PageLine] = []
-    groups = SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT)
-    for index, group in enumerate(groups):
-        if index:
-            page.append(PageLine((("   ...", "dim"),)))
-        for tag, a, b, c, d in group:
-            if tag == "equal":
-                page += _diff_lines(news[c:d], new[c:d], c, (" ", "description"), width, plain)
-                continue
-            page += _diff_lines(olds[a:b], old[a:b], a, ("-", "del"), width, plain)
-            page += _diff_lines(news[c:d], new[c:d], c, ("+", "add"), width, plain)
-    return tuple(page)
-
-
-def _shown_lines(data: bytes | None, like: Sequence[str] = ()) -> list[str]:
-    """The lines of a text; as many as `like` has, where a mask at its end stands for some of them."""
-    if not data:
-        return []
-    lines = _lines(data)
-    lines = lines[:-1] if lines[-1] == "" else lines
-    return lines + [""] * (len(like) - len(lines))
-
-
-def _diff_lines(
-    lines: Sequence[str], bare: Sequence[str], start: int, sign: Run, width: int, plain: bool
-) -> Iterator[PageLine]:
-    room = max(width - 7, 8)
-
-    def rows(line: str, number: int) -> Iterator[PageLine]:
-        for index, part in enumerate(fold(_drawn(line, plain=plain), room)):
-            lead = f"{number:>4} {sign[0]} " if index == 0 else f"     {sign[0]} "
-            yield PageLine(((lead, sign[1] if sign[0] != " " else "number"), (part, sign[1])), number)
-
-    for number, (line, one) in enumerate(zip(lines, bare, strict=True), start + 1):
-        yield from rows(line, number) if line == one else with_bare(rows(line, number), rows(one, number))
-
-
-def diff_counts(before: bytes | None, after: bytes | None) -> tuple[int, int]:
-    """Return how many lines were added and removed."""
-    old, new = _shown_lines(before), _shown_lines(after)
-    if len(old) + len(new) > COMPARED_LINES:
-        return max(len(new) - len(old), 0), max(len(old) - len(new), 0)
-    from difflib import SequenceMatcher
-
-    added = removed = 0
-    for tag, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        if tag != "equal":
-            added, removed = added + d - c, removed + b - a
-    return added, removed
 
 
 def fields_page(fields: Iterable[tuple[str, str]], width: int) -> Page:

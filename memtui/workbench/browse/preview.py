@@ -15,16 +15,7 @@ from memtui.features.actors import by, who_words
 from memtui.features.sessions.shown import counts_words
 from memtui.matching import Literal
 from memtui.ui.draw.highlight import by_line
-from memtui.ui.draw.pages import (
-    SHOWN_BYTES,
-    Page,
-    changed_lines,
-    diff_counts,
-    diff_page,
-    fields_page,
-    text_page,
-    words_page,
-)
+from memtui.ui.draw.pages import SHOWN_BYTES, Page, fields_page, text_page, words_page
 from memtui.ui.draw.times import since
 from memtui.ui.draw.words import size_words
 from memtui.workbench.tree import badges
@@ -77,8 +68,10 @@ def preview(engine: Engine, memory: Memory, width: int, *, plain: bool = False, 
         return Shown(address, None, words_page(error.message, error.hint, style="problem", width=width))
     changed: frozenset[int] = frozenset()
     if memory.unseen:
+        from memtui.diff.hunks import changed_lines  # no first frame loads what compares texts
+
         before = _seen(engine, address)
-        changed = changed_lines(before, snapshot.bytes) if before is not None else frozenset()
+        changed = changed_lines(before, snapshot.bytes, SHOWN_BYTES) if before is not None else frozenset()
     first = min(changed, default=None)
     if held is None or len(snapshot.bytes) > SHOWN_BYTES:
         page = text_page(snapshot.bytes, width, changed=changed, plain=plain)
@@ -138,6 +131,9 @@ def since_seen(
     engine: Engine, memory: Memory, width: int, *, plain: bool = False, shown: Difference | None = None
 ) -> Difference:
     """Show what changed in a memory since the user looked; what is shown already is compared with the same text."""
+    from memtui.diff.hunks import line_counts
+    from memtui.ui.draw.difference import Look, difference
+
     address = memory.address
     before = shown.before if shown is not None and shown.address == address else _seen(engine, address)
     try:
@@ -145,13 +141,13 @@ def since_seen(
     except NotFoundError:
         snapshot = None
     after = snapshot.bytes if snapshot is not None else None
-    added, removed = diff_counts(before, after)
+    added, removed = line_counts(before or b"", after or b"", SHOWN_BYTES)
     title = f"+{added} -{removed} since you last looked" if before != after else "nothing new"
     if before is None:
         title = "new to you"
         page = text_page(after or b"", width, plain=plain)
     else:
-        page = diff_page(before, after, width, plain=plain)
+        page = difference(before, after, Look(width, plain=plain))
     return Difference(address, page, title, snapshot.sha256 if snapshot is not None else None, before)
 
 

@@ -13,14 +13,13 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
-from memtui.diff.hunks import why_not_text
 from memtui.engine.model import BROUGHT, Address, Done, Memory
 from memtui.errors import MemtuiError, how_to_add
 from memtui.safe_text import cell_width
 from memtui.ui.action import shown_keys
 from memtui.ui.draw import bars
-from memtui.ui.draw.difference import Look, compare
-from memtui.ui.draw.pages import SHOWN_BYTES, Page, text_page, words_page
+from memtui.ui.draw.difference import Look, difference
+from memtui.ui.draw.pages import Page, text_page, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.words import both_ends, count_words, fit, size_words
 from memtui.ui.keys.fence import MOMENT
@@ -153,21 +152,16 @@ def waiting(engine: Engine, rows: Iterable[Memory]) -> list[Unreviewed]:
     return [Unreviewed(row, engine.history.trusted_version(row.address), counts[row.address]) for row in known]
 
 
-def difference(engine: Engine, one: Unreviewed, look: Look) -> Page:
+def waiting_page(engine: Engine, one: Unreviewed, look: Look) -> Page:
     """Draw the version that waits: whole when agents were given none before, else how it differs from that."""
     address, sha = one.row.address, one.row.sha256
     found = engine.read(address)
     if sha is None or found.sha256 != sha:
         words = "It was written again since it was listed; what is there now waits for another review."
         return words_page(words, style="warning", width=look.width)
-    before = None if one.before is None else engine.history.read(address, one.before)
-    sides = [("Before", why_not_text(before, SHOWN_BYTES))] if before is not None else []
-    said = [f"{name}: {why}." for name, why in (*sides, ("Now", why_not_text(found.bytes, SHOWN_BYTES))) if why]
-    if said:
-        return words_page(*said, style="warning", width=look.width)
-    if before is None:
+    if one.before is None:
         return text_page(found.bytes, look.width, plain=look.plain)
-    return compare(before, found.bytes, look)[1]
+    return difference(engine.history.read(address, one.before), found.bytes, look)
 
 
 class ReviewScreen(PlanScreen["tuple[Memory, ...] | None"]):
@@ -226,7 +220,7 @@ a commit brings later waits again. Shift with up and down scrolls the text."""
             show(words_page(error.message, style="problem", width=look.width))
 
         self._browser.bridge.run(
-            lambda engine: difference(engine, rows[at], look),
+            lambda engine: waiting_page(engine, rows[at], look),
             show,
             what="read what waits",
             otherwise=refused,

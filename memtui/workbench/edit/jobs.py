@@ -26,7 +26,8 @@ from memtui.engine.model import (
 from memtui.errors import MemtuiError, NotFoundError, RefusedError
 from memtui.features.actors import ANOTHER, who_words
 from memtui.features.edit.form import Form, applied, heads
-from memtui.ui.draw.pages import Page, PageLine, diff_page, fields_page, words_page
+from memtui.ui.draw.difference import Look, difference
+from memtui.ui.draw.pages import Page, PageLine, fields_page, words_page
 from memtui.workbench.edit.merge.session import MergeSession, bytes_of
 from memtui.workbench.edit.open_memory import Sides
 
@@ -306,7 +307,7 @@ def preview_of(form: Form, typed: dict[str, str], width: int, *, plain: bool = F
         return Preview((*words, *kept), None, error.message)
     if after == form.data:
         return Preview((*words_page("Nothing yet.", style="dim", width=width), *kept), after)
-    return Preview((*diff_page(*heads(form.data, after), width, plain=plain), *kept), after)
+    return Preview((*difference(*heads(form.data, after), Look(width, plain=plain)), *kept), after)
 
 
 def _kept(form: Form, width: int) -> Page:

@@ -108,11 +108,11 @@ async def test_letters_are_text_and_what_changes_is_shown() -> None:
     async with shell() as (app, pilot):
         await pilot.press("q", "question_mark", "g", "1")
         assert app.form.typed["description"] == "dq?g1"
-        assert "+ description: dq?g1" in app.text
+        assert "+ description: {dq?g1}" in app.text
         assert app.wishes == []
         await pilot.press("tab", "tab", "comma", "space", "c")
         assert app.form.typed["tags"] == "a, b, c"
-        assert "+ tags: [a, b, c]" in app.text
+        assert "+ tags: [a, b{, c}]" in app.text
         await pilot.press("enter", "ctrl+u")
         assert "- name: n" in app.text
         await pilot.press("ctrl+s")
