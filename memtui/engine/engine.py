@@ -50,13 +50,12 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.ledger import Ledger
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
-    from memtui.engine.ledger.proposals import ProposalTable
+    from memtui.engine.ledger.proposals import ProposalTable, VoteTable
     from memtui.engine.ledger.schedules import ClaimTable, ScheduleTable
     from memtui.engine.ledger.spend import SpendTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import TouchTable
     from memtui.engine.ledger.turns import TurnTable
-    from memtui.engine.ledger.votes import VoteTable
     from memtui.engine.look.catalog import Catalog, Library
     from memtui.engine.look.row_cache import Remembered
     from memtui.engine.part import Rules

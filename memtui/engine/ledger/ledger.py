@@ -29,14 +29,13 @@ if TYPE_CHECKING:
     from memtui.engine.ledger.mutes import MuteTable
     from memtui.engine.ledger.observations import ObservationTable
     from memtui.engine.ledger.origins import OriginTable
-    from memtui.engine.ledger.proposals import ProposalTable
+    from memtui.engine.ledger.proposals import ProposalTable, VoteTable
     from memtui.engine.ledger.schedules import ClaimTable, ScheduleTable
     from memtui.engine.ledger.spend import SpendTable
     from memtui.engine.ledger.tasks import TaskTable
     from memtui.engine.ledger.touches import CursorTable, TouchTable
     from memtui.engine.ledger.turns import TurnTable
     from memtui.engine.ledger.versions import VersionTable
-    from memtui.engine.ledger.votes import VoteTable
 
 BACKUPS = 3
 LARGEST_BACKUP = 512 * 1024 * 1024
@@ -63,7 +62,7 @@ class Ledger(Database):
     spend: SpendTable = lazy("ledger.spend.SpendTable", "self")
     claims: ClaimTable = lazy("ledger.schedules.ClaimTable", "self")
     turns: TurnTable = lazy("ledger.turns.TurnTable", "self", "journal")
-    votes: VoteTable = lazy("ledger.votes.VoteTable", "self", "proposals", "journal")
+    votes: VoteTable = lazy("ledger.proposals.VoteTable", "self", "proposals", "journal")
     journal: JournalTable = lazy("ledger.journal.JournalTable", "self")
 
     def __init__(self, state_dir: str, *, clock: Callable[[], int], read_only: bool = False) -> None:

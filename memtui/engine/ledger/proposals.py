@@ -2,7 +2,7 @@
 
 A proposal that an undo took back is open again, and a redo makes it applied: that is read from its transaction and
 never written, so no crash can leave the two at odds. What was rejected keeps the same suggestion away until what it is
-about has changed.
+about has changed. A vote is only ever added, and bound to the steps it was given for.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from __future__ import annotations
 import contextlib
 import json
 from base64 import b32encode
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from memtui.engine.disk import locks
 from memtui.engine.ledger.activity import taken_back
-from memtui.engine.ledger.database import Database, LedgerTable, Row, checked
+from memtui.engine.ledger.database import Database, LedgerTable, Row, checked, insert
 from memtui.engine.ledger.versions import VersionTable
 from memtui.engine.model import Retention, Step, Write
 from memtui.engine.proposal import (
@@ -36,11 +36,17 @@ from memtui.errors import ConflictError, NotFoundError
 if TYPE_CHECKING:
     import apsw
 
+    from memtui.engine.ledger.journal import JournalTable
+
 _COLUMNS = (
     "id, run, proposer, kind, steps, marks, why, confidence, fingerprint, state, at, decided_by, decided_at, txn, note,"
     " folders, turn"
 )
 _CELLS = "ittttttrttitIIttt"
+
+
+VOTED_ON = ("open", "later")
+"""States of a proposal in which a vote counts."""
 
 
 class ProposalTable(LedgerTable):
@@ -385,3 +391,77 @@ def _cannot(known: Proposal, state: str) -> ConflictError:
     return ConflictError(
         f"Proposal {known.id} is {known.state} and cannot be {state}.{why}", hint="`memtui review` shows what waits."
     )
+
+
+class Vote(NamedTuple):
+    """One answer of one voter."""
+
+    voter: str
+    """As the rule names them."""
+    name: str
+    """Who gave it, in words."""
+    yes: bool
+    person: str
+    """Whose it is, as a keyed hash: one person has one vote, as whomever they give it."""
+
+
+class VoteTable(LedgerTable):
+    """Votes by proposal."""
+
+    def __init__(self, database: Database, proposals: ProposalTable, journal: JournalTable) -> None:
+        """Take what it works with; nothing is read before it is asked for."""
+        super().__init__(database)
+        self._proposals, self._journal = proposals, journal
+
+    def cast(self, number: str, vote: Vote, judge: Callable[[Mapping[str, Vote]], tuple[str, str]]) -> str:
+        """Add a vote, and decide about the proposal where that is the last one it takes: all of it or nothing.
+
+        Args:
+            number: the proposal.
+            vote: the answer.
+            judge: from each voter's newest answer to its steps: `accepted`, `rejected` or nothing, and why.
+
+        Returns:
+            What is decided now; empty while more votes are needed.
+
+        Raises:
+            ConflictError: `E_DECIDED`: it is decided already, or cannot be done.
+        """
+        with self._database.transaction() as db:
+            one = self._proposals.get(number)
+            if one.state not in VOTED_ON:
+                by = f" by {one.decided_by}" if one.decided_by else ""
+                said = f"Proposal {number} is {one.state}{by} by now."
+                raise ConflictError(said, code="E_DECIDED", hint=one.note or "Nothing is left to do.")
+            steps = steps_sha(one)
+            insert(db, "votes", proposal=int(number), steps=steps, at=self._database.clock(), **vote._asdict())
+            body = {"proposal": int(number), "steps": steps.hex(), "voter": vote.voter, "yes": vote.yes}
+            state, why = judge(self.of(one))
+            if state:
+                self._proposals.decide([number], state, by=f"{vote.name} ({vote.voter})", note=why)
+            self._journal.add("vote", {**body, "decided": state})
+            return state
+
+    def count(self) -> int:
+        """How many votes there are, of all proposals."""
+        ((count,),) = self._database.rows("SELECT count(*) FROM votes", kinds="i")
+        return int(count)
+
+    def of(self, one: Proposal) -> Mapping[str, Vote]:
+        """Each voter's newest answer to the steps that a proposal has now; of one person only the newest of all."""
+        rows = self._database.rows(
+            "SELECT voter, name, yes, iif(person = '', voter, person) FROM votes WHERE proposal = ?"
+            " AND steps = ? ORDER BY id",
+            (int(one.id), steps_sha(one)),
+            kinds="ttft",
+        )
+        found: dict[str, Vote] = {}
+        for voter, name, yes, person in rows:
+            found = {before: vote for before, vote in found.items() if vote.person != person}
+            found[voter] = Vote(voter, name, yes, person)
+        return found
+
+
+def steps_sha(one: Proposal) -> bytes:
+    """Name the steps of a proposal, which is what a vote is for."""
+    return sha256(steps_json(one.steps).encode()).digest()

@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, NamedTuple
 
 from memtui import mask
-from memtui.engine.ledger.votes import OPEN, Vote
+from memtui.engine.ledger.proposals import VOTED_ON, Vote
 from memtui.engine.model import Actor, Remove
 from memtui.errors import RefusedError, UsageError
 from memtui.features.attribution.said import ChatReply, Word
@@ -114,7 +114,7 @@ def stands(engine: Engine, settings: Settings, proposals: Iterable[Proposal]) ->
         return {}
     found = {}
     for one in proposals:
-        rule = rule_for(engine, settings, one) if one.state in OPEN else None
+        rule = rule_for(engine, settings, one) if one.state in VOTED_ON else None
         if rule is not None:
             votes = engine.votes.of(engine.proposals.get(one.id))
             missing = tuple(voter for voter in rule.of if voter not in votes)
@@ -221,7 +221,7 @@ def _waiting(word: Word) -> ChatReply:
 
     engine = word.session.engine
     lines = []
-    for one in apply.waiting(engine, OPEN):
+    for one in apply.waiting(engine, VOTED_ON):
         rule = rule_for(engine, word.settings, one)
         if rule is not None and _voters(word, rule):
             stand = judged(rule, engine.votes.of(engine.proposals.get(one.id)))[1]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from memtui.engine.ledger.votes import OPEN, Vote, steps_sha
+from memtui.engine.ledger.proposals import VOTED_ON, Vote, steps_sha
 from memtui.engine.model import Actor
 from memtui.errors import ConflictError
 from memtui.features.approvals.decide import LATE, TEAM, cast, is_late, rule_for, rules
@@ -45,7 +45,7 @@ def look(engine: Engine, settings: Settings) -> None:
         return
     server, name = found
     asked = {(number, steps): (request, late) for request, number, steps, late in server.call("asked", name)}
-    for one in apply.waiting(engine, OPEN):
+    for one in apply.waiting(engine, VOTED_ON):
         rule = rule_for(engine, settings, one)
         members = [voter.removeprefix(TEAM) for voter in rule.of if voter.startswith(TEAM)] if rule else []
         if rule is None or not members:
@@ -61,8 +61,8 @@ def look(engine: Engine, settings: Settings) -> None:
             _count(engine, rule, one, server.call("votes", request))
     for (number, steps), (request, _) in asked.items():
         known = engine.proposals.get(str(number))
-        if known.state not in OPEN or steps_sha(known).hex() != steps:
-            state = known.state if known.state not in OPEN else "superseded"
+        if known.state not in VOTED_ON or steps_sha(known).hex() != steps:
+            state = known.state if known.state not in VOTED_ON else "superseded"
             server.call("settle", request, state, mask(known.note).text[:300])
 
 

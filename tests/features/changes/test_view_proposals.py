@@ -9,7 +9,7 @@ import pytest
 
 from memtui.config.named import NamedEntry
 from memtui.engine import Engine
-from memtui.engine.ledger.votes import Vote
+from memtui.engine.ledger.proposals import Vote
 from memtui.engine.model import Actor, Address, Remove, Write
 from memtui.engine.proposal import Evidence, Proposal
 from memtui.features.approvals.decide import cast as cast_vote
