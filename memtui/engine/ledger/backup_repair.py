@@ -110,13 +110,10 @@ def replace(path: str, backup: str | None, clock: Callable[[], int]) -> str:
 
     The backup, if there is one, gives what is lost. Returns what a person has to know of it.
     """
-    foreign = is_foreign(path)
     with _held(path, path, clock) as damaged:
         mended = _mend(damaged, path + MENDED, backup, clock)
         kept = take_place(path, clock())
     said = mended.told(backup_time(backup) if backup else 0)
-    if foreign:
-        said = said.replace("The ledger was damaged", "Another program's database was there")
     name = f" What was there is kept as {os.path.basename(kept)}." if kept else ""
     return f"{said}{name} No memory is affected."
 
@@ -166,15 +163,6 @@ def _overlay(new: apsw.Connection, live: apsw.Connection) -> None:
     new.execute("COMMIT")
     _check(new)
     new.execute("PRAGMA journal_mode=WAL")
-
-
-def is_foreign(path: str) -> bool:
-    """Whether another program's database is under a name."""
-    try:
-        with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)) as database:
-            return bool(size(path)) and not is_ledger(database)
-    except apsw.Error:
-        return False  # no database, or one that lost its first page
 
 
 @contextmanager
