@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from memtui.engine.look.catalog import Catalog, Library
     from memtui.engine.look.row_cache import Remembered
     from memtui.engine.part import Rules
-    from memtui.engine.save.commit import Displaced, LateWrites, Site
+    from memtui.engine.save.commit import Displaced, LateWrites
     from memtui.engine.watch.watch import Watcher
 
 SETTLED_MS = 2_000
@@ -138,7 +138,7 @@ class Engine:
         self.roots = Roots(
             roots,
             lambda: self._ledger,
-            self._site,
+            lambda: self._late_writes,
             wait=lock_wait,
             access=access,
             read_only=read_only,
@@ -301,11 +301,6 @@ class Engine:
         from memtui.engine.look.catalog import Catalog
 
         return Catalog(self._ledger, remembered=self._remembered)
-
-    def _site(self, handle: handles.RootHandle, uid: int) -> Site:
-        from memtui.engine.save.commit import Site
-
-        return Site(handle, uid, self._ledger, self._late_writes)
 
     # --- what the user is told
 

@@ -68,7 +68,7 @@ def build(folder: str, state: str) -> None:
     with world.engine(folder, state) as engine:
         engine.rows.lift_limits()
         engine.search.find(Wanted(NONE))
-        builder = engine.search._finder._builder
+        builder = engine.search._builder
         if builder is not None:
             builder.join()
 

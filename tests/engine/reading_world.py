@@ -15,7 +15,7 @@ from memtui.engine.look.root_pass import Glance
 from memtui.engine.look.roots import Roots
 from memtui.engine.look.scan import RootTree
 from memtui.engine.model import Address, Changes, Memory, Policy, Root
-from memtui.engine.save.commit import Site
+from memtui.engine.save.commit import LateWrites
 from memtui.engine.watch.watch import Reconciler
 
 OLD_NS = 1_000_000_000 * 10**9
@@ -23,7 +23,7 @@ OLD_NS = 1_000_000_000 * 10**9
 PLAIN = Policy()
 
 
-def no_changes(_handle: RootHandle, _uid: int) -> Site:
+def no_changes() -> LateWrites:
     """What a change needs: nothing here makes one."""
     raise AssertionError("the reading half changes no memory")
 

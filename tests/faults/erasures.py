@@ -98,7 +98,7 @@ def _live(engine: Engine, numbers: random.Random, token: str, *, searched: bool)
 def _search(engine: Engine, token: str) -> None:
     """Search, and wait until the texts are in the index."""
     assert engine.search.find(Wanted(token)).total
-    builder = engine.search._finder._builder
+    builder = engine.search._builder
     if builder is not None:
         builder.join()
 

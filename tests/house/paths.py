@@ -205,7 +205,7 @@ class Step(NamedTuple):
 STEPS = {
     "a save": Step(a_save, 16),
     "an outside write": Step(an_outside_write, 15),
-    "an agent's str_replace": Step(an_agents_edit, 24),
+    "an agent's str_replace": Step(an_agents_edit, 23),
 }
 
 

@@ -68,7 +68,7 @@ def corpus(folder: Path) -> Iterator[Engine]:
     ]
     with Engine.open(roots, state_dir=str(folder / "state")) as engine:
         engine.search.find(Wanted("memory"))
-        builder = engine.search._finder._builder
+        builder = engine.search._builder
         assert builder is not None
         builder.join()
         yield engine

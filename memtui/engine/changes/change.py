@@ -60,20 +60,15 @@ class Changer(EnginePart):
             record = self._ledger.memories.record(self._roots.uid(root), address.path)
             note = NEWS_STAYS if record is not None and record.seen_sha256 == news_since else note
 
-        def replace(job: Job) -> Saved | Unchanged | Conflict:
-            with self._roots.site(root, actor) as site:
-                return files.replace(site, address, data, expected, job)
+        def replace(site: Site, job: Job) -> Saved | Unchanged | Conflict:
+            return files.replace(site, address, data, expected, job)
 
-        txn = transaction(self._ledger, "save", actor, f"save {address}")
         try:
-            result = calmly(Job(txn, actor, "modified", note=note), replace)
+            return self._written(root, address, actor, replace, note)
         except NotFoundError as error:
             if error.code not in ("E_NOT_FOUND", "E_ROOT_MISSING"):
                 raise
             return self._gone(root, address, data, expected, actor)
-        if isinstance(result, Saved):
-            self._tell(address, "modified", actor, result.before, result.sha256)
-        return result
 
     @made_again
     def edit(
@@ -95,12 +90,27 @@ class Changer(EnginePart):
         """
         root = self._rules.writable(address, actor)
 
-        def replace(job: Job) -> Saved | Unchanged | Conflict:
+        def replace(site: Site, job: Job) -> Saved | Unchanged | Conflict:
+            return files.edit(site, address, lambda data: encode(change(data), root, address), job)
+
+        return self._written(root, address, actor, replace)
+
+    def _written(
+        self,
+        root: Root,
+        address: Address,
+        actor: Actor,
+        replace: Callable[[Site, Job], Saved | Unchanged | Conflict],
+        note: str = "",
+    ) -> Saved | Unchanged | Conflict:
+        """Replace one text as a transaction of its own, when nobody is writing it, and tell of it."""
+
+        def locked(job: Job) -> Saved | Unchanged | Conflict:
             with self._roots.site(root, actor) as site:
-                return files.edit(site, address, lambda data: encode(change(data), root, address), job)
+                return replace(site, job)
 
         txn = transaction(self._ledger, "save", actor, f"save {address}")
-        result = calmly(Job(txn, actor, "modified"), replace)
+        result = calmly(Job(txn, actor, "modified", note=note), locked)
         if isinstance(result, Saved):
             self._tell(address, "modified", actor, result.before, result.sha256)
         return result
@@ -307,8 +317,9 @@ class Changer(EnginePart):
             TargetFolder(site, paths.split(new.path)[:-1], siblings) as there,
         ):
             found = files.rename_some(site, paths.split(old.path)[:-1], there, pairs, job._replace(patient=True))
+        now = self._ledger.clock()
         self._events.changed(
-            self._change(wanted[address], "renamed", job.actor, result.before, result.sha256, address)
+            Change(wanted[address], "renamed", job.actor.name, result.before, result.sha256, now, address)
             for address, result in found.items()
             if isinstance(result, Saved)
         )
@@ -334,7 +345,7 @@ class Changer(EnginePart):
 
         result = calmly(job, lambda job: self.move_within(source, target, address, new, expected, job))
         if isinstance(result, Saved):
-            self._events.changed([self._change(new, "renamed", job.actor, result.before, result.sha256, address)])
+            self._tell(new, "renamed", job.actor, result.before, result.sha256, address)
         return Outcome(address, result, new_address=new)
 
     def move_within(
@@ -383,19 +394,16 @@ class Changer(EnginePart):
             finally:
                 fsio.close(found.handle)
 
-    def _tell(self, address: Address, kind: str, actor: Actor, before: str | None, after: str | None) -> None:
-        self._events.changed([self._change(address, kind, actor, before, after, None)])
-
-    def _change(
+    def _tell(
         self,
         address: Address,
         kind: str,
         actor: Actor,
         before: str | None,
         after: str | None,
-        old: Address | None,
-    ) -> Change:
-        return Change(address, kind, actor.name, before, after, self._ledger.clock(), old)
+        old: Address | None = None,
+    ) -> None:
+        self._events.changed([Change(address, kind, actor.name, before, after, self._ledger.clock(), old)])
 
 
 def _uncarry(here: Site, address: Address, there: Site, new: Address, sha: str, job: Job) -> None:

@@ -393,14 +393,8 @@ class Undo(EnginePart):
                 if error.code != "E_NOT_FOUND":
                     raise
                 return None  # gone already
-        data = self._ledger.versions.blob(step.before)
-        if data is None:
-            raise NotFoundError(
-                f"The earlier text of {address} was removed by retention.", hint="Older versions are kept by settings."
-            )
-        if step.after is None:
-            return files.create(site, address, data, job, dated=step.dated)
-        return files.replace(site, address, data, step.after, job)
+        data = _kept(self._ledger.versions.blob(step.before), f"earlier text of {address}")
+        return _put(site, address, data, step.after, job, dated=step.dated)
 
     # --- what others did
 
@@ -460,16 +454,14 @@ class Undo(EnginePart):
         part: bytes | None = None,
     ) -> Saved | Unchanged | Conflict | None:
         """Put the text somebody last saw, or `part`, in the place of what is there; None when it was taken away."""
-        data = part if part is not None or before is None else self._seen_text(address, before)
+        data = part
+        if part is None and before is not None:
+            data = _kept(self._ledger.versions.blob(before), f"text of {address} you last saw")
         root = self._roots.find(address.root)
 
         def change(job: Job) -> Saved | Unchanged | Conflict:
             with self._roots.site(root, actor, create=after is None) as site:
-                if data is None:
-                    return files.remove(site, address, after, job._replace(operation="deleted"))
-                if after is None:
-                    return files.create(site, address, data, job)
-                return files.replace(site, address, data, after, job)
+                return _put(site, address, data, after, job)
 
         result = calmly(Job(txn, actor, "restored", note=NEWS_STAYS), change)
         if isinstance(result, Saved):
@@ -478,14 +470,25 @@ class Undo(EnginePart):
             self._events.changed([Change(address, kind, actor.name, after, left, self._ledger.clock())])
         return None if isinstance(result, Saved) and before is None else result
 
-    def _seen_text(self, address: Address, sha: str) -> bytes:
-        data = self._ledger.versions.blob(sha)
-        if data is None:
-            raise NotFoundError(
-                f"The text of {address} you last saw was removed by retention.",
-                hint="`memtui history` lists the versions that are kept.",
-            )
-        return data
+
+def _put(
+    site: Site, address: Address, data: bytes | None, after: str | None, job: Job, *, dated: int | None = None
+) -> Saved | Unchanged | Conflict:
+    """Put a text in the place of the version `after`; None, of either, is no memory at all."""
+    if data is None:
+        return files.remove(site, address, after, job._replace(operation="deleted"))
+    if after is None:
+        return files.create(site, address, data, job, dated=dated)
+    return files.replace(site, address, data, after, job)
+
+
+def _kept(data: bytes | None, what: str) -> bytes:
+    """A stored text, or the error that it is not kept any more."""
+    if data is None:
+        raise NotFoundError(
+            f"The {what} was removed by retention.", hint="`memtui history` lists the versions that are kept."
+        )
+    return data
 
 
 def _plain(label: str) -> str:
@@ -574,9 +577,4 @@ class Trash(EnginePart):
     def _text(self, one: Restoring) -> bytes:
         uid = self._roots.uid(self._rules.allowed(one.address.root))
         data = self._ledger.versions.version_text(uid, one.address.path, one.sha256)
-        if data is None:
-            raise NotFoundError(
-                f"The text of {one.address} was removed by retention.",
-                hint="`memtui history` lists the versions that are kept.",
-            )
-        return data
+        return _kept(data, f"text of {one.address}")

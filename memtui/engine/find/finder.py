@@ -1,17 +1,14 @@
-"""The search over everything: names and descriptions, texts by the index or by reading them, old versions on request.
+"""One search: rows made ready for many, which of them hold the query and how well, and what is read again for a hit.
 
-It tells what it has found so far, and can be told to stop at any moment. What the index does not have is read from its
-file, and kept for the next search by a thread of its own. What is given back was read again from disk for that.
-It is apart so that it knows no ledger and no catalog, and is tried without them.
+What is given back was read again from disk for that.
+It is apart so that what one query comes to stands without the ledger, threads and time around it.
 """
 
 from __future__ import annotations
 
 import hashlib
-import threading
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from heapq import nsmallest
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,26 +16,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from memtui.engine.disk import handles, paths
 from memtui.engine.disk.handles import RootHandle
 from memtui.engine.find import rank
-from memtui.engine.find.holders import Heads, Holders, WordHolders, having, heads
-from memtui.engine.find.index import LARGEST, Grades, Held, IndexAnswer, Text, TextIndex, keep, words
+from memtui.engine.find.holders import Heads, heads
+from memtui.engine.find.index import Grades, Held, IndexAnswer, words
 from memtui.engine.ledger.versions import OldText
 from memtui.engine.model import Address, Found, Hit, Memory, Root, Wanted
 from memtui.errors import MemtuiError
-from memtui.matching import Query, Term, fold, typed
+from memtui.matching import Query, Term, fold
 
 if TYPE_CHECKING:
     from memtui.engine.ledger.versions import VersionTable
 
-SOON, SLICE = 0.03, 0.1
-"""Seconds after which what was found so far is told: the first time, and from then on."""
 SCREEN = 40
 """Hits that are told before the others are read."""
-LEAVE = 0.3
-"""Seconds that closing waits for texts on their way into the index; the rest is for the next search."""
-ROOM, OLD_ROOM = 30 * 1024 * 1024, 8 * 1024 * 1024
-"""Letters of texts that are not in the index yet, and of old versions, that are kept in memory."""
-_CHUNK = 64
-_NOTHING = Found((), 0)
 
 
 class ListedRoot(NamedTuple):
@@ -51,257 +40,6 @@ class ListedRoot(NamedTuple):
     """Whether these are all memories it has."""
 
 
-Stop = Callable[[], bool]
-Tell = Callable[[Found], object]
-
-
-class Finder:
-    """Searches; safe to share between threads, which take turns."""
-
-    def __init__(
-        self,
-        listed: Callable[[bool], Iterable[ListedRoot]],
-        cached: Callable[[], Iterable[ListedRoot]],
-        reading: Callable[[str], RootHandle],
-        versions: Callable[[], VersionTable],
-        state_dir: str,
-        *,
-        read_only: bool = False,
-    ) -> None:
-        """Keep nothing yet.
-
-        Args:
-            listed: gives the rows of every root; listed anew when called with True.
-            cached: gives the rows of every root that an earlier look left, without looking.
-            reading: gives the open folder of a root by its id.
-            versions: gives the ledger, when old versions are asked for.
-            state_dir: where the index is.
-            read_only: leave the index as it is.
-        """
-        self._guard = threading.Lock()
-        self._listed = listed
-        self._cached = cached
-        self._reading = reading
-        self._versions = versions
-        self._state_dir = state_dir
-        self._read_only = read_only
-        self._index = TextIndex(state_dir)
-        self._builder: threading.Thread | None = None
-        self._closing = threading.Event()
-        self._built: tuple[_Plan | None, Held | None] | None = None
-        """What the index was last found to be up to date with, or is made so."""
-        self._waiting: dict[str, str] = {}
-        """Folded texts by sha-256 that the index did not have at the last search."""
-        self._old: dict[str, str] = {}
-        self._old_bytes = 0
-        self._plan: _Plan | None = None
-
-    def find(self, wanted: Wanted, *, stop: Stop = lambda: False, tell: Tell | None = None) -> Found:
-        """Search.
-
-        Args:
-            wanted: what for, and where.
-            stop: asked again and again whether nobody wants the answer any more.
-            tell: called with what was found so far, on this thread.
-
-        Returns:
-            Everything, best first; when it was stopped, nothing, and not `complete`.
-        """
-        query = typed(wanted.query)
-        if query is None:
-            return _NOTHING
-        with self._guard:
-            if stop():
-                return _NOTHING._replace(complete=False)
-            if tell is not None and wanted.bodies and not self._index.warm:
-                self._tell_first(query, wanted, stop, tell)
-                if stop():
-                    return _NOTHING._replace(complete=False)
-            listed = [root for root in self._listed(wanted.fresh) if chosen(root.root, wanted)]
-            running = _Run(query, wanted, self._planned(listed), self._reading)
-            if wanted.bodies and not self._look(running, listed, stop, tell):
-                return _NOTHING._replace(complete=False)
-            if wanted.versions and not self._look_back(running, listed, stop, tell):
-                return _NOTHING._replace(complete=False)
-            return running.found(complete=True)
-
-    def holders(self, asked: Sequence[str], wanted: Wanted) -> Holders:
-        """Say which memories have some words, each whole, and where.
-
-        Args:
-            asked: words as `index.words` gives them.
-            wanted: where to look; its query is not read.
-        """
-        with self._guard:
-            listed = [root for root in self._listed(wanted.fresh) if chosen(root.root, wanted)]
-            plan = self._planned(listed)
-            answer = self._index.holding({root.root.path for root in listed}, asked)
-            bodies: list[set[int]] = [set() for _ in asked]
-            numbers: list[int | None] = [None] * len(plan.rows)
-            if answer is not None:
-                numbers, places = plan.numbers(answer.held), plan.places(answer.held)
-                for found, texts in zip(bodies, answer.grades, strict=True):
-                    if len(places) < len(numbers):  # two have the same text
-                        found.update([index for index, number in enumerate(numbers) if number in texts])
-                    else:
-                        found.update(map(places.get, texts))  # type: ignore[arg-type]
-                        found.discard(None)
-            unread = _unread(plan.rows, numbers)
-            for row, folded in self._texts(unread):
-                held = set(words(folded).words)
-                for word, found in zip(asked, bodies, strict=True):
-                    if word in held:
-                        found.add(plan.index[row.address])
-            self._build(listed, unread, answer)
-            names, abouts = ([having(word, texts) for word in asked] for texts in plan.heads)
-            return Holders(tuple(plan.rows), tuple(map(WordHolders, names, abouts, bodies)))
-
-    def forget(self) -> None:
-        """Give the memory back that searching took."""
-        with self._guard:
-            self._index.forget()
-            self._waiting = {}
-            self._old.clear()
-            self._old_bytes, self._plan, self._built = 0, None, None
-
-    def settle(self) -> None:
-        """Wait until the index has every text that was looked at."""
-        if self._builder is not None:
-            self._builder.join()
-
-    def close(self) -> None:
-        """Stop what writes the index, and close it."""
-        if self._builder is not None:
-            self._builder.join(LEAVE)
-            self._closing.set()
-            self._builder.join()
-        with self._guard:
-            self._index.close()
-
-    def _planned(self, listed: list[ListedRoot]) -> _Plan:
-        plan = self._plan
-        if plan is None or len(listed) != len(plan.listed) or any(map(_differ, listed, plan.listed)):
-            plan = self._plan = _Plan(listed)
-        return plan
-
-    # --- texts
-
-    def _tell_first(self, query: Query, wanted: Wanted, stop: Stop, tell: Tell) -> None:
-        """Tell what the index knows at once: memories as they were listed last, each looked at before it is told."""
-        listed = [root for root in self._cached() if chosen(root.root, wanted)]
-        if listed:
-            running = _Run(query, wanted, self._planned(listed), self._reading, sure=False)
-            answer = self._ask(running, stop, inside=False)
-            if answer is not None and not stop():
-                running.take(answer)
-                found = running.found(complete=False, limit=min(wanted.limit, SCREEN))
-                if found.hits:
-                    tell(found)
-
-    def _look(self, running: _Run, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
-        """Look for the query in texts: by the index in those it has, by reading in the others; False when stopped."""
-        answer = self._ask(running, stop, inside=True)
-        if stop():
-            return False
-        running.take(answer)
-        unread = running.unread()
-        if tell is not None and not unread:
-            running.tell_some(tell)
-            if stop():
-                return False
-        told = None
-        due = time.monotonic() + SOON
-        for row, folded in self._texts(unread):
-            if stop():
-                return False
-            if tell is not None and (told is None or time.monotonic() >= due):
-                told = running.found(complete=False)
-                tell(told)
-                due = time.monotonic() + (SLICE if told.total else SOON)
-            running.look_at(row, folded)
-        self._build(listed, unread, answer)
-        return True
-
-    def _texts(self, rows: list[Memory]) -> Iterator[tuple[Memory, str]]:
-        """The texts of memories, from memory or else from their files; as many as there is room for are kept."""
-        before, self._waiting = self._waiting, {}
-        room = ROOM
-        for row, folded, sha in _in_turn(rows, before, self._reading):
-            if sha == row.sha256 and len(folded) <= room:
-                self._waiting[sha] = folded
-                room -= len(folded)
-            yield row, folded
-
-    def _ask(self, running: _Run, stop: Stop, *, inside: bool) -> IndexAnswer | None:
-        return self._index.ask(running.folders, running.terms, inside=inside, stop=stop)
-
-    def _build(self, listed: list[ListedRoot], unread: list[Memory], answer: IndexAnswer | None) -> None:
-        """Let a thread bring the index up to date with what was just looked at."""
-        held = None if answer is None else answer.held
-        new = [row for row in unread if row.bytes <= LARGEST]
-        same = self._built is not None and self._built[0] is self._plan and self._built[1] is held
-        busy = self._builder is not None and self._builder.is_alive()
-        if self._read_only or busy or (same and not new):
-            return
-        self._built = (self._plan, held)
-        folders = {one.root.id: one.root.path for one in listed}
-        whole = {one.root.path: {row.sha256 for row in one.items} for one in listed if one.whole}
-        if not new and (held is None or not any(held[path].keys() - shas for path, shas in whole.items())):
-            return
-        waiting = self._waiting
-
-        def texts() -> Iterator[Text]:
-            for row, folded, sha in _in_turn(new, waiting, self._reading):
-                yield Text(folders[row.address.root], sha, folded)
-
-        self._builder = threading.Thread(
-            target=keep,
-            args=(self._state_dir, whole, texts()),
-            kwargs={"stop": self._closing.is_set},
-            name="memtui-index",
-            daemon=True,
-        )
-        self._builder.start()
-
-    # --- old versions
-
-    def _look_back(self, running: _Run, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
-        """Look at old versions; False when stopped."""
-        due = time.monotonic() + SLICE
-        for root in listed:
-            now = {row.address.path: row for row in root.items}
-            old = []
-            for text in self._versions().old_texts(root.uid):
-                row = now.get(text.path)
-                if row is None or row.sha256 != text.version.sha256:
-                    old.append((text, row or _ghost(root.root, text)))
-            for start in range(0, len(old), _CHUNK):
-                if stop():
-                    return False
-                if tell is not None and time.monotonic() >= due:
-                    tell(running.found(complete=False))
-                    due = time.monotonic() + SLICE
-                some = old[start : start + _CHUNK]
-                for (text, row), folded in zip(some, self._folded([text for text, _ in some]), strict=True):
-                    running.look_at_old(text, row, folded, self._versions)
-        return True
-
-    def _folded(self, texts: list[OldText]) -> Iterator[str]:
-        missing = [text.blob for text in texts if text.version.sha256 not in self._old]
-        data = self._versions().stored(missing) if missing else {}
-        for text in texts:
-            sha = text.version.sha256
-            folded = self._old.get(sha)
-            if folded is None:
-                folded = fold(decode(data.get(text.blob, b"")))
-                self._old_bytes += len(folded) + 150
-                if self._old_bytes > OLD_ROOM:
-                    self._old.clear()
-                    self._old_bytes = len(folded) + 150
-                self._old[sha] = folded
-            yield folded
-
-
 def chosen(root: Root, wanted: Wanted) -> bool:
     """Whether a search looks into a root."""
     return (
@@ -311,7 +49,7 @@ def chosen(root: Root, wanted: Wanted) -> bool:
     )
 
 
-def _unread(rows: list[Memory], numbers: list[int | None]) -> list[Memory]:
+def unread_of(rows: list[Memory], numbers: list[int | None]) -> list[Memory]:
     """The rows with a text that the index does not have."""
     if None not in numbers:
         return []
@@ -322,18 +60,14 @@ def _unread(rows: list[Memory], numbers: list[int | None]) -> list[Memory]:
     ]
 
 
-def _ghost(root: Root, text: OldText) -> Memory:
+def ghost(root: Root, text: OldText) -> Memory:
     """A row for a memory that is not on disk any more."""
     version = text.version
     address = Address(root.id, text.path)
     return Memory(address, root.scope, root.agent, version.bytes, version.at, None, actor=version.actor, missing=True)
 
 
-def _differ(one: ListedRoot, other: ListedRoot) -> bool:
-    return one.items is not other.items or one.root is not other.root
-
-
-class _Plan:
+class Plan:
     """Rows, made ready for many searches."""
 
     def __init__(self, listed: list[ListedRoot]) -> None:
@@ -396,11 +130,11 @@ def _tie_break(row: Memory) -> tuple[bool, float, int, Address]:
     return not row.pinned, -row.heat, -row.modified_at, row.address
 
 
-class _Run:
-    """One rank."""
+class OneSearch:
+    """One query over the rows."""
 
     def __init__(
-        self, query: Query, wanted: Wanted, plan: _Plan, reading: Callable[[str], RootHandle], *, sure: bool = True
+        self, query: Query, wanted: Wanted, plan: Plan, reading: Callable[[str], RootHandle], *, sure: bool = True
     ) -> None:
         """Look at names and descriptions.
 
@@ -428,7 +162,7 @@ class _Run:
         self._loose: list[dict[int, int]] = [{} for _ in self.terms]
         """Rows whose text holds a term, with the level, for texts the index does not have."""
         self._made: dict[int, Hit | None] = {}
-        self._old: list[tuple[int, OldText, Memory, Callable[[], VersionTable]]] = []
+        self._old: list[tuple[int, OldText, Memory, VersionTable]] = []
 
     def _in_heads(self, term: Term) -> dict[int, int]:
         plan = self._plan
@@ -449,7 +183,7 @@ class _Run:
 
     def unread(self) -> list[Memory]:
         """The rows with a text that the index does not have."""
-        return _unread(self._plan.rows, self._numbers)
+        return unread_of(self._plan.rows, self._numbers)
 
     def look_at(self, row: Memory, folded: str) -> None:
         """Look for every term in a text that the index does not have."""
@@ -459,7 +193,7 @@ class _Run:
             if grade is not None:
                 found[index] = rank.level(rank.BODY, grade)
 
-    def look_at_old(self, text: OldText, row: Memory, folded: str, versions: Callable[[], VersionTable]) -> None:
+    def look_at_old(self, text: OldText, row: Memory, folded: str, versions: VersionTable) -> None:
         """Look for the query in an old version: what its name leaves must be in the text, and at least one term."""
         query = self._query
         name = fold(text.path)
@@ -471,7 +205,7 @@ class _Run:
 
     # --- the answer
 
-    def tell_some(self, tell: Tell) -> None:
+    def tell_some(self, tell: Callable[[Found], object]) -> None:
         """Tell the best hits when there are so many that reading all of them takes a while."""
         if self._wanted.limit > SCREEN:
             some = self.found(complete=False, limit=SCREEN)
@@ -487,7 +221,7 @@ class _Run:
         hits = [hit for index in indexes if (hit := self._hit(index)) is not None]
         old = sorted(self._old, key=lambda one: one[0])
         for _, text, row, versions in old[: max(limit - len(indexes), 0)]:
-            data = versions().stored([text.blob]).get(text.blob, b"")
+            data = versions.stored([text.blob]).get(text.blob, b"")
             hit = rank.find(self._query, row, decode(data), text.version)
             if hit is not None:
                 hits.append(hit)
@@ -579,7 +313,7 @@ def read_folded(rows: Iterable[Memory], reading: Callable[[str], RootHandle]) ->
             continue  # the folder went, or cannot be entered: the next list says so, and there is no text to search
 
 
-def _in_turn(
+def in_turn(
     rows: list[Memory], kept: Mapping[str, str], reading: Callable[[str], RootHandle]
 ) -> Iterator[tuple[Memory, str, str]]:
     """What `read_folded` gives, without reading those that are kept by their sha-256."""

@@ -1,47 +1,60 @@
-"""The search as an engine offers it: once, or again and again while somebody types.
+"""The search over everything: names and descriptions, texts by the index or by reading them, old versions on request.
 
+It tells what it has found so far, and can be told to stop at any moment. What the index does not have is read from its
+file, and kept for the next search by a thread of its own.
 It is apart so that only a command that uses it loads it.
 """
 
+from __future__ import annotations
+
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 
 from memtui.engine.disk.handles import RootHandle
-from memtui.engine.find.finder import Finder, ListedRoot, chosen
-from memtui.engine.find.holders import Holders
+from memtui.engine.find.finder import SCREEN, ListedRoot, OneSearch, Plan, chosen, decode, ghost, in_turn, unread_of
+from memtui.engine.find.holders import Holders, WordHolders, having
+from memtui.engine.find.index import LARGEST, Held, IndexAnswer, Text, TextIndex, keep, words
 from memtui.engine.ledger.ledger import Ledger
+from memtui.engine.ledger.versions import OldText
 from memtui.engine.look.catalog import Catalog
 from memtui.engine.look.roots import Roots
-from memtui.engine.model import Found, Hit, Wanted
+from memtui.engine.model import Found, Hit, Memory, Wanted
 from memtui.errors import MemtuiError
-from memtui.matching import parse
+from memtui.matching import Query, fold, parse, typed
+
+SOON, SLICE = 0.03, 0.1
+"""Seconds after which what was found so far is told: the first time, and from then on."""
+LEAVE = 0.3
+"""Seconds that closing waits for texts on their way into the index; the rest is for the next search."""
+ROOM, OLD_ROOM = 30 * 1024 * 1024, 8 * 1024 * 1024
+"""Letters of texts that are not in the index yet, and of old versions, that are kept in memory."""
+_CHUNK = 64
+_NOTHING = Found((), 0)
+
+Stop = Callable[[], bool]
+Tell = Callable[[Found], object]
 
 
 class Searcher:
-    """Searches the memories of all roots."""
+    """Searches; safe to share between threads, which take turns."""
 
     def __init__(self, roots: Roots, ledger: Ledger, catalog: Catalog) -> None:
-        """Take what it works with."""
+        """Take what it works with, and keep nothing yet."""
+        self._guard = threading.Lock()
         self._roots = roots
         self._ledger = ledger
         self._catalog = catalog
-
-    @cached_property
-    def _finder(self) -> Finder:
-        ledger = self._ledger
-        return Finder(
-            self._listed,
-            self._known,
-            self._reading,
-            lambda: ledger.versions,
-            ledger.directory,
-            read_only=ledger.read_only,
-        )
-
-    def close(self) -> None:
-        """Stop searching."""
-        if "_finder" in self.__dict__:
-            self._finder.close()
+        self._index = TextIndex(ledger.directory)
+        self._builder: threading.Thread | None = None
+        self._closing = threading.Event()
+        self._built: tuple[Plan | None, Held | None] | None = None
+        """What the index was last found to be up to date with, or is made so."""
+        self._waiting: dict[str, str] = {}
+        """Folded texts by sha-256 that the index did not have at the last search."""
+        self._old: dict[str, str] = {}
+        self._old_bytes = 0
+        self._plan: Plan | None = None
 
     def once(
         self,
@@ -67,25 +80,38 @@ class Searcher:
         """
         parse(query)
         wanted = Wanted(query, scope, agent, versions=versions, limit=limit, given=given)
-        found = self._finder.find(wanted)
+        found = self.find(wanted)
         cut = any(self._catalog.cut(root) for root in self._roots.all() if chosen(root, wanted))
         return found.hits, cut or found.total > len(found.hits)
 
-    def find(
-        self,
-        wanted: Wanted,
-        *,
-        stop: Callable[[], bool] = lambda: False,
-        tell: Callable[[Found], object] | None = None,
-    ) -> Found:
-        """Search, telling what is found so far; texts come from the index as far as it has them, the others from files.
+    def find(self, wanted: Wanted, *, stop: Stop = lambda: False, tell: Tell | None = None) -> Found:
+        """Search; texts come from the index as far as it has them, the others from their files.
 
         Args:
             wanted: what for, and where; a query with nothing in it finds nothing.
             stop: asked again and again whether nobody wants the answer any more.
             tell: called with what was found so far, on this thread.
+
+        Returns:
+            Everything, best first; when it was stopped, nothing, and not `complete`.
         """
-        return self._finder.find(wanted, stop=stop, tell=tell)
+        query = typed(wanted.query)
+        if query is None:
+            return _NOTHING
+        with self._guard:
+            if stop():
+                return _NOTHING._replace(complete=False)
+            if tell is not None and wanted.bodies and not self._index.warm:
+                self._tell_first(query, wanted, stop, tell)
+                if stop():
+                    return _NOTHING._replace(complete=False)
+            listed = [root for root in self._listed(wanted.fresh) if chosen(root.root, wanted)]
+            running = OneSearch(query, wanted, self._planned(listed), self._reading)
+            if wanted.bodies and not self._look(running, listed, stop, tell):
+                return _NOTHING._replace(complete=False)
+            if wanted.versions and not self._look_back(running, listed, stop, tell):
+                return _NOTHING._replace(complete=False)
+            return running.found(complete=True)
 
     def holders(self, asked: Sequence[str], wanted: Wanted) -> Holders:
         """Say which memories have some words, each whole, and where: in the path, the description or the text.
@@ -94,17 +120,53 @@ class Searcher:
             asked: words as `index.words` gives them.
             wanted: where to look; its query is not read.
         """
-        return self._finder.holders(asked, wanted)
-
-    def settle(self) -> None:
-        """Wait until the index has every text that was looked at, which in a large store takes seconds once."""
-        if "_finder" in self.__dict__:
-            self._finder.settle()
+        with self._guard:
+            listed = [root for root in self._listed(wanted.fresh) if chosen(root.root, wanted)]
+            plan = self._planned(listed)
+            answer = self._index.holding({root.root.path for root in listed}, asked)
+            bodies: list[set[int]] = [set() for _ in asked]
+            numbers: list[int | None] = [None] * len(plan.rows)
+            if answer is not None:
+                numbers, places = plan.numbers(answer.held), plan.places(answer.held)
+                for found, texts in zip(bodies, answer.grades, strict=True):
+                    if len(places) < len(numbers):  # two have the same text
+                        found.update([index for index, number in enumerate(numbers) if number in texts])
+                    else:
+                        found.update(map(places.get, texts))  # type: ignore[arg-type]
+                        found.discard(None)
+            unread = unread_of(plan.rows, numbers)
+            for row, folded in self._texts(unread):
+                held = set(words(folded).words)
+                for word, found in zip(asked, bodies, strict=True):
+                    if word in held:
+                        found.add(plan.index[row.address])
+            self._build(listed, unread, answer)
+            names, abouts = ([having(word, texts) for word in asked] for texts in plan.heads)
+            return Holders(tuple(plan.rows), tuple(map(WordHolders, names, abouts, bodies)))
 
     def forget(self) -> None:
         """Give back the memory that searching took; what is on disk stays."""
-        if "_finder" in self.__dict__:
-            self._finder.forget()
+        with self._guard:
+            self._index.forget()
+            self._waiting = {}
+            self._old.clear()
+            self._old_bytes, self._plan, self._built = 0, None, None
+
+    def settle(self) -> None:
+        """Wait until the index has every text that was looked at, which in a large store takes seconds once."""
+        if self._builder is not None:
+            self._builder.join()
+
+    def close(self) -> None:
+        """Stop what writes the index, and close it."""
+        if self._builder is not None:
+            self._builder.join(LEAVE)
+            self._closing.set()
+            self._builder.join()
+        with self._guard:
+            self._index.close()
+
+    # --- rows
 
     def _reading(self, root_id: str) -> RootHandle:
         return self._roots.reading(self._roots.find(root_id))
@@ -128,3 +190,130 @@ class Searcher:
             rows = self._catalog.cached(root)
             if rows is not None:
                 yield ListedRoot(root, -1, rows.items, whole=False)
+
+    def _planned(self, listed: list[ListedRoot]) -> Plan:
+        plan = self._plan
+        if plan is None or len(listed) != len(plan.listed) or any(map(_differ, listed, plan.listed)):
+            plan = self._plan = Plan(listed)
+        return plan
+
+    # --- texts
+
+    def _tell_first(self, query: Query, wanted: Wanted, stop: Stop, tell: Tell) -> None:
+        """Tell what the index knows at once: memories as they were listed last, each looked at before it is told."""
+        listed = [root for root in self._known() if chosen(root.root, wanted)]
+        if listed:
+            running = OneSearch(query, wanted, self._planned(listed), self._reading, sure=False)
+            answer = self._ask(running, stop, inside=False)
+            if answer is not None and not stop():
+                running.take(answer)
+                found = running.found(complete=False, limit=min(wanted.limit, SCREEN))
+                if found.hits:
+                    tell(found)
+
+    def _look(self, running: OneSearch, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
+        """Look for the query in texts: by the index in those it has, by reading in the others; False when stopped."""
+        answer = self._ask(running, stop, inside=True)
+        if stop():
+            return False
+        running.take(answer)
+        unread = running.unread()
+        if tell is not None and not unread:
+            running.tell_some(tell)
+            if stop():
+                return False
+        told = None
+        due = time.monotonic() + SOON
+        for row, folded in self._texts(unread):
+            if stop():
+                return False
+            if tell is not None and (told is None or time.monotonic() >= due):
+                told = running.found(complete=False)
+                tell(told)
+                due = time.monotonic() + (SLICE if told.total else SOON)
+            running.look_at(row, folded)
+        self._build(listed, unread, answer)
+        return True
+
+    def _texts(self, rows: list[Memory]) -> Iterator[tuple[Memory, str]]:
+        """The texts of memories, from memory or else from their files; as many as there is room for are kept."""
+        before, self._waiting = self._waiting, {}
+        room = ROOM
+        for row, folded, sha in in_turn(rows, before, self._reading):
+            if sha == row.sha256 and len(folded) <= room:
+                self._waiting[sha] = folded
+                room -= len(folded)
+            yield row, folded
+
+    def _ask(self, running: OneSearch, stop: Stop, *, inside: bool) -> IndexAnswer | None:
+        return self._index.ask(running.folders, running.terms, inside=inside, stop=stop)
+
+    def _build(self, listed: list[ListedRoot], unread: list[Memory], answer: IndexAnswer | None) -> None:
+        """Let a thread bring the index up to date with what was just looked at."""
+        held = None if answer is None else answer.held
+        new = [row for row in unread if row.bytes <= LARGEST]
+        same = self._built is not None and self._built[0] is self._plan and self._built[1] is held
+        busy = self._builder is not None and self._builder.is_alive()
+        if self._ledger.read_only or busy or (same and not new):
+            return
+        self._built = (self._plan, held)
+        folders = {one.root.id: one.root.path for one in listed}
+        whole = {one.root.path: {row.sha256 for row in one.items} for one in listed if one.whole}
+        if not new and (held is None or not any(held[path].keys() - shas for path, shas in whole.items())):
+            return
+        waiting = self._waiting
+
+        def texts() -> Iterator[Text]:
+            for row, folded, sha in in_turn(new, waiting, self._reading):
+                yield Text(folders[row.address.root], sha, folded)
+
+        self._builder = threading.Thread(
+            target=keep,
+            args=(self._ledger.directory, whole, texts()),
+            kwargs={"stop": self._closing.is_set},
+            name="memtui-index",
+            daemon=True,
+        )
+        self._builder.start()
+
+    # --- old versions
+
+    def _look_back(self, running: OneSearch, listed: list[ListedRoot], stop: Stop, tell: Tell | None) -> bool:
+        """Look at old versions; False when stopped."""
+        due = time.monotonic() + SLICE
+        for root in listed:
+            now = {row.address.path: row for row in root.items}
+            old = []
+            for text in self._ledger.versions.old_texts(root.uid):
+                row = now.get(text.path)
+                if row is None or row.sha256 != text.version.sha256:
+                    old.append((text, row or ghost(root.root, text)))
+            for start in range(0, len(old), _CHUNK):
+                if stop():
+                    return False
+                if tell is not None and time.monotonic() >= due:
+                    tell(running.found(complete=False))
+                    due = time.monotonic() + SLICE
+                some = old[start : start + _CHUNK]
+                for (text, row), folded in zip(some, self._folded([text for text, _ in some]), strict=True):
+                    running.look_at_old(text, row, folded, self._ledger.versions)
+        return True
+
+    def _folded(self, texts: list[OldText]) -> Iterator[str]:
+        missing = [text.blob for text in texts if text.version.sha256 not in self._old]
+        data = self._ledger.versions.stored(missing) if missing else {}
+        for text in texts:
+            sha = text.version.sha256
+            folded = self._old.get(sha)
+            if folded is None:
+                folded = fold(decode(data.get(text.blob, b"")))
+                self._old_bytes += len(folded) + 150
+                if self._old_bytes > OLD_ROOM:
+                    self._old.clear()
+                    self._old_bytes = len(folded) + 150
+                self._old[sha] = folded
+            yield folded
+
+
+def _differ(one: ListedRoot, other: ListedRoot) -> bool:
+    return one.items is not other.items or one.root is not other.root

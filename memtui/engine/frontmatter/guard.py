@@ -209,9 +209,7 @@ class _Walk:
 def _problem(seen: GuardReport) -> Problem | None:
     if not seen.reason:
         return None
-    return Problem(
-        {UNSAFE: "E_FRONTMATTER_UNSAFE", TOO_BIG: "E_FRONTMATTER_TOO_BIG"}.get(seen.status, "front-matter"), seen.reason
-    )
+    return Problem(_CODES.get(seen.status, "front-matter"), seen.reason)
 
 
 def _start(event: Any) -> int:

@@ -149,12 +149,8 @@ class Catalog:
         """The rows of some memories as they are on disk now, by path, without listing the root."""
         shelf = self.shelf(handle.root)
         chosen = tuple(wanted)
-        names: dict[str, set[str]] = {}
-        for path in chosen:
-            folder, _, name = path.rpartition("/")
-            names.setdefault(folder, set()).add(name)
         with shelf.guard:
-            self.look(shelf, handle, uid, names=names)
+            self.look(shelf, handle, uid, names=by_folder(chosen))
             return {path: shelf.rows[path] for path in chosen if path in shelf.rows}
 
     def cached(self, root: Root) -> Rows | None:
@@ -425,6 +421,15 @@ class Catalog:
                 continue
             shelf.result = None
             shelf.rebuilt.add(path)
+
+
+def by_folder(paths: Iterable[str], names: Mapping[str, frozenset[str]] = {}) -> dict[str, set[str]]:
+    """Names by folder, with those of some paths."""
+    found = {folder: set(some) for folder, some in names.items()}
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        found.setdefault(folder, set()).add(name)
+    return found
 
 
 def _row(shelf: RootRows, entry: ScannedFile, before: Memory | None, now: int) -> Memory | None:

@@ -11,7 +11,7 @@ from memtui.engine.disk import git
 from memtui.engine.disk.paths import split
 from memtui.engine.ledger.ledger import Ledger
 from memtui.engine.ledger.versions import Observation
-from memtui.engine.look.catalog import Catalog, RootRows
+from memtui.engine.look.catalog import Catalog, RootRows, by_folder
 from memtui.engine.look.detect import (
     AT_WORK_MS,
     DELETED_MS,
@@ -254,7 +254,7 @@ class RootPass:
             if glance.folders:
                 catalog.look(shelf, handle, uid, folders=glance.folders, contents=self._contents)
             paths = [path for path in (*beliefs.noticed, *beliefs.gone) if _folder(path) not in glance.folders]
-            catalog.look(shelf, handle, uid, names=_by_folder(paths, glance.names), contents=self._contents)
+            catalog.look(shelf, handle, uid, names=by_folder(paths, glance.names), contents=self._contents)
         if shelf.counter != before:
             self._look_again()
 
@@ -267,7 +267,7 @@ class RootPass:
             if record is not None and (reading is None or reading.sha256 != record.sha256):
                 differ.append(path)
         if differ:
-            names = _by_folder(differ, {})
+            names = by_folder(differ)
             self._tools.catalog.look(shelf, self._handle, self._opened.uid, names=names, contents=self._contents)
 
     def _sight(self, beliefs: ChangeDetector, looked: Iterable[str]) -> DiskLook:
@@ -487,12 +487,3 @@ class RootPass:
 
 def _folder(path: str) -> str:
     return path.rpartition("/")[0]
-
-
-def _by_folder(paths: Iterable[str], names: Mapping[str, frozenset[str]]) -> dict[str, set[str]]:
-    """Names by folder, with those of some paths."""
-    found = {folder: set(some) for folder, some in names.items()}
-    for path in paths:
-        folder, _, name = path.rpartition("/")
-        found.setdefault(folder, set()).add(name)
-    return found

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memtui.engine.disk.locks import RootLock
     from memtui.engine.ledger.ledger import Ledger
     from memtui.engine.model import Conflict, Draft, Saved, Snapshot, TrashEntry, Unchanged
-    from memtui.engine.save.commit import Site
+    from memtui.engine.save.commit import LateWrites, Site
 
     Entry = TypeVar("Entry", AuditRecord, Draft, TrashEntry)
 
@@ -119,7 +119,7 @@ class Roots:
         self,
         roots: Iterable[Root],
         ledger: "Callable[[], Ledger]",
-        site: "Callable[[RootHandle, int], Site]",
+        late_writes: "Callable[[], LateWrites]",
         *,
         wait: float,
         access: Access = READ_WRITE,
@@ -132,7 +132,7 @@ class Roots:
         Args:
             roots: the folders.
             ledger: gives the ledger, when it is first needed: a command that reads one file needs none.
-            site: puts together what a change in an open root needs.
+            late_writes: gives what looks after replaced files, when the first change is made.
             wait: seconds to wait for a root's lock.
             access: what this client may do; a root it may not see is none of these.
             read_only: nothing may be changed in any of them.
@@ -140,7 +140,7 @@ class Roots:
             on_waiting: told whom a change waits for, when that takes long enough to wonder.
         """
         self._open_ledger = ledger
-        self._site = site
+        self._open_late_writes = late_writes
         self._wait = wait
         self.access = access
         self.read_only = read_only
@@ -163,6 +163,10 @@ class Roots:
     @cached_property
     def _ledger(self) -> "Ledger":
         return self._open_ledger()
+
+    @cached_property
+    def _late_writes(self) -> "LateWrites":
+        return self._open_late_writes()
 
     def add(self, roots: Iterable[Root]) -> None:
         """Add roots that are not there yet; a folder that is there under another id is left out and said so."""
@@ -317,6 +321,7 @@ class Roots:
             NotFoundError: `E_ROOT_MISSING`.
         """
         from memtui.engine.save import recovery
+        from memtui.engine.save.commit import Site
 
         made = 0
         with self._guard:
@@ -342,7 +347,7 @@ class Roots:
                 lock = self._locks[root.path, handle.identity] = self._lock_named(name)
         with lock.held(wait=self._wait, who=actor.name, say=self._on_waiting):
             handle.check()
-            site = self._site(handle, uid)
+            site = Site(handle, uid, self._ledger, self._late_writes)
             _remember_folders(site, made)
             key, ledger = (self._generation, uid), site.ledger
             if not (lock.unshared and key in self._tidy):

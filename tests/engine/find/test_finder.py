@@ -179,7 +179,7 @@ def test_a_redacted_version_is_not_found(place: Place) -> None:
 
 def settle(engine: Engine) -> None:
     """Wait until what was read is in the index."""
-    builder = engine.search._finder._builder
+    builder = engine.search._builder
     if builder is not None:
         builder.join()
 
@@ -244,7 +244,7 @@ def test_the_first_hits_come_before_the_list_and_each_is_looked_at(place: Place)
     place.write("notes/new.md", "a word that is new")
     listed: list[int] = []
     with place.engine() as engine:
-        finder = engine.search._finder
+        finder = engine.search
         real = finder._listed
 
         def counted(fresh: bool) -> Iterable[ListedRoot]:
@@ -372,6 +372,6 @@ def test_holders_of_whole_words_are_the_same_by_the_index_and_by_reading(
             paths = [row.address.path for row in held.rows]
             assert [{paths[at] for at in one.bodies} for one in held.words] == expected
             assert [{paths[at] for at in one.names} for one in held.words] == named
-            builder = engine.search._finder._builder
+            builder = engine.search._builder
             if builder is not None:
                 builder.join()
