@@ -280,6 +280,10 @@ class EnginePart:
         self._rules = rules
         self._events = events
 
+    def _place(self, address: Address) -> tuple[int, str]:
+        """How the ledger names a memory: by its root's id there, and its path."""
+        return self._roots.uid(self._roots.find(address.root)), address.path
+
 
 def encode(text: str | bytes, root: Root, address: Address) -> bytes:
     """The bytes of a text, within the root's limit.

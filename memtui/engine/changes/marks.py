@@ -78,9 +78,7 @@ class Marks(EnginePart):
         found = {change.address: change for change in changes}
         for row in rows:
             if row.unseen:
-                record = self._ledger.memories.record(
-                    self._roots.uid(self._roots.find(row.address.root)), row.address.path
-                )
+                record = self._ledger.memories.record(*self._place(row.address))
                 if record is None or record.sha256 != row.sha256:
                     seen = None if record is None else record.seen_sha256
                     kind = "created" if seen is None else "modified"
@@ -161,12 +159,7 @@ class Marks(EnginePart):
         self._rules.refuse_marks(tuple(mark.address for mark in chosen))
         self._ledger.memories.put_seen(
             [
-                (
-                    self._roots.uid(self._roots.find(mark.address.root)),
-                    mark.address.path,
-                    mark.sha256,
-                    None if mark.old_address is None else mark.old_address.path,
-                )
+                (*self._place(mark.address), mark.sha256, None if mark.old_address is None else mark.old_address.path)
                 for mark in chosen
             ]
         )
@@ -195,8 +188,7 @@ class Marks(EnginePart):
         known = self._ledger.memories.decided()
         if not known:
             return {}
-        places = [(self._roots.uid(self._roots.find(one.address.root)), one) for one in changes]
-        return {one: state for uid, one in places if (state := known.get((uid, one.address.path, one.after)))}
+        return {one: state for one in changes if (state := known.get((*self._place(one.address), one.after)))}
 
     @made_again
     def decide(
@@ -223,11 +215,7 @@ class Marks(EnginePart):
         """
         chosen = tuple(proposals)
         approver = self._may_decide(chosen)
-        places = [
-            (self._roots.uid(self._roots.find(step.address.root)), step.address.path, step.expected_sha256)
-            for one in chosen
-            for step in one.steps
-        ]
+        places = [(*self._place(step.address), step.expected_sha256) for one in chosen for step in one.steps]
         txn = first() if first is not None else ""
         with self._ledger.transaction(durable=False):
             self._ledger.proposals.decide([one.id for one in chosen], state, by=actor.name, note=note, txn=txn)
@@ -260,7 +248,7 @@ class Marks(EnginePart):
 
     def seen_version(self, address: Address) -> str | None:
         """The version of a memory the user last looked at."""
-        record = self._ledger.memories.record(self._roots.uid(self._roots.find(address.root)), address.path)
+        record = self._ledger.memories.record(*self._place(address))
         return record.seen_sha256 if record else None
 
     def _unseen(self) -> Iterable[tuple[Root, int, Record]]:
@@ -372,7 +360,7 @@ class Pins(EnginePart):
     def not_given(self, session: str, rows: Iterable[Memory]) -> tuple[Memory, ...]:
         """Those of some memories whose present text an agent's session was not given yet; see `record_given`."""
         known = self._ledger.surfaced.given(session)
-        return tuple(row for row in rows if self._place(row) not in known)
+        return tuple(row for row in rows if self._place(row.address) not in known)
 
     @made_again
     def record_given(self, session: str, rows: Iterable[Memory]) -> None:
@@ -383,10 +371,7 @@ class Pins(EnginePart):
             rows: the memories, as they are given.
         """
         if not self._roots.read_only:
-            self._ledger.surfaced.give(session, [self._place(row) for row in rows])
-
-    def _place(self, row: Memory) -> tuple[int, str]:
-        return self._roots.uid(self._roots.find(row.address.root)), row.address.path
+            self._ledger.surfaced.give(session, [self._place(row.address) for row in rows])
 
     @made_again
     def take_uses(self, usages: Iterable[Usage]) -> int:
@@ -405,10 +390,10 @@ class Pins(EnginePart):
         for usage in chosen:
             address, now = usage.address, self._ledger.clock()
             paths.split(address.path)
-            uid = self._roots.uid(self._roots.find(address.root))
-            named[uid, address.path] = address
+            place = self._place(address)
+            named[place] = address
             used, written = (None if at is None else min(at, now) for at in usage[2:])
-            counted.append((uid, address.path, usage.uses, used, written))
+            counted.append((*place, usage.uses, used, written))
         risen = [named[place] for place in self._ledger.pins.take_uses(counted)]
         self._events.touched(risen)
         return len(risen)

@@ -9,6 +9,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from functools import cached_property
 
 from memtui.engine.disk import fsio
@@ -478,7 +479,9 @@ class Watch:
         for root in self._reconciler.roots():
             for folder in self._reconciler.folders(root):
                 folders[root.id, folder] = os.path.join(root.path, folder) if folder else root.path
-        if self._make_folder():
+        # A state folder that cannot be written has no cookies: scans alone stand behind the events.
+        with suppress(OSError):
+            fsio.make_root(self._folder)
             folders[COOKIES] = self._folder
         self._source.follow(folders)
         self._followed = version
@@ -496,13 +499,6 @@ class Watch:
         if self._keep_at is not None and now >= self._keep_at:
             self._keep_at = None
             self._reconciler.keep()
-
-    def _make_folder(self) -> bool:
-        try:
-            fsio.make_root(self._folder)
-        except OSError:
-            return False  # a state folder that cannot be written: scans alone stand behind the events
-        return True
 
     def _write_cookie(self, now: int) -> None:
         name = f"cookie-{os.getpid()}-{self._thread.ident}"
