@@ -115,7 +115,7 @@ class Commands:
             "reload": self._reload,
             "open": self._open,
             "edit": self._edit,
-            "edit_outside": self._edit_outside,
+            "edit_outside": partial(self._edit, "outside"),
             "resolve": self._resolve,
             "changes": self._changes,
             "seen": self._seen,
@@ -389,15 +389,9 @@ class Commands:
         else:
             self._edit()
 
-    def _edit(self) -> None:
-        address = self._current()
-        if address is not None:
-            self._screen.open_editor(address)
-
-    def _edit_outside(self) -> None:
-        address = self._current()
-        if address is not None:
-            self._screen.open_editor(address, then="outside")
+    def _edit(self, then: str = "") -> None:
+        if (address := self._current()) is not None:
+            self._screen.open_editor(address, then=then)
 
     def _resolve(self) -> None:
         """Go to the next conflict, beginning with the row under the cursor, and open it."""
