@@ -363,7 +363,7 @@ async def test_the_filter(world: Indexed) -> None:
         await screen.press("slash")
         await screen.type("dupl")
         await screen.until(lambda: shown(view) == [("duplicate", "a.md")])
-        await screen.until(lambda: screen.footer.endswith("1 of 4"))
+        await screen.until(lambda: "1 of 4  enter keeps" in screen.footer)
         await screen.press("enter", "escape")
         await screen.until(lambda: len(shown(view)) == 4)
         await screen.press("slash")
