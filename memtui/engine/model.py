@@ -120,8 +120,8 @@ class Problem(NamedTuple):
     """Something about a memory or a root that the user should know; never hides the row."""
 
     code: str
-    """Of `errors.CODES`, or being-written, clash, look-alike, over-agent-limit, front-matter, generated, protected,
-    truncated, unreviewed, conflict-markers, hidden-characters, no-memory, open-private, withheld."""
+    """Of `errors.CODES`, or: being-written, clash, look-alike, over-agent-limit, front-matter, generated, protected,
+    truncated, unreviewed, conflict-markers, hidden-characters, no-memory, open-private, private-about, withheld."""
     text: str
     """One sentence. May hold hostile text."""
 

@@ -8,9 +8,11 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from memtui.engine import Engine
+from memtui.engine.look.readings import PRIVATE_DESCRIPTION
 from memtui.engine.model import BROUGHT, SCOPES, Address, Memory, Problem, Root, RootStatus
 from memtui.engine.policy import ARCHIVE
 from memtui.errors import MemtuiError, RefusedError
+from memtui.markers import cut
 
 WITHHELD = Problem("withheld", "You withhold it, or an entry of it, from agents: none is given it unasked.")
 
@@ -52,11 +54,15 @@ def look(engine: Engine, scopes: frozenset[str] | None = None) -> tuple[ScopeLis
 
 def there(rows: Iterable[Memory], hidden: Callable[[Address, str | None], bool]) -> tuple[Memory, ...]:
     """Rows as an agent is given them: none that went, is withheld or is `<no-memory>`, no `<private>` description."""
-    from memtui import markers
+    kept = (row for row in rows if not (row.missing or hidden(row.address, row.sha256) or _no_memory(row)))
+    return tuple([row._replace(description=given_description(row)) for row in kept])
 
-    kept = [row for row in rows if not (row.missing or hidden(row.address, row.sha256) or _no_memory(row))]
-    cuts = ((row, markers.cut(row.description)) for row in kept)
-    return tuple([row._replace(description=cut.text) if cut.spans else row for row, cut in cuts])
+
+def given_description(row: Memory) -> str:
+    """The description of a memory without what its writer marked as private, also by tags on the lines around it."""
+    if any(one.code == PRIVATE_DESCRIPTION for one in row.problems):
+        return ""
+    return row.description if "<" not in row.description and row.description.isascii() else cut(row.description).text
 
 
 def _no_memory(row: Memory) -> bool:

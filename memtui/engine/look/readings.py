@@ -19,6 +19,8 @@ RACY_MS = 2_000
 """A file that changed less than this before it was read may change again without its stat showing it."""
 SETTLE_MS = 100
 """Two equal reads this far apart make a version."""
+PRIVATE_DESCRIPTION = "private-about"
+"""The problem of a memory whose description stands within `<private>`."""
 _VISIBLE = bytes(range(0x20, 0x7F)) + b"\n\t"
 
 
@@ -188,20 +190,25 @@ def judge(data: bytes, policy: Policy, path: str = "") -> RowText:
     if policy.shown_chars:
         problems += _too_long(data, policy, path)
     if b"<" in data or not data.isascii():
-        problems += _marked(data.decode("utf-8", "replace"))
+        problems += _marked(data.decode("utf-8", "replace"), found.description)
     if b"<<<<<<<" in data and _has_conflict(data):
         problems.append(Problem("conflict-markers", "A merge by git left conflict markers in it."))
     return tuple.__new__(RowText, (found.description, tuple(problems)))
 
 
-def _marked(text: str) -> list[Problem]:
+def _marked(text: str, description: str) -> list[Problem]:
     found = cut(text)
     if found.no_memory:
         return [Problem("no-memory", "It is marked with <no-memory>, so agents are not given it unasked.")]
-    if found.open is None:
-        return []
-    line = text.count("\n", 0, found.open) + 1
-    return [Problem("open-private", f"The <private> in line {line:,} has no end: all behind it is private.")]
+    problems = []
+    # Tags on the lines around it are no part of the description itself.
+    if found.spans and description and describe(found.text.encode()).description != cut(description).text:
+        problems.append(Problem(PRIVATE_DESCRIPTION, "Its description is private, so agents are not given it."))
+    if found.open is not None:
+        line = text.count("\n", 0, found.open) + 1
+        said = f"The <private> in line {line:,} has no end: all behind it is private."
+        problems.append(Problem("open-private", said))
+    return problems
 
 
 def _too_long(data: bytes, policy: Policy, path: str) -> list[Problem]:

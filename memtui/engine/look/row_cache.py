@@ -26,7 +26,7 @@ WORTH_LOADING = 200
 """Rows; fewer are read anew more quickly than this file is loaded."""
 _BYTES_PER_ROW = 150
 _LARGEST = 64 * 1024 * 1024
-_FORMAT = "memtui rows 5"
+_FORMAT = "memtui rows 6"
 _FOLDER = "rows"
 
 Columns: TypeAlias = "dict[str, list[Any]]"

@@ -2,12 +2,10 @@
 
 import os
 
-from memtui.engine.find.rank import given_text
-from memtui.engine.frontmatter.read import describe
 from memtui.engine.model import BROUGHT, Memory, RootStatus
-from memtui.errors import MemtuiError, NotFoundError
+from memtui.errors import NotFoundError
 from memtui.features.feature import GRAVE_WORDS, load
-from memtui.given.reach import WITHHELD, withheld
+from memtui.given.reach import WITHHELD, given_description, withheld
 from memtui.ui.draw.words import count_words
 from memtui.wire import outcomes, places, results, values
 from memtui.wire.call import Call
@@ -134,7 +132,7 @@ def ls(call: Call) -> int:
     hidden = withheld(call.engine)
     # An agent is not told that something is withheld.
     rows = [
-        row._replace(description="" if hidden(row.address, row.sha256) else _given(call, row))
+        row._replace(description="" if hidden(row.address, row.sha256) else given_description(row))
         if call.agent
         else row._replace(problems=(*row.problems, WITHHELD))
         if hidden(row.address, row.sha256)
@@ -146,18 +144,6 @@ def ls(call: Call) -> int:
             if problem.code.startswith("E_"):
                 call.out.say(f"{status.root.id} could not be listed: {problem.text}")
     return show(call, rows, truncated=found.truncated)
-
-
-def _given(call: Call, row: Memory) -> str:
-    """The description of a memory without what its writer marked as private; the tags may stand around its line."""
-    if not row.description:
-        return ""
-    try:
-        text = call.engine.read_bytes(row.address).decode("utf-8", "replace")
-    except MemtuiError:
-        return ""  # it went since it was listed
-    shown = given_text(text)
-    return row.description if shown is text else describe(shown.encode("utf-8", "replace")).description
 
 
 def show(call: Call, rows: list[Memory], *, truncated: bool) -> int:

@@ -66,6 +66,10 @@ CONTENT: dict[str, tuple[bytes, list[str]]] = {
     "emoji": ("👩‍👩‍👧 ok\n".encode(), []),
     "over the agent's limit": (b"x" * 41, ["over-agent-limit"]),
     "a private part": (b"a <private>b</private>\n", []),
+    "a private description": (
+        b"---\n# <private>\ndescription: A zebra\n# </private>\n---\n",
+        ["over-agent-limit", "private-about"],
+    ),
     "a private part without an end": (b"a\n<private>b\n", ["open-private"]),
     "unclosed front matter": (b"---\na: b\n", ["front-matter"]),
     "a list": (b"---\n- a\n---\n", ["front-matter"]),

@@ -283,8 +283,9 @@ def test_what_its_writer_marked_is_given_in_no_block(world: World, engine: Engin
     )
     whole = described("about a gibbon", "# Plans\n\n<no-memory>\n\ngibbon\n")
     pin(engine, world.write("global", "half.md", half), world.write("global", "whole.md", whole))
+    world.write("global", "over.md", "---\n# <private>\ndescription: A zebra\n# </private>\n---\n")
     found = build(engine)
-    for word in ("walrus", "okapi", "gibbon"):
+    for word in ("walrus", "okapi", "gibbon", "zebra"):
         assert word not in found.text
     assert "about [private]" in found.index_block.text
     assert "Use tabs.\n[private]\nYes." in found.hot_block.text
