@@ -78,7 +78,7 @@ def test_ascii_draws_nothing_but_ascii_on_any_screen(tmp_path: Path) -> None:
 def test_without_ascii_there_are_boxes(tmp_path: Path) -> None:
     with start(tmp_path) as terminal:
         terminal.wait_for("a.md")
-        assert "─" in letters(bytes(terminal.raw)).decode()
+        assert "─" in letters(bytes(terminal.raw)).decode("utf-8", "replace")
 
 
 def cells(terminal: Terminal) -> list[tuple[Color, Color, str]]:
