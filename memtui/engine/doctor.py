@@ -107,7 +107,9 @@ def _ledger(ledger: Ledger) -> list[Finding]:
     found = [Finding("ok", "ledger", text)]
     for path in ledger.erasure.damaged():
         text = f"{path} is damaged and kept: it may hold what the ledger lost, and texts that were redacted."
-        found.append(Finding("note", "ledger", text, "`memtui doctor --salvage` brings back what it has."))
+        aside = path.startswith(ledger.path)  # else a backup, which nobody need read again
+        hint = f"`memtui doctor --salvage {path}` brings back what it has." if aside else "The next backups replace it."
+        found.append(Finding("note", "ledger", text, hint))
     if ledger.erasure.unerased() or index.is_spilled(ledger.directory):
         text = "Of a text that was redacted freed bytes are not overwritten yet: something is in the way."
         hint = "Close other memtuis, free some space; the next start does it, and of the index the next search."

@@ -62,7 +62,7 @@ def given_description(row: Memory) -> str:
     """The description of a memory without what its writer marked as private, also by tags on the lines around it."""
     if any(one.code == PRIVATE_DESCRIPTION for one in row.problems):
         return ""
-    return row.description if "<" not in row.description and row.description.isascii() else cut(row.description).text
+    return cut(row.description).text
 
 
 def _no_memory(row: Memory) -> bool:

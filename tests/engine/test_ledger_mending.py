@@ -123,8 +123,8 @@ def test_the_notice_says_from_when_the_backup_is(lived: World, whole: bool) -> N
     with lived.engine() as engine:
         engine.save(A, NEW, expected_sha256=sha(TEXTS[-1]), actor=ME)
         (notice,) = engine.events.notices()
-        kept = [one.text for one in engine.doctor.findings() if "is damaged and kept" in one.text]
-        assert len(kept) == 1
+        (kept,) = (one for one in engine.doctor.findings() if "is damaged and kept" in one.text)
+        assert f"--salvage {state(lived)}.damaged-" in kept.advice
     assert made in notice
     assert "history, pins and marks (also of what is private) made since" in notice
 

@@ -14,6 +14,7 @@ from memtui.config.read import load_settings, read_environment
 from memtui.config.surroundings import surroundings_from
 from memtui.diff.differences import unified
 from memtui.engine import Engine
+from memtui.engine.ledger.proposals import Vote
 from memtui.engine.model import Actor, Address, Policy, Root, Write
 from memtui.engine.proposal import Evidence
 from memtui.features.proposals.apply import decide, to_decide
@@ -24,6 +25,7 @@ from memtui.features.tasks.workspace import workspace_of
 from memtui.wire.session import Options, Session
 from memtui.workbench import background
 from memtui.workbench.background import Background
+from memtui.workbench.browse.bars import Bars
 from tests.features.tasks.test_lanes import WORKS
 from tests.transcripts import made
 from tests.workbench.views.real import Real, World, real
@@ -124,6 +126,20 @@ async def test_what_is_proposed_appears_in_an_open_review(world: World) -> None:
         screen.real.tasks.enqueue("remember", lane, "cli", asked, trigger="manual")
         await screen.until_text("1 to decide")
         await screen.until_text("Which holds?")
+
+
+async def test_views_are_told_of_a_vote_of_another_process(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = list[LaneNews]()
+    monkeypatch.setattr(Bars, "take_tasks", lambda _, news: told.append(news))
+    step = Write(Address("notes", "new.md"), b"text\n", None)
+    async with working(world) as (screen, _):
+        with world.engine() as other:
+            made = proposal(other, kind="add", steps=[step], by="claude", why="w", evidence=[Evidence("turn", "s")])
+            (one,) = other.proposals.add([made])
+            await screen.until(lambda: any(news.proposed for news in told))
+            told.clear()
+            other.votes.cast(one.id, Vote("chat:a", "Ann", yes=True, person="ann"), lambda _: ("", ""))
+            await screen.until(lambda: any(news.changed for news in told))
 
 
 async def test_what_begins_by_itself_begins_while_the_workbench_is_open(

@@ -16,7 +16,7 @@ from memtui.features.actors import who_words
 from memtui.features.feature import Feature, load
 from memtui.features.host import WRITE, Host
 from memtui.features.tasks import view_rows
-from memtui.features.tasks.glance import is_held
+from memtui.features.tasks.glance import WHILE_YOU_WORK, is_held
 from memtui.features.tasks.lanes import refuse_off
 from memtui.features.tasks.shown import may_have_come, state_word, what_words
 from memtui.features.tasks.view_rows import StandingAct, StandingRow
@@ -269,7 +269,7 @@ deliveries, they stand there as well: x pauses a schedule or has it run again, r
             )
 
         def told(
-            task: Task, words: str = "It dreams while you work; 3 shows what it proposes.", level: str = "good"
+            task: Task, words: str = f"It dreams {WHILE_YOU_WORK}; 3 shows what it proposes.", level: str = "good"
         ) -> None:
             host.say(words, level)
             self._told_of = task.id
