@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from textual import events
+from textual import _wait, events
 from textual.pilot import Pilot
 
 from memtui.config.directories import Directories
@@ -23,6 +23,10 @@ from tests.workbench import stylesheets
 from tests.workbench.memories import ME, Memories, told_at_once
 
 stylesheets.keep()
+
+# Three times a key, Textual's pilot waits until the process rests. It looks for that every 20 ms; half of the time of all
+# tests of the screen would be this wait.
+_wait.SLEEP_GRANULARITY, _wait.SLEEP_IDLE = 1 / 200, 1 / 4000
 
 DIRECTORIES = Directories("/nowhere", "/nowhere/state", "/nowhere/data", "--home")
 
