@@ -47,6 +47,7 @@ async def test_keys_move_in_the_pane_that_has_the_focus(world: World, size: tupl
         assert view.list.cursor == 49
         await screen.press("g", "g")
         assert view.list.cursor == 0
+        await screen.until(lambda: view._shown == view.row_key(0))
         await screen.press("J")
         assert view.page.top == 3
         await screen.press("K", "tab", "j", "j")

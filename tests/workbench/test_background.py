@@ -57,7 +57,7 @@ async def test_what_another_process_queues_is_done_and_said_once(world: World) -
         await screen.until_text("Saved 2 memories. 0 then w shows what changed, u takes it back.")
         assert set(world.disk()) == {"a.md", "b.md"}
         await screen.press("M")
-        assert screen.text.count("Saved 2 memories") == 1
+        await screen.until(lambda: screen.text.count("Saved 2 memories") == 1)
         await screen.press("escape", "u")
         await screen.until(lambda: world.disk() == {})
 

@@ -390,6 +390,7 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
     def _read_proposal(self, number: str) -> None:
         """Read and draw a proposal as it is now."""
         now, look = self.host.now(), Look(self.page.text_width, self.by_word, self.ascii, self.shell.named)
+        votes = self.rows.votes.get(number)
 
         def give(found: ShownProposal) -> None:
             item = self.item
@@ -397,11 +398,13 @@ what you did not decide, and `/tainted` what a session wrote after it took in so
                 return
             same = self.proposed is not None and self.proposed.view.proposal.id == number
             self._drawn, self.proposed = None, found
+            if self.rows.votes.get(number) != votes:
+                self._read_proposal(number)  # somebody voted while it was read
             self.hunk = min(self.hunk, max(len(found.starts) - 1, 0)) if same else 0
             self._point(found.page, found.starts, keep_place=same)
 
         self.jobs.run(
-            lambda engine: view_proposals.show(engine, number, now, look, self.rows.votes.get(number)),
+            lambda engine: view_proposals.show(engine, number, now, look, votes),
             give,
             what=f"read proposal {number}",
             latest=BESIDE,

@@ -442,11 +442,13 @@ class Decisions:
     @property
     def _no_edit(self) -> str:
         """Why there is nothing to edit; empty when there is."""
-        found = self._view.proposed
-        if found is None or self._text_step is None:
-            return "It writes no text."
-        state = found.view.proposal.state
-        return "" if state in ("open", "later", "stale") else f"It is {state}: only what is open is edited."
+        found, item = self._view.proposed, self._view.item
+        one = item.proposal if item is not None else None
+        if one is not None and one.state not in ("open", "later", "stale"):
+            return f"It is {one.state}: only what is open is edited."
+        if one is None or found is None:
+            return "Its text is being read."
+        return "It writes no text." if self._text_step is None else ""
 
     def edit(self) -> None:
         """Edit the text a proposal writes, in the user's editor; where it collides, decide on it place by place."""

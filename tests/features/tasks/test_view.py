@@ -156,6 +156,7 @@ async def test_what_was_changed_since_stays_and_is_said(world: World) -> None:
         await opened(screen)
         screen.real.memories.create(at("newer.md"), "newer\n", actor=ME)
         (world.folder / "b.md").write_text("theirs\n")
+        await screen.until_text("Your edit of notes/b.md was overwritten")
         await screen.press("j", "j", "u")
         await screen.until_text("Took 1 of 2 back. notes/b.md was changed since.")
         assert world.disk() == {"b.md": b"theirs\n", "newer.md": b"newer\n"}

@@ -315,15 +315,20 @@ withheld until you decide."""
             [("  or keep a note: ", "name"), ("memtui observe the pool dies at night", "key")],
         ]
 
+    @property
+    def _asks(self) -> bool:
+        """Whether the text says what is asked, which no card may take the place of."""
+        return self.prompt is not None and self.prompt.question.label != "/"
+
     def read_text(self, item: Card) -> None:
         """Show what a card is."""
-        if self.prompt is not None and self.prompt.question.label != "/":
-            return  # the text says what is asked
+        if self._asks:
+            return
         width, look = self.page.text_width, Look(self.host.now(), self.ascii, self.shell.named)
         query = self.seen.query if self.seen is not None else Query(())
         self.jobs.run(
             lambda engine: show(engine, item, query, look, width),
-            lambda found: self.show_text(item, *found),
+            lambda found: None if self._asks else self.show_text(item, *found),
             what="draw an observation",
             latest="observed-page",
         )
