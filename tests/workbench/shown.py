@@ -24,8 +24,8 @@ from tests.workbench.memories import ME, Memories, told_at_once
 
 stylesheets.keep()
 
-# Three times a key, Textual's pilot waits until the process rests, for at least 20 ms: half the time of all tests of the
-# screen. What takes longer is waited for by name.
+# Three times a key, Textual's pilot waits until the process rests, for at least 20 ms: half the time of all tests of
+# the screen. What takes longer is waited for by name.
 _wait.SLEEP_GRANULARITY, _wait.SLEEP_IDLE = 1 / 100, 1 / 2000
 
 DIRECTORIES = Directories("/nowhere", "/nowhere/state", "/nowhere/data", "--home")
