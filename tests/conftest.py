@@ -62,10 +62,10 @@ settings.load_profile("memtui")
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """How many processes share the tests: none for some tests, which start faster alone.
 
-    Tests of the screen wait for much of their time, so that more processes than cores keep the cores busy.
+    Tests of the screen wait for a part of their time, so that two processes more than cores keep the cores busy.
     """
     whole = config.args_source is not pytest.Config.ArgsSource.ARGS and not config.option.keyword
-    return (os.cpu_count() or 1) + 4 if whole else 0
+    return (os.cpu_count() or 1) + 2 if whole else 0
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -142,11 +142,11 @@ def test_a_text_is_read_there_from_here(build: Path, cli: Cli) -> None:
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_call_ends_with_us(tmp_path: Path, number: signal.Signals) -> None:
     before = signal.signal(number, signal.SIG_DFL)
-    does = f"import os\nopen(sys.argv[1], 'w').write(str(os.getpid()))\nos.kill(os.getppid(), {number})\ntime.sleep(99)"
+    does = "import os\nopen(sys.argv[1], 'w').write(str(os.getpid()))\nboth(begin + 'x')\ntime.sleep(99)"
     (tmp_path / "fake.py").write_text(FAKE + does)
     argv = [sys.executable, str(tmp_path / "fake.py"), str(tmp_path / "pid")]
     with pytest.raises(SystemExit, match=str(128 + number)):
-        call(Far(HostAway("build", "", tuple(argv), (), "", ""), ()), print)
+        call(Far(HostAway("build", "", tuple(argv), (), "", ""), ()), lambda _: os.kill(os.getpid(), number))
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "pid").read_text()), 0)
     assert signal.signal(number, before) is signal.SIG_DFL
