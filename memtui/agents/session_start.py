@@ -201,6 +201,7 @@ class _Gathering:
         project = (os.path.realpath(top), os.path.realpath(around.project))
         own = tuple(map(os.path.realpath, self._homes))
         is_home = is_within(around.home or os.sep, (top,))  # the checkout holds the user's home folder
+        inside = (*project, *own) if is_home else project
         if source.place == HOME:
             for home in self._homes:
                 if is_within(home, (top,)) and not is_home:
@@ -212,19 +213,17 @@ class _Gathering:
             there = [folder for folder in folders if os.path.isdir(folder)][:1]
             yield from (_Place(folder, (os.path.realpath(folder),)) for folder in there)
         elif source.place in (PROJECT, FOLDER):
-            bounds = (*project, *own) if is_home else project
-            yield _Place(around.project if source.place == PROJECT else start, bounds, brought=top)
-        elif source.place == CHAIN:
-            folders = list(_chain(around.checkout, start)) if around.checkout else [start]
-            bounds = (*project, *own) if is_home else project
-            for folder in reversed(folders) if source.upwards else folders:
-                yield _Place(folder, bounds, brought=top)
-        elif source.place in (ABOVE, ANCESTORS):
-            outermost = os.path.dirname(around.checkout or around.home or start) if source.place == ABOVE else os.sep
-            folders = list(_chain(outermost, start)) if is_within(start, (outermost,)) else [start]
-            for folder in reversed(folders) if source.upwards else folders:
+            yield _Place(around.project if source.place == PROJECT else start, inside, brought=top)
+        elif source.place in (CHAIN, ABOVE, ANCESTORS):
+            outermost = {
+                CHAIN: around.checkout or start,
+                ABOVE: os.path.dirname(around.checkout or around.home or start),
+                ANCESTORS: os.sep,
+            }[source.place]
+            way = _chain(outermost, start) if is_within(start, (outermost,)) else (start,)
+            for folder in reversed(way) if source.upwards else way:
                 if is_within(folder, (top,)):
-                    yield _Place(folder, (*project, *own) if is_home else project, brought=top)
+                    yield _Place(folder, inside, brought=top)
                 else:
                     brought = None if folder == around.home else folder
                     yield _Place(folder, (os.path.realpath(folder),), brought=brought)
@@ -370,7 +369,15 @@ class _Gathering:
         left = self._left.get(source.budget)
         if left is not None and left <= 0:
             why = f"The {self._shared(source)} for all of these files are used up."
-            return LoadedFile(source.label, path, CUT_OFF, why, reader.size_of(path), gaps=_all(path), depth=depth)
+            return LoadedFile(
+                source.label,
+                path,
+                CUT_OFF,
+                why,
+                reader.size_of(path),
+                gaps=(Gap(0, reader.size_of(path), CUT),),
+                depth=depth,
+            )
         bounds = place.bounds
         if source.rules_in not in path:
             source = source._replace(judge=None)
@@ -525,10 +532,6 @@ def _rest(source: LoadSource, more: int, *, is_all: bool) -> LoadedFile:
         words, mark = f"{words}, not counted", SKIPPED
         why = f"{words}: the agent may load them; memtui looks at {reader.NAMES:,} files of one kind at most."
     return LoadedFile(source.label, words, mark, why, made=True, stands_for=max(more, 1))
-
-
-def _all(path: str) -> tuple[Gap, ...]:
-    return (Gap(0, reader.size_of(path), CUT),)
 
 
 def _ended(dropped: tuple[Gap, ...], at: int | None, end: int, size: int) -> tuple[Gap, ...]:

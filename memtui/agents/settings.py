@@ -16,8 +16,6 @@ TEXTS = 50
 DEPTH = 500
 """Brackets that are open at once."""
 UNSET = "None of its settings is known here."
-LISTED = 50
-"""So many values of a list in settings are taken."""
 
 
 class File(NamedTuple):
@@ -252,11 +250,11 @@ def yaml_list(text: str, key: str) -> tuple[str, ...]:
             name, colon, value = line.partition(":")
             is_inside = bool(colon) and name.rstrip() == key
             rest = value.strip().removeprefix("[") if is_inside and value.strip().startswith("[") else ""
-            while rest and rest[0] != "]" and len(found) < LISTED:
+            while rest and rest[0] != "]" and len(found) < TEXTS:
                 item, rest = _item(rest, ends=",]")
                 found.append(item)
                 rest = rest.lstrip().removeprefix(",").lstrip()
-    return tuple(filter(None, found[:LISTED]))
+    return tuple(filter(None, found[:TEXTS]))
 
 
 def _item(text: str, ends: str = "") -> tuple[str, str]:

@@ -34,7 +34,7 @@ def is_roos(project: str) -> bool:
     return has_any(project, ROO) and not has_any(project, CLINE)
 
 
-_BANK = "It is read when the rules tell the agent to, as the usual text about memory banks does at each task."
+BANK_READ = "It is read when the rules tell the agent to, as the usual text about memory banks does at each task."
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
@@ -94,7 +94,7 @@ LOADS = agent.Loads(
             mark=agent.SKIPPED,
             why="Not loaded: Cline reads the files right in the folder of rules, and none in folders of it.",
         ),
-        agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=_BANK),
+        agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=BANK_READ),
     ),
     in_project=(".clinerules", ".cline/rules"),
     options=_options,

@@ -64,7 +64,7 @@ _FURTHER = "further folder"
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     """Find Gemini CLI's roots: the user's instructions, the project's memories and instructions, then all others."""
-    home = _home(surroundings)
+    home = OWN.folder(surroundings)
     names = _names(home)
     if home is not None and has_any(home, names):
         policy = Policy(include=names, ignore=IGNORED, whole=names)
@@ -77,12 +77,6 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
     paths = along(surroundings, top, names)
     policy = Policy(include=paths, ignore=IGNORED, whole=paths)
     yield from here(surroundings, ID, "Gemini CLI instructions", top, policy, READS)
-
-
-def _home(surroundings: Surroundings) -> str | None:
-    named = surroundings.variable("GEMINI_CLI_HOME")
-    home = surroundings.folder(named) if named else surroundings.home
-    return os.path.join(home, ".gemini") if home else None
 
 
 def _names(home: str | None) -> tuple[str, ...]:
@@ -178,7 +172,10 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
     system = [os.path.join(surroundings.system_dir, name) for name in ("gemini-cli", "GeminiCli")]
     own = tuple(
         read_json(path)
-        for path in (*(os.path.join(folder, "system-defaults.json") for folder in system), *_in(home, "settings.json"))
+        for path in (
+            *(os.path.join(folder, "system-defaults.json") for folder in system),
+            *(os.path.join(folder, "settings.json") for folder in homes),
+        )
     )
     managed = tuple(read_json(os.path.join(folder, "settings.json")) for folder in system)
     trusted = read_json(os.path.join(home, "trustedFolders.json")) if home else File("", {})
@@ -207,10 +204,6 @@ def _options(surroundings: Surroundings, homes: tuple[str, ...]) -> agent.LoadOp
         folders=tuple(surroundings.folder(text) for text in texts(folders) if text and "\0" not in text),
         problems=problems((*files, trusted)),
     )
-
-
-def _in(home: str, name: str) -> tuple[str, ...]:
-    return (os.path.join(home, name),) if home else ()
 
 
 def _distrusted(surroundings: Surroundings, trusted: File, files: tuple[File, ...]) -> str:

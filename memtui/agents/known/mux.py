@@ -87,27 +87,12 @@ def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
 
 def homes(surroundings: Surroundings) -> Iterator[Home]:
     """Find Mux's own folders: the one that is used, then, if it is another, the older one."""
-    for variable in ("XUM_ROOT", "MUX_ROOT"):
-        named = surroundings.variable(variable)
-        if named:
-            path = surroundings.folder(named)
-            if is_folder(path):
-                yield Home(path, "", "")
-            return
-    if surroundings.home is None:
-        return
-    new, old = (os.path.join(surroundings.home, name) for name in (".xum", ".mux"))
-    if not is_folder(new):
-        if is_folder(old):
-            yield Home(old, "", "")
-        return
-    if not is_folder(old):
-        yield Home(new, "", "")
-    elif os.path.samefile(new, old):
-        yield Home(new, "", "~/.mux")
-    else:
-        yield Home(new, "", "")
-        yield Home(old, "old-", "")
+    there = [path for path in OWN.folders(surroundings) if is_folder(path)]
+    is_one = len(there) > 1 and os.path.samefile(*there)
+    if there:
+        yield Home(there[0], "", "~/.mux" if is_one else "")
+    if len(there) > 1 and not is_one:
+        yield Home(there[1], "old-", "")
 
 
 def _in_home(surroundings: Surroundings, home: Home, *, all_projects: bool) -> Iterator[Root]:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Iterator
 
 from memtui.agents import agent
-from memtui.agents.known.cline import BANK, is_roos
+from memtui.agents.known.cline import BANK, BANK_READ, is_roos
 from memtui.agents.layout import BOOKKEEPING, in_project, names_in, only, there
 from memtui.config.surroundings import Surroundings
 from memtui.engine.model import Policy, Root
@@ -21,8 +21,6 @@ RULES = Policy(ignore=BOOKKEEPING, whole=("*",))
 ENDED = "Roo Code ended on 15 May 2026; a program that follows it may read these files."
 WRITES = f"Roo Code read these files when a task began, and rewrote them while it worked. {ENDED}"
 READS = f"Roo Code read these files when a task began. {ENDED}"
-
-_BANK = "It is read when the rules tell the agent to, as the usual text about memory banks does at each task."
 
 
 def roots(surroundings: Surroundings, *, all_projects: bool) -> Iterator[Root]:
@@ -61,7 +59,7 @@ LOADS = agent.Loads(
             mark=agent.ON_DEMAND,
             why="It is loaded when a session starts in this mode.",
         ),
-        agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=_BANK),
+        agent.LoadSource("memory bank", agent.PROJECT, ("memory-bank/**/*.md",), mark=agent.ON_DEMAND, why=BANK_READ),
     ),
     in_project=(".roo", ".roorules"),
     note=f"{ENDED} {agent.ON_TOP}",
