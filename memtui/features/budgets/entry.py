@@ -5,9 +5,9 @@ from memtui.wire.verb import Param, Verb
 
 FEATURE = Feature(
     begins="memtui.features.budgets.collect:begin",
-    status="memtui.features.budgets.verbs:status",
+    status="memtui.features.budgets.state:status",
     stands="memtui.features.budgets.view_rows:standing",
-    short="memtui.features.budgets.verbs:short",
+    short="memtui.features.budgets.state:short",
     chat={"budget": "memtui.features.budgets.verbs:answer"},
     gateways={"budgets/admit": "memtui.features.budgets.verbs:may_begin"},
     verbs=(

@@ -112,21 +112,6 @@ def budget_json(one: BudgetState) -> Json:
     }
 
 
-def status(session: Session) -> Json:
-    """How budgets are; nothing where there are none."""
-    found = states(session.engine, session.settings)
-    if not found:
-        return {}
-    near = [f"{one.key}: {budget_words(one)}" for one in found if one.share >= 75]
-    return {"budgets": len(found), "over 75 %": near}
-
-
-def short(session: Session) -> str:
-    """Say that a budget is over 95 per cent: `B2`."""
-    count = sum(one.share >= 95 for one in states(session.engine, session.settings))
-    return f"B{count}" if count else ""
-
-
 def may_begin(session: Session, settings: Settings, client: str, fields: Fields) -> Json:
     """Say whether a prompt of a channel may begin: `allowed, advisory, spent_real, spent_estimate, limit, warnings`."""
     del client  # what a gateway may speak for was looked at before

@@ -12,8 +12,8 @@ _IDS = Param(
 )
 
 FEATURE = Feature(
-    status="memtui.features.proposals.verbs:status",
-    short="memtui.features.proposals.verbs:short",
+    status="memtui.features.proposals.state:status",
+    short="memtui.features.proposals.state:short",
     tools=(
         Tool(
             "memory_propose",

@@ -9,7 +9,7 @@ from memtui.diff.differences import unified
 from memtui.engine import Engine
 from memtui.engine.find.rank import given_texts
 from memtui.engine.model import Address, Change, Rename, Write
-from memtui.engine.proposal import AS_PROPOSED, NEVER, WAITING, Evidence, Proposal
+from memtui.engine.proposal import AS_PROPOSED, NEVER, Evidence, Proposal
 from memtui.errors import NotFoundError, UsageError
 from memtui.features.actors import KINDS, taints, who_cell, who_words
 from memtui.features.feature import GRAVE_WORDS, load
@@ -21,7 +21,6 @@ from memtui.wire import outcomes, places, results
 from memtui.wire.call import Call
 from memtui.wire.outcomes import Json
 from memtui.wire.output import Column
-from memtui.wire.session import Session
 from memtui.wire.times import rfc3339
 
 _LEAST = 6
@@ -304,17 +303,3 @@ def _put_off(call: Call, chosen: _Chosen) -> int:
     apply.decide(call.engine, chosen.proposals, "later", actor=call.actor)
     call.out.fact({"later": list(chosen.proposals)}, f"put off {' '.join(chosen.proposals)}")
     return outcomes.DONE
-
-
-def status(session: Session) -> Json:
-    """Count what waits, by state, and date the oldest of it."""
-    found = apply.waiting(session.engine)
-    counts: Json = {state: sum(one.state == state for one in found) for state in (*WAITING, "accepted")}
-    oldest = min((one.at for one in found), default=None)
-    return {**counts, "oldest": None if oldest is None else rfc3339(oldest)}
-
-
-def short(session: Session) -> str:
-    """Say how many proposals wait: `R4`; nothing when none does."""
-    count = apply.to_decide(session.engine)
-    return f"R{count}" if count else ""

@@ -14,7 +14,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from memtui.config.named_check import LOOPBACK
@@ -153,6 +152,8 @@ def team_of(settings: Settings) -> TeamServer | None:
 
 def script() -> str:
     """Give the SQL that makes a team in a database that has none, run by whoever will own it."""
+    from importlib.resources import files  # it takes longer to load than all else here, and only this asks for it
+
     return files("memtui.features.team").joinpath("schema.sql").read_text("utf-8")
 
 

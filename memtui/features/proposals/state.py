@@ -1,0 +1,21 @@
+"""How proposals are, for `memtui status` and a prompt, which are not to load what lists and decides them."""
+
+from memtui.engine.proposal import WAITING
+from memtui.features.proposals.apply import to_decide, waiting
+from memtui.wire.outcomes import Json
+from memtui.wire.session import Session
+from memtui.wire.times import rfc3339
+
+
+def status(session: Session) -> Json:
+    """Count what waits, by state, and date the oldest of it."""
+    found = waiting(session.engine)
+    counts: Json = {state: sum(one.state == state for one in found) for state in (*WAITING, "accepted")}
+    oldest = min((one.at for one in found), default=None)
+    return {**counts, "oldest": None if oldest is None else rfc3339(oldest)}
+
+
+def short(session: Session) -> str:
+    """Say how many proposals wait: `R4`; nothing when none does."""
+    count = to_decide(session.engine)
+    return f"R{count}" if count else ""
