@@ -369,15 +369,8 @@ class _Gathering:
         left = self._left.get(source.budget)
         if left is not None and left <= 0:
             why = f"The {self._shared(source)} for all of these files are used up."
-            return LoadedFile(
-                source.label,
-                path,
-                CUT_OFF,
-                why,
-                reader.size_of(path),
-                gaps=(Gap(0, reader.size_of(path), CUT),),
-                depth=depth,
-            )
+            whole = reader.size_of(path)
+            return LoadedFile(source.label, path, CUT_OFF, why, whole, gaps=(Gap(0, whole, CUT),), depth=depth)
         bounds = place.bounds
         if source.rules_in not in path:
             source = source._replace(judge=None)

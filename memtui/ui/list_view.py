@@ -185,9 +185,16 @@ class ListView(ViewScreen, Generic[T]):
         """How a row looks, without the sign of the cursor."""
         return self.draw(self.rows.shown[index], width)
 
+    @property
+    def _explains(self) -> bool:
+        """Whether the text says what is asked, which no row's text may take the place of."""
+        return False
+
     def read_row(self) -> None:
         """Read what the row under the cursor shows."""
         item = self.item
+        if self._explains:
+            return
         if item is None or not self.is_mounted:
             self._shown = None
             self.give(())
@@ -386,7 +393,7 @@ class ListView(ViewScreen, Generic[T]):
     def show_text(self, item: T, page: Page, starts: tuple[int, ...] = ()) -> None:
         """Show the text of a row, if the cursor still is on it; the same row's text keeps its place."""
         key = self.rows.key(item)
-        if self.item is not None and self.rows.key(self.item) == key:
+        if self.item is not None and self.rows.key(self.item) == key and not self._explains:
             same, self._shown = self._shown == key, key
             self.give(page, starts, keep_place=same)
 

@@ -1,25 +1,34 @@
 """How budgets are, for `memtui status` and a prompt, which load how they are counted only where there are some."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from memtui.wire.outcomes import Json
 from memtui.wire.session import Session
+
+if TYPE_CHECKING:
+    from memtui.features.budgets.limits import BudgetState
 
 
 def status(session: Session) -> Json:
     """How budgets are; nothing where there are none."""
-    if not session.settings.entries("budgets"):
+    if not (found := _states(session)):
         return {}
-    from memtui.features.budgets.limits import budget_words, states
+    from memtui.features.budgets.limits import budget_words
 
-    found = states(session.engine, session.settings)
-    near = [f"{one.key}: {budget_words(one)}" for one in found if one.share >= 75]
-    return {"budgets": len(found), "over 75 %": near} if found else {}
+    return {"budgets": len(found), "over 75 %": [f"{one.key}: {budget_words(one)}" for one in found if one.share >= 75]}
 
 
 def short(session: Session) -> str:
     """Say that a budget is over 95 per cent: `B2`."""
+    count = sum(one.share >= 95 for one in _states(session))
+    return f"B{count}" if count else ""
+
+
+def _states(session: Session) -> tuple[BudgetState, ...]:
     if not session.settings.entries("budgets"):
-        return ""
+        return ()
     from memtui.features.budgets.limits import states
 
-    count = sum(one.share >= 95 for one in states(session.engine, session.settings))
-    return f"B{count}" if count else ""
+    return states(session.engine, session.settings)

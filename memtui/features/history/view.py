@@ -152,14 +152,17 @@ them: n finds them. X clears the text of an old version for good, after a typed 
 
     # The text
 
+    @property
+    def _explains(self) -> bool:
+        return self.prompt is not None
+
     def read_text(self, item: PastEntry) -> None:
         """Read a row, and what it is compared with."""
         other, past, now, whole = self.other, self.past, self.host.now(), self.whole
         look = Look(self.page.text_width, self.words, self.ascii)
 
         def show(drawn: tuple[Page, tuple[int, ...]]) -> None:
-            if self.prompt is None:  # else the page says what is asked
-                self.show_text(item, *self._with_remarks(*drawn))
+            self.show_text(item, *self._with_remarks(*drawn))
 
         self.jobs.run(
             lambda engine: view_rows.show(engine, past, item, other, now, look, whole=whole),

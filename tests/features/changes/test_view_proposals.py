@@ -416,6 +416,11 @@ async def test_the_text_of_a_proposal_is_edited_and_that_is_what_is_carried_out(
         one = propose(engine, RETRY, old="three", new="four", why="You said four.")
         top = await opened(screen)
         await screen.until(lambda: top.proposed is not None)
+        top.proposed = None  # as while it is read
+        await screen.press("e")
+        await screen.until_text("Its text is being read.")
+        top._read_again()
+        await screen.until(lambda: top.proposed is not None)
         await screen.press("e")
         await screen.until_text("as you edited it")
         assert b"three" in engine.read(RETRY).bytes
@@ -428,6 +433,7 @@ async def test_the_text_of_a_proposal_is_edited_and_that_is_what_is_carried_out(
         await screen.until_text("Nothing is left of the text, so it stays as it was")
         await screen.press("a")
         await screen.until_text("1 accepted, ctrl+s")
+        top.proposed = None
         await screen.press("e")
         await screen.until_text("It is accepted: only what is open is edited.")
         await screen.press("ctrl+s", "enter")
@@ -523,6 +529,22 @@ async def test_where_the_rule_names_me_a_is_one_vote_and_the_last_one_does_it(si
         await screen.until(lambda: "four" in engine.read(RETRY).text)
         assert apply.find(engine, one.id).decided_by == "you (me)"
         assert not top.rows.proposals or top.rows.proposals[0].state == "applied"
+
+
+async def test_a_vote_that_comes_while_a_proposal_is_read_is_in_its_text() -> None:
+    rule = NamedEntry("approvals", "all", (("of", ("me", "team-eng:ann")), ("need", 2)))
+    async with shown(settings={"named": (rule,)}) as screen:
+        engine = screen.engine.engine
+        one = propose(engine, RETRY, old="three", new="four", why="You said four.")
+        top = await opened(screen)
+        await screen.until_text("Not answered: you, team-eng:ann")
+        found = rule_for(engine, screen.browser.facts.settings, one)
+        assert found is not None
+        cast_vote(engine, found, one, Vote("team-eng:ann", "Ann", yes=True, person="ann"), Actor("http:bot"))
+        top.proposed = None  # as while it is read
+        top.load()
+        top._read_again()  # it asks for the text before the rows with the vote are there
+        await screen.until_text("Votes: 1 of 2: Ann yes")
 
 
 async def test_a_vote_leaves_none_of_what_is_marked_beside_it_undecided() -> None:

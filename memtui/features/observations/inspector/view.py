@@ -37,7 +37,7 @@ from memtui.features.tasks.workspace import workspace_of
 from memtui.matching import Query
 from memtui.safe_text import visible
 from memtui.ui.action import Action
-from memtui.ui.draw.pages import Page, fold, words_page
+from memtui.ui.draw.pages import fold, words_page
 from memtui.ui.draw.spans import Line, Run
 from memtui.ui.draw.times import Look, ago
 from memtui.ui.draw.words import both_ends, count_words, fit
@@ -315,17 +315,19 @@ withheld until you decide."""
             [("  or keep a note: ", "name"), ("memtui observe the pool dies at night", "key")],
         ]
 
+    @property
+    def _explains(self) -> bool:
+        return self.prompt is not None and self.prompt.question.label != "/"
+
     def read_text(self, item: Card) -> None:
         """Show what a card is."""
         width, look = self.page.text_width, Look(self.host.now(), self.ascii, self.shell.named)
         query = self.seen.query if self.seen is not None else Query(())
-
-        def given(found: tuple[Page, tuple[int, ...]]) -> None:
-            if self.prompt is None or self.prompt.question.label == "/":  # else the text says what is asked
-                self.show_text(item, *found)
-
         self.jobs.run(
-            lambda engine: show(engine, item, query, look, width), given, what="draw a card", latest="observed-page"
+            lambda engine: show(engine, item, query, look, width),
+            lambda found: self.show_text(item, *found),
+            what="draw an observation",
+            latest="observed-page",
         )
 
     def page_words(self) -> tuple[str, Line]:
@@ -523,11 +525,8 @@ withheld until you decide."""
             self._ask_for(self.wanted, again=False)
 
         def ask() -> None:
-            self.ask(
-                Question(
-                    "new memory", start, entered, self._nothing, hint=lambda _: [("enter shows what is written", "dim")]
-                )
-            )
+            hint: Line = [("enter shows what is written", "dim")]
+            self.ask(Question("new memory", start, entered, self._nothing, hint=lambda _: hint))
             plan(start, shown)
 
         if card.state == NORMAL:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +18,11 @@ from memtui.engine.approval import Approver
 from memtui.engine.model import Policy, Root
 from memtui.features.observations import decide, find
 from memtui.features.observations.find import looking
+from memtui.features.observations.inspector import view as inspector
+from memtui.features.observations.inspector.look import show
 from memtui.features.observations.inspector.view import ObservedView
+from memtui.ui.draw.pages import Page
+from memtui.ui.list_view import REST
 from tests.workbench.views.real import ME, Real, World, at, real, write
 
 QUOKKA = "# Quokka\n\nThe quokka needs `src/pool.py`.\n\nAnd sleep.\n"
@@ -280,6 +286,45 @@ async def test_it_asks_once_about_sessions_also_where_there_are_cards(world: Wor
         assert 'keep = "cards"' in file.read_text()
         await screen.press("S")
         await screen.until_text("That was answered: memtui sessions says how, and changes it.")
+
+
+async def test_news_leave_what_is_asked_where_there_are_no_cards(tmp_path: Path) -> None:
+    home = str(tmp_path)
+    around = Surroundings(home, home, home, None, "one", f"{home}/data")
+    settings = Settings(Directories(f"{home}/config", f"{home}/state", f"{home}/data", "--home"), home)
+    after: list[int] = []
+    async with real(World(tmp_path), settings=settings, surroundings=around) as screen:
+        await screen.look("9", "S says what is kept, and asks once")
+        view = screen.app.screen
+        assert isinstance(view, ObservedView)
+        await screen.press("S")
+        await screen.until_text("Read the session files of your agents of this project")
+        view.rows_changed()
+        view.set_timer(2 * REST, lambda: after.append(1))
+        await screen.until(lambda: bool(after))
+        assert "Read the session files of your agents of this project" in screen.text
+
+
+async def test_the_text_of_a_card_that_comes_late_leaves_what_is_asked(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, go, after = list[int](), threading.Event(), list[int]()
+
+    def late(*given: Any) -> tuple[Page, tuple[int, ...]]:
+        begun.append(1)
+        assert go.wait(100)
+        return show(*given)
+
+    async with opened(world) as (screen, view):
+        monkeypatch.setattr(inspector, "show", late)
+        await screen.press("j")
+        await screen.until(lambda: bool(begun))
+        await screen.press("e")
+        await screen.until_text("The title now:")
+        go.set()
+        view.jobs.run(lambda _: None, lambda _: after.append(1), what="look behind that text")
+        await screen.until(lambda: bool(after))
+        assert "The title now:" in screen.text
 
 
 async def test_enter_opens_at_the_entry_and_o_goes_to_the_memory_in_the_tree(world: World) -> None:
