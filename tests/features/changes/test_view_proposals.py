@@ -342,6 +342,7 @@ async def test_a_decision_is_about_the_version_that_was_shown() -> None:
         await screen.until(lambda: top.shown is not None)
         await screen.press("r")
         await screen.until_text("1 to be taken back, ctrl+s")
+        await screen.until(lambda: top.shown is not None)
         screen.engine.outside(str(RETRY), "and once more\n")
         await screen.until_text("changed again, R shows it")
         await screen.until(lambda: "1 to be taken back" not in screen.text)
