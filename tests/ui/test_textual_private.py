@@ -126,7 +126,7 @@ async def test_nothing_is_drawn_behind_an_opaque_screen(background: str, hidden:
         await pilot.pause()
         before = app.below.count
         app.below.refresh()
-        await pilot.pause()
+        await pilot.pause(3 / 60)  # three frames
         assert (app.below.count == before) is hidden
 
 

@@ -417,11 +417,9 @@ async def test_the_text_of_a_proposal_is_edited_and_that_is_what_is_carried_out(
         one = propose(engine, RETRY, old="three", new="four", why="You said four.")
         top = await opened(screen)
         await screen.until(lambda: top.proposed is not None)
-        top.proposed = None  # as while it is read
-        await screen.press("e")
-        await screen.until_text("Its text is being read.")
-        top._read_again()
-        await screen.until(lambda: top.proposed is not None)
+        read, top.proposed = top.proposed, None  # as while it is read
+        assert top.decisions.why_not("edit") == "Its text is being read."
+        top.proposed = read
         await screen.press("e")
         await screen.until_text("as you edited it")
         assert b"three" in engine.read(RETRY).bytes
@@ -435,6 +433,7 @@ async def test_the_text_of_a_proposal_is_edited_and_that_is_what_is_carried_out(
         await screen.press("a")
         await screen.until_text("1 accepted, ctrl+s")
         top.proposed = None
+        assert top.decisions.why_not("edit") == "It is accepted: only what is open is edited."
         await screen.press("e")
         await screen.until_text("It is accepted: only what is open is edited.")
         await screen.press("ctrl+s", "enter")
