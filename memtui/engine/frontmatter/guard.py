@@ -24,6 +24,8 @@ EVENTS = 2_000
 _LOADER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """Knows only text, lists and mappings: no tag resolves to anything else."""
 
+_TOO_DEEP = f"The front matter is nested deeper than {DEPTH} levels."
+
 _CODES = {UNSAFE: "E_FRONTMATTER_UNSAFE", TOO_BIG: "E_FRONTMATTER_TOO_BIG"}
 
 
@@ -101,11 +103,18 @@ def survey(text: str) -> GuardReport:
     except _StopError as stop:
         return GuardReport(stop.status, stop.reason)
     except yaml.MarkedYAMLError as error:
+        if _is_nesting(error):
+            return GuardReport(UNSAFE, _TOO_DEEP)
         mark = error.problem_mark or error.context_mark
         where = _at(text, mark.index) if mark else "."
         return GuardReport(BROKEN, f"The front matter is not valid YAML: {error.problem or error.context}{where}")
     except yaml.YAMLError as error:
         return GuardReport(BROKEN, f"The front matter is not valid YAML: {error}")
+
+
+def _is_nesting(error: yaml.YAMLError) -> bool:
+    """Whether the parser itself refused the depth: libyaml 0.2.6 reads ahead, and stops at 1,000 levels."""
+    return isinstance(error, yaml.MarkedYAMLError) and "nesting depth" in (error.problem or "")
 
 
 def is_too_deep(text: str) -> bool:
@@ -123,8 +132,8 @@ def is_too_deep(text: str) -> bool:
                     return True
             elif isinstance(event, yaml.CollectionEndEvent):
                 depth -= 1
-    except yaml.YAMLError:  # what comes behind is no YAML, and so has no depth
-        return False
+    except yaml.YAMLError as error:  # what comes behind is no YAML, and so has no depth
+        return _is_nesting(error)
     return False
 
 
@@ -169,7 +178,7 @@ class _Walk:
             else:
                 self.frames.append(_Frame(isinstance(event, yaml.MappingStartEvent)))
                 if len(self.frames) > DEPTH:
-                    raise _StopError(UNSAFE, f"The front matter is nested deeper than {DEPTH} levels.")
+                    raise _StopError(UNSAFE, _TOO_DEEP)
         elif isinstance(event, yaml.CollectionEndEvent):
             self.frames.pop()
             self._node_ends()
