@@ -101,6 +101,7 @@ def sort_out(terminal: Terminal, folder: Path, copies: Path) -> None:
     for number in range(2, 11):
         terminal.press("j")
         terminal.wait_for(f"{number} marked")
+    terminal.settle(0.1)  # more than six keys in 80 ms are taken for a paste
     terminal.press("v")
     write(terminal, "r", "Move 10 memories", "archive")
     terminal.wait_for("notes/decisions/api-01.md -> notes/archive/api-01.md")
