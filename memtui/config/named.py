@@ -36,7 +36,7 @@ NAMED: Mapping[str, tuple[str, tuple[NamedKey, ...]]] = {
             NamedKey("kind", "Whose interface it is.", needed=True, choices=("dingtalk", "feishu", "webhook")),
             NamedKey("channel", "The channel it speaks into, a name below `[channels]`; needed but for `webhook`."),
             NamedKey("to", "The conversation: DingTalk's `openConversationId` or chat id, Feishu's `chat_id`."),
-            NamedKey("app", "The app's id (DingTalk's client id); without one `url` is a custom robot's."),
+            NamedKey("app", "The app's id (DingTalk's client id); needed but for `webhook`."),
             NamedKey("secret", "Where the app's or the webhook's secret is: `env:NAME` or `file:PATH`.", "secret"),
             NamedKey(
                 "url", "The webhook's address, or of an app the interface's; `env:NAME` for one with a token.", "url"

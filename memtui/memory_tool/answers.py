@@ -38,67 +38,36 @@ ESCAPES = "Path escapes the memory root (symlinks are not allowed to point outsi
 NAMES = ("E_NAME", "E_NAME_TOO_LONG", "E_PATH_TOO_LONG", "E_PATH_TOO_DEEP", "E_RESERVED")
 """Refusals whose message is about the name alone."""
 FAILED = "Memory operation failed: "
+MISSING = "No memory file or directory at {path}"
+NO_FILE = "No memory file at {path}"
+IS_DIRECTORY = "{path} is a directory, not a file"
+NO_MEMORIES = "{path} holds no memories, only hidden or other files, which are left alone; use another path"
+NOT_TEXT = "{path} is not a UTF-8 text file; cannot edit it"
+UNSTEADY = f"{FAILED}another program keeps changing {{path}}; view it, then try again"
+TOO_BIG_TO_KEEP = "{path} is too large to be kept in history, so it is not deleted here; ask the user to"
+MASKED = (
+    f"{FAILED}a part of {{path}} that you see as {BEGIN}...] is a secret of the user's, and this would change it"
+    " (E_MASKED). Nothing was changed; edit the text around it, or ask the user"
+)
+OVER_CAP = (
+    f"{{path}} exceeds the {MAX_BYTES}-byte memory file cap"
+    " (likely edited outside memtui, bypassing write caps); shrink or delete it"
+)
+
+
+def about(template: str, place: VirtualPath) -> str:
+    """Fill the path of a call into one of these sentences."""
+    return template.format(path=shown(place.given))
 
 
 def read_only(scope: str, writable: tuple[str, ...]) -> str:
-    """Why a client may not change a scope, and which ones it may."""
+    """Say why a client may not change a scope, and which scopes it may change."""
     instead = f" You may write in {places(writable)}." if writable else ""
     return f"The {scope} memory scope is read-only for this agent; only 'view' is allowed.{instead}"
 
 
-def missing(place: VirtualPath) -> str:
-    """There is nothing to view, delete or rename."""
-    return f"No memory file or directory at {shown(place.given)}"
-
-
-def no_file(place: VirtualPath) -> str:
-    """There is nothing to edit."""
-    return f"No memory file at {shown(place.given)}"
-
-
-def is_directory(place: VirtualPath) -> str:
-    """A file was wanted."""
-    return f"{shown(place.given)} is a directory, not a file"
-
-
-def no_memories(place: VirtualPath) -> str:
-    """A directory of files that are none of the tool's business."""
-    return f"{shown(place.given)} holds no memories, only hidden or other files, which are left alone; use another path"
-
-
-def not_text(place: VirtualPath) -> str:
-    """The bytes would be damaged by an edit."""
-    return f"{shown(place.given)} is not a UTF-8 text file; cannot edit it"
-
-
-def hidden(place: VirtualPath) -> str:
-    """An edit of what the client sees only as a mask."""
-    return (
-        f"{FAILED}a part of {shown(place.given)} that you see as {BEGIN}...] is a secret of the user's, and this would"
-        " change it (E_MASKED). Nothing was changed; edit the text around it, or ask the user"
-    )
-
-
-def too_big(size: int) -> str:
-    """A text that may not be written."""
-    return f"Memory files are limited to {MAX_BYTES} bytes (got {size}); split the content into smaller files"
-
-
-def over_cap(place: VirtualPath) -> str:
-    """A file that may not be read whole."""
-    return (
-        f"{shown(place.given)} exceeds the {MAX_BYTES}-byte memory file cap"
-        " (likely edited outside memtui, bypassing write caps); shrink or delete it"
-    )
-
-
-def too_big_to_keep(place: VirtualPath) -> str:
-    """A file that cannot be deleted, because its text could not be kept."""
-    return f"{shown(place.given)} is too large to be kept in history, so it is not deleted here; ask the user to"
-
-
 def taken(place: VirtualPath, *, directory: bool) -> str:
-    """A name that `create` may not use."""
+    """Refuse a name that `create` may not use."""
     kind = "directory" if directory else "file"
     return f"A {kind} already exists at {shown(place.given)}. To overwrite a file, delete it first, then create it."
 
@@ -120,9 +89,9 @@ def failed(error: MemtuiError, place: VirtualPath, writable: tuple[str, ...]) ->
         case "E_TOO_MANY":
             return f"The {place.scope} memory scope is full ({MAX_FILES} files); delete unused files first"
         case "E_TOO_BIG":
-            return over_cap(place)
+            return about(OVER_CAP, place)
         case "E_NOT_FOUND" | "E_ROOT_MISSING":
-            return missing(place)
+            return about(MISSING, place)
         case "E_NOT_REGULAR":
             return f"{path} is neither a file nor a directory; use another path"
         case "E_CLASH":
@@ -141,11 +110,6 @@ def failed(error: MemtuiError, place: VirtualPath, writable: tuple[str, ...]) ->
         case code if code in NAMES:
             return f"Invalid memory path '{path}': {_reason(error)}"
     return f"{FAILED}{CODES[error.code]}. Nothing was lost; try again, or tell the user"
-
-
-def unsteady(place: VirtualPath) -> str:
-    """Another program was always faster."""
-    return f"{FAILED}another program keeps changing {shown(place.given)}; view it, then try again"
 
 
 def _reason(error: MemtuiError) -> str:

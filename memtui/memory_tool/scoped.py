@@ -14,7 +14,7 @@ from memtui.engine.look.folder_listing import FolderItem, FolderItems
 from memtui.engine.model import Actor, Address, Conflict, Done, Outcome, Root, Unchanged
 from memtui.errors import ConflictError, MemtuiError, NotFoundError
 from memtui.memory_tool import answers, call
-from memtui.memory_tool.answers import MAX_BYTES, rights
+from memtui.memory_tool.answers import MAX_BYTES, about, rights
 from memtui.memory_tool.call import (
     CHAT,
     ROOT,
@@ -157,13 +157,13 @@ class ScopedTool:
             if now in FOLDERS:
                 return self._directory(place)
             if now == NOTHING:
-                raise Refusal(place.doubt or answers.missing(place)) from None
+                raise Refusal(place.doubt or about(answers.MISSING, place)) from None
             raise self._refusal(error, place) from None
         if len(data) > MAX_BYTES and request.limit is None:
-            raise Refusal(answers.over_cap(place))
+            raise Refusal(about(answers.OVER_CAP, place))
         text = numbered(mask.shown_bytes(data), request.offset, request.limit)
         if len(data) > MAX_BYTES and len(text.encode()) > MAX_BYTES:
-            raise Refusal(answers.over_cap(place))
+            raise Refusal(about(answers.OVER_CAP, place))
         self._used(address, wrote=False)
         return text
 
@@ -247,15 +247,15 @@ class ScopedTool:
                 after = change(data)
                 call.check_masks(data, after)
             except call.NotText:
-                raise Refusal(answers.not_text(place)) from None
+                raise Refusal(about(answers.NOT_TEXT, place)) from None
             except call.Hidden:
-                raise Refusal(answers.hidden(place)) from None
+                raise Refusal(about(answers.MASKED, place)) from None
             except Refusal:
                 if len(data) > MAX_BYTES:
-                    raise Refusal(answers.over_cap(place)) from None
+                    raise Refusal(about(answers.OVER_CAP, place)) from None
                 raise
             if len(data) > MAX_BYTES < len(after):
-                raise Refusal(answers.over_cap(place))
+                raise Refusal(about(answers.OVER_CAP, place))
             _check_size(after)
             return after
 
@@ -265,17 +265,17 @@ class ScopedTool:
                 done = self._engine.memories.edit(address, checked, actor=self._actor)
             except MemtuiError as error:
                 if error.code == "E_NOT_REGULAR" and is_folder(self._engine, address):
-                    raise Refusal(answers.is_directory(place)) from None
+                    raise Refusal(about(answers.IS_DIRECTORY, place)) from None
                 if error.code in _GONE or (error.code == "E_NOT_REGULAR" and not at(self._engine, address)):
-                    raise Refusal(place.doubt or answers.no_file(place)) from None
+                    raise Refusal(place.doubt or about(answers.NO_FILE, place)) from None
                 raise self._refusal(error, place) from None
             if not isinstance(done, Conflict):
                 self._used(address, wrote=True)
                 return
             if done.current_sha256 is None and attempt:
-                raise Refusal(answers.no_file(place))
+                raise Refusal(about(answers.NO_FILE, place))
             _pause(attempt)
-        raise Refusal(answers.unsteady(place))
+        raise Refusal(about(answers.UNSTEADY, place))
 
     def _delete(self, place: VirtualPath) -> str:
         address, some_gone = self._address(place), False
@@ -291,7 +291,7 @@ class ScopedTool:
             if not failed or (gone and whole and some_gone):
                 return f"Deleted {place.canonical}"
             if errors and errors[0].code == "E_TOO_BIG":
-                raise Refusal(answers.too_big_to_keep(place._replace(given=self._virtual(failed[0].address))))
+                raise Refusal(about(answers.TOO_BIG_TO_KEEP, place._replace(given=self._virtual(failed[0].address))))
             if gone and not whole:
                 some_gone = True  # somebody else deleted a part of it: whether there is more is seen in the next round
             elif errors and whole:
@@ -299,7 +299,7 @@ class ScopedTool:
             elif errors:
                 raise Refusal(self._partly(place, done, failed))
             _pause(attempt)
-        raise Refusal(answers.unsteady(place))
+        raise Refusal(about(answers.UNSTEADY, place))
 
     def _again(self, error: MemtuiError, address: Address, place: VirtualPath) -> None:
         """Return when a change of a folder is to be tried again, because others made or removed it meanwhile."""
@@ -307,12 +307,12 @@ class ScopedTool:
         if error.code != "E_NOT_REGULAR" or now in ("file", "link", "other"):
             raise self._refusal(error, place)
         if now == OTHERS:
-            raise Refusal(answers.no_memories(place))
+            raise Refusal(about(answers.NO_MEMORIES, place))
 
     def _partly(self, place: VirtualPath, done: Done, failed: list[Outcome]) -> str:
         error = failed[0].error
         stuck = place._replace(given=self._virtual(failed[0].address))
-        why = answers.failed(error, stuck, self._writable) if error is not None else answers.unsteady(stuck)
+        why = answers.failed(error, stuck, self._writable) if error is not None else about(answers.UNSTEADY, stuck)
         return f"Deleted {len(done.outcomes) - len(failed)} of {len(done.outcomes)} files in {place.canonical}. {why}"
 
     def _rename(self, old_path: str, new_path: str) -> str:
@@ -351,7 +351,7 @@ class ScopedTool:
                     self._used(target, wrote=True)
                 return f"Renamed {old.canonical} to {new.canonical}"
             _pause(attempt)
-        raise Refusal(answers.unsteady(old))
+        raise Refusal(about(answers.UNSTEADY, old))
 
     # --- failures
 
@@ -359,9 +359,9 @@ class ScopedTool:
         """Say which of the two is missing: the source, or a way to the target; return when neither is any more."""
         now = at(self._engine, source)
         if now in (NOTHING, EMPTY):
-            raise Refusal(old.doubt or answers.missing(old))
+            raise Refusal(old.doubt or about(answers.MISSING, old))
         if now == OTHERS:
-            raise Refusal(answers.no_memories(old))
+            raise Refusal(about(answers.NO_MEMORIES, old))
         if is_blocked(self._engine, target):
             raise Refusal(old.doubt or _file_above(new))
 
@@ -405,7 +405,9 @@ def _written(text: str) -> bytes:
 
 def _check_size(data: bytes) -> None:
     if len(data) > MAX_BYTES:
-        raise Refusal(answers.too_big(len(data)))
+        raise Refusal(
+            f"Memory files are limited to {MAX_BYTES} bytes (got {len(data)}); split the content into smaller files"
+        )
 
 
 def _not_unique(matches: call.Matches, place: VirtualPath) -> str:

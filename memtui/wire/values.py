@@ -48,13 +48,20 @@ def when(ms: int | None) -> str | None:
     return None if ms is None else rfc3339(ms)
 
 
-def _text(address: Address | None) -> str | None:
-    return None if address is None else str(address)
+def _fields(value: object, names: str) -> Json:
+    """Read named attributes as JSON: an address as text, `at` and `*_at` as RFC 3339."""
+    return {name: _plain(name, getattr(value, name)) for name in names.split()}
+
+
+def _plain(name: str, value: object) -> object:
+    if isinstance(value, Address):
+        return str(value)
+    return rfc3339(value) if isinstance(value, int) and (name == "at" or name.endswith("_at")) else value
 
 
 def problem(value: Problem) -> Json:
     """Turn a problem into JSON."""
-    return {"code": value.code, "text": value.text}
+    return _fields(value, "code text")
 
 
 def memory(row: Memory) -> Json:
@@ -85,71 +92,35 @@ def memory(row: Memory) -> Json:
 
 def root(status: RootStatus) -> Json:
     """Turn a root as it was found into JSON."""
-    value = status.root
     return {
-        "id": value.id,
-        "agent": value.agent,
-        "scope": value.scope,
-        "label": value.label,
-        "path": value.path,
-        "files": status.files,
-        "bytes": status.bytes,
-        "writable": status.writable,
-        "exists": status.exists,
-        "accepted": status.accepted,
-        "in_checkout": value.in_checkout,
+        **_fields(status.root, "id agent scope label path"),
+        **_fields(status, "files bytes writable exists accepted"),
+        "in_checkout": status.root.in_checkout,
         "truncated": status.truncated,
-        "aliases": list(value.aliases),
-        "project": value.project,
-        "kind": value.kind,
-        "note": value.note,
-        "switched_off": value.switched_off,
+        "aliases": list(status.root.aliases),
+        **_fields(status.root, "project kind note switched_off"),
         "problems": [problem(each) for each in status.problems],
     }
 
 
 def version(value: Version) -> Json:
     """Turn a version into JSON."""
-    return {
-        "sha256": value.sha256,
-        "bytes": value.bytes,
-        "actor": value.actor,
-        "at": rfc3339(value.at),
-        "operation": value.operation,
-        "redacted": value.redacted,
-        "note": value.note,
-    }
+    return _fields(value, "sha256 bytes actor at operation redacted note")
 
 
 def change(value: Change) -> Json:
     """Turn a change into JSON."""
-    return {
-        "address": str(value.address),
-        "kind": value.kind,
-        "actor": value.actor,
-        "before": value.before,
-        "after": value.after,
-        "at": rfc3339(value.at),
-        "old_address": _text(value.old_address),
-    }
+    return _fields(value, "address kind actor before after at old_address")
 
 
 def notice(value: Notice) -> Json:
     """Turn a notice into JSON."""
-    return {
-        "kind": value.kind,
-        "text": value.text,
-        "address": _text(value.address),
-        "base": value.base,
-        "yours": value.yours,
-        "theirs": value.theirs,
-        "at": rfc3339(value.at),
-    }
+    return _fields(value, "kind text address base yours theirs at")
 
 
 def health(value: Health | None) -> Json | None:
     """Turn the state of a watch into JSON."""
-    return None if value is None else {"state": value.state, "reason": value.reason}
+    return None if value is None else _fields(value, "state reason")
 
 
 def changes(batch: Changes) -> Json:
@@ -165,13 +136,8 @@ def changes(batch: Changes) -> Json:
 
 def content(snapshot: Snapshot) -> Json:
     """Turn one read of a memory into JSON."""
-    fields: Json = {
-        "address": str(snapshot.address),
-        "sha256": snapshot.sha256,
-        "bytes": snapshot.size,
-        "modified_at": rfc3339(snapshot.modified_at),
-        "settled": snapshot.settled,
-    }
+    sizes: Json = {"bytes": snapshot.size}
+    fields = _fields(snapshot, "address sha256") | sizes | _fields(snapshot, "modified_at settled")
     return fields | text_or_base64(snapshot.bytes)
 
 
@@ -188,15 +154,9 @@ def text_or_base64(data: bytes) -> Json:
 def result(value: Saved | Unchanged | Conflict) -> Json:
     """Turn the outcome of a guarded save into JSON."""
     if isinstance(value, Saved):
-        return {
-            "result": "saved",
-            "address": str(value.address),
-            "sha256": value.sha256,
-            "before": value.before,
-            "txn": value.txn,
-        }
+        return {"result": "saved", **_fields(value, "address sha256 before txn")}
     if isinstance(value, Unchanged):
-        return {"result": "unchanged", "address": str(value.address), "sha256": value.sha256}
+        return {"result": "unchanged", **_fields(value, "address sha256")}
     return {"result": "conflict", "address": str(value.address), **conflict_details(value)}
 
 
@@ -215,7 +175,7 @@ def outcome(value: Outcome) -> Json:
     fields: Json = {
         "address": str(value.address),
         "ok": value.ok,
-        "new_address": _text(value.new_address),
+        "new_address": None if value.new_address is None else str(value.new_address),
         "result": None,
         "sha256": None,
         "error": None if value.error is None else error_fields(value.error),
@@ -228,15 +188,8 @@ def outcome(value: Outcome) -> Json:
 
 def done(value: Done) -> Json:
     """Turn a finished operation into JSON."""
-    return {
-        "txn": value.txn,
-        "operation": value.operation,
-        "label": value.label,
-        "left": value.left,
-        "also": value.also,
-        "items": [outcome(each) for each in value.outcomes],
-        "truncated": False,
-    }
+    items = [outcome(each) for each in value.outcomes]
+    return {**_fields(value, "txn operation label left also"), "items": items, "truncated": False}
 
 
 def _kind(operation: str) -> str:
@@ -248,48 +201,26 @@ def _kind(operation: str) -> str:
 def audit(record: AuditRecord) -> Json:
     """Turn an audit record into JSON."""
     return {
-        "seq": record.seq,
-        "txn": record.txn,
-        "address": str(record.address),
-        "new_address": _text(record.new_address),
-        "actor": record.actor,
-        "operation": record.operation,
+        **_fields(record, "seq txn address new_address actor operation"),
         "kind": _kind(record.operation),
-        "before": record.before,
-        "after": record.after,
-        "at": rfc3339(record.at),
-        "state": record.state,
-        "note": record.note,
+        **_fields(record, "before after at state note"),
         "who": record.who or None,
     }
 
 
 def trash(entry: TrashEntry) -> Json:
     """Turn a deleted memory into JSON."""
-    return {
-        "address": str(entry.address),
-        "sha256": entry.sha256,
-        "bytes": entry.bytes,
-        "actor": entry.actor,
-        "at": rfc3339(entry.at),
-        "txn": entry.txn,
-    }
+    return _fields(entry, "address sha256 bytes actor at txn")
 
 
 def hit(value: Hit) -> Json:
     """Turn a search result into JSON: the memory's row, and where it matched."""
-    match = {
-        "field": value.field,
-        "line": value.line,
-        "snippet": value.snippet,
-        "column": value.column,
-        "marks": [list(mark) for mark in value.marks],
-        "places": value.places,
-    }
+    marks = [list(mark) for mark in value.marks]
+    match = _fields(value, "field line snippet column") | {"marks": marks, "places": value.places}
     row = memory(value.memory) | {"match": match}
     return row if value.version is None else row | {"found_in": version(value.version)}
 
 
 def finding(value: Finding) -> Json:
     """Turn one line of the doctor's report into JSON."""
-    return {"level": value.level, "topic": value.topic, "text": value.text, "advice": value.advice}
+    return _fields(value, "level topic text advice")

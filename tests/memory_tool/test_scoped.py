@@ -138,7 +138,7 @@ def test_what_is_no_text_is_shown_and_never_rewritten(data: bytes, tool: Tool) -
 @pytest.mark.parametrize("size", [102_401, 1_048_577])
 def test_a_file_over_the_cap_is_not_read_whole(size: int, tool: Tool, a: Path) -> None:
     a.write_bytes(b"x" * size)
-    sentence = answers.over_cap(parse_path(A))
+    sentence = answers.about(answers.OVER_CAP, parse_path(A))
     for command, fields in [("view", {}), ("view", {"limit": 1}), ("str_replace", {}), ("insert", {})]:
         assert tool.refused(command, **{**CALLS[command], **fields}) == sentence
     if size > 1_048_576:
@@ -150,10 +150,10 @@ def test_a_file_over_the_cap_is_not_read_whole(size: int, tool: Tool, a: Path) -
 
 def test_a_file_over_the_cap_can_be_read_through_a_window_and_made_smaller(tool: Tool, a: Path) -> None:
     a.write_bytes(b"".join(b"line %d\n" % number for number in range(20_000)) + b"begin" + b"x" * 60_000 + b"end")
-    assert tool.refused("view", path=A) == answers.over_cap(parse_path(A))
+    assert tool.refused("view", path=A) == answers.about(answers.OVER_CAP, parse_path(A))
     assert tool.done("view", path=A, offset=3, limit=2) == "3\tline 2\n4\tline 3"
-    assert tool.refused("view", path=A, limit=19_999) == answers.over_cap(parse_path(A))
-    assert tool.refused("str_replace", path=A, old_str="line 7\n") == answers.over_cap(parse_path(A))
+    assert tool.refused("view", path=A, limit=19_999) == answers.about(answers.OVER_CAP, parse_path(A))
+    assert tool.refused("str_replace", path=A, old_str="line 7\n") == answers.about(answers.OVER_CAP, parse_path(A))
     a.write_bytes(b"line\n" * 10_000 + b"begin" + b"x" * 60_000 + b"end")
     tool.done("str_replace", path=A, old_str="begin" + "x" * 60_000 + "end", new_str="short")
     assert a.read_bytes() == b"line\n" * 10_000 + b"short"

@@ -1,4 +1,4 @@
-"""The digest: what changed, what waits and what failed, as names and counts; never what a memory says."""
+"""The digest: what changed, waits and failed, as names and counts; never the text of a memory."""
 
 from __future__ import annotations
 
@@ -19,20 +19,14 @@ if TYPE_CHECKING:
     from memtui.engine.model import Address
     from memtui.wire.session import Session
 
-SHOWN, LOOKED_AT = 40, 2_000
-"""Memories that are named; records of the audit that are looked at."""
+MAX_NAMED, MAX_RECORDS = 40, 2_000
+"""Limits for memories that are named, and for audit records that are read."""
 
 
 def digest(session: Session, since: int, *, notes: Sequence[str] = ()) -> str:
-    """Say what happened since a time, in milliseconds; empty when nothing changed and nothing failed.
+    """Write the digest since a time in milliseconds, as Markdown, below `notes`; empty when there is nothing to say.
 
-    Args:
-        session: where to look.
-        since: from when on.
-        notes: what else whoever sends it has to say.
-
-    Returns:
-        Markdown. Names of memories are as they are: whoever sends it makes them harmless.
+    Names of memories are not escaped: the outbox defuses the text.
     """
     changed = _changed(session.engine, since)
     failed = [
@@ -45,11 +39,11 @@ def digest(session: Session, since: int, *, notes: Sequence[str] = ()) -> str:
     lines = [*notes]
     if changed:
         lines += [f"**{count_words(len(changed), 'memory')} changed**"]
-        for address, records in [*changed.items()][:SHOWN]:
+        for address, records in [*changed.items()][:MAX_NAMED]:
             who = ", ".join(dict.fromkeys(who_words(one.actor, one.address.root) for one in records))
             lines.append(f"- {address}  {who}  {_lines(session.engine, records)}")
-        if len(changed) > SHOWN:
-            lines.append(f"- and {len(changed) - SHOWN:,} more")
+        if len(changed) > MAX_NAMED:
+            lines.append(f"- and {len(changed) - MAX_NAMED:,} more")
     if failed:
         lines += ["**Failed**", *(f"- {task.client}: {task.kind}, {(task.error or ('',))[0]}" for task in failed[:10])]
         lines += [f"- and {len(failed) - 10} more"] * (len(failed) > 10)
@@ -59,20 +53,20 @@ def digest(session: Session, since: int, *, notes: Sequence[str] = ()) -> str:
 
 def _changed(engine: Engine, since: int) -> Mapping[Address, list[AuditRecord]]:
     found: dict[Address, list[AuditRecord]] = {}
-    for record in engine.history.audit(since=since, limit=LOOKED_AT):
+    for record in engine.history.audit(since=since, limit=MAX_RECORDS):
         if record.state == "done" and record.operation not in MARKS and record.before != record.after:
             found.setdefault(record.new_address or record.address, []).append(record)
     return found
 
 
 def _lines(engine: Engine, records: Sequence[AuditRecord]) -> str:
-    """Count lines that came and went between the oldest and the newest text: `+3 -1`; empty where one is gone."""
+    """Count added and removed lines between the oldest and the newest text: `+3 -1`; empty where one is gone."""
     old, new = records[-1], records[0]
     try:
         before = b"" if old.before is None else engine.history.read_audited(old.seq, old.before)
         after = b"" if new.after is None else engine.history.read_audited(new.seq, new.after)
     except MemtuiError:
-        return ""  # it was pruned or redacted: the memory is named, its lines are not counted
+        return ""  # pruned or redacted
     places = hunks(before, after)
     went, came = (sum(end - begin for begin, end in side) for side in zip(*places, strict=True)) if places else (0, 0)
     return f"+{came} -{went}"
@@ -84,6 +78,6 @@ def _blocks(session: Session) -> Mapping[str, Mapping[str, object]]:
 
 
 def _counts(block: Mapping[str, object]) -> str:
-    """Of a block only numbers, and how long its lists are: words could be anybody's text."""
+    """Summarize a status block by numbers alone, because its words could be anybody's text."""
     counts = {name: len(one) if isinstance(one, (list, tuple)) else one for name, one in block.items()}
     return ", ".join(f"{name} {one}" for name, one in counts.items() if type(one) is int and one)

@@ -1,16 +1,17 @@
-"""What is to be sent, queued: each part a task with a claim, so that one cause sends it once.
+"""Queueing of messages: each part is a task with a claim, so that one cause sends it once.
 
-It is apart because whoever has something to say queues it, and only the lane sends.
+Apart from sending because every feature may queue a message, and only the worker of the lane sends.
 """
 
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING
 
 from memtui.errors import RefusedError
-from memtui.features.delivery.message import TITLE, inert, parts
 from memtui.mask import secrets
+from memtui.safe_text import visible
 
 if TYPE_CHECKING:
     from memtui.config.named import NamedEntry
@@ -19,30 +20,32 @@ if TYPE_CHECKING:
     from memtui.engine.task import Task
 
 KIND = "deliver"
-MOST = 20
-"""Parts of one message."""
+MAX_PARTS = 20
+PART_CHARS, TITLE_CHARS = 3_500, 20
 SPREAD_MS, PACE_MS = 240_000, 3_000
-"""Feishu refuses much at full hours, so what begins there is spread over 4 minutes; DingTalk takes 20 a minute."""
+"""Feishu throttles at full hours, so its messages are spread over 4 minutes there; DingTalk takes 20 a minute."""
+_FENCE = "```"
+_MENTION = re.compile(r"@(?=\w)|<(?=/?\s*at\b)", re.IGNORECASE)
+_RULE = re.compile(r"\s*\|?[\s:|-]*-[\s:|-]*\|?\s*")
+"""The line below the head of a Markdown table."""
 
 
-def refuse(settings: Settings, name: str) -> NamedEntry:
-    """Give a delivery that may be used.
+def usable_entry(settings: Settings, name: str) -> NamedEntry:
+    """Return the settings of a delivery, or refuse one that is unknown, incomplete or not allowed to speak.
 
     Raises:
-        RefusedError: `E_DELIVERY`: the settings have none of this name, or memtui may not speak there unasked.
+        RefusedError: `E_DELIVERY`.
     """
     known = settings.entries("delivery")
     entry = known.get(name)
     if entry is None:
         raise _refused(f"There is no delivery {name!r} in the settings.", f"There are: {', '.join(known) or 'none'}.")
-    kind, app, to, url = (entry.text(key) for key in ("kind", "app", "to", "url"))
-    if not (app and to and entry.text("secret")) if (kind != "webhook" and not url) or app else not url:
-        wanted = "app, secret and to, or url" if kind != "webhook" else "url"
-        raise _refused(f"delivery.{name} does not say where it goes.", f"Give it {wanted}.")
-    channel = entry.text("channel")
-    if (channel or kind != "webhook") and not (
-        channel in settings.entries("channels") and settings.entries("channels")[channel].flag("speak")
-    ):
+    is_app = entry.text("kind") != "webhook"
+    needed = ("app", "secret", "to") if is_app else ("url",)
+    if not all(map(entry.text, needed)):
+        raise _refused(f"delivery.{name} does not say where it goes.", f"Give it {', '.join(needed)}.")
+    channel, channels = entry.text("channel"), settings.entries("channels")
+    if (channel or is_app) and not (channel in channels and channels[channel].flag("speak")):
         raise _refused(
             f"memtui may not speak in the channel of {name} of its own accord.",
             f"Set channel in [delivery.{name}], and speak = true in [channels.{channel or 'NAME'}].",
@@ -53,14 +56,14 @@ def refuse(settings: Settings, name: str) -> NamedEntry:
 def queue(
     engine: Engine, settings: Settings, name: str, cause: str, title: str, text: str, *, workspace: str, client: str
 ) -> tuple[Task, ...]:
-    """Queue a message, once for a cause; call it inside the transaction of the cause.
+    """Queue a message once for each `cause`, inside the transaction of that cause.
 
     Raises:
-        RefusedError: as `refuse`; `E_SECRET`: the text holds a secret, and nothing of it is sent.
-        BusyError: `E_QUEUE_FULL`. StorageError: it cannot be kept.
+        RefusedError: as `usable_entry`; `E_SECRET`: the text holds a secret, and nothing of it is sent.
+        BusyError: `E_QUEUE_FULL`.
     """
-    entry = refuse(settings, name)
-    short = inert(" ".join(title.split()))[:TITLE]
+    entry = usable_entry(settings, name)
+    short = defuse(" ".join(title.split()))[:TITLE_CHARS]
     pieces = parts(text)
     if any(map(secrets, (short, *pieces, text))):
         raise RefusedError(
@@ -69,8 +72,8 @@ def queue(
             unharmed="Nothing was sent.",
             hint="`memtui check` finds it in memories; a job must not print one.",
         )
-    if len(pieces) > MOST:
-        pieces = (*pieces[: MOST - 1], f"and {len(pieces) - MOST + 1} more parts that are not sent")
+    if len(pieces) > MAX_PARTS:
+        pieces = (*pieces[: MAX_PARTS - 1], f"and {len(pieces) - MAX_PARTS + 1} more parts that are not sent")
     made: list[Task] = []
     now = engine.tasks.clock()
     first = int(hashlib.sha256(cause.encode()).hexdigest()[:8], 16) % SPREAD_MS if entry.text("kind") == "feishu" else 0
@@ -85,6 +88,35 @@ def queue(
         task = engine.claims.once(key, put)
         made += [task] if task is not None else []
     return tuple(made)
+
+
+def defuse(text: str) -> str:
+    """Make a text harmless: break mentions and links, and make hidden characters visible."""
+    shown = "\n".join(visible(line) for line in text.split("\n"))
+    return _MENTION.sub(lambda match: {"@": "＠", "<": "＜"}[match[0]], shown).replace("](", "] (")
+
+
+def parts(text: str, limit: int = PART_CHARS) -> tuple[str, ...]:
+    """Split a text at line ends; close and reopen code fences, and turn tables into lines."""
+    found, lines, fence = list[str](), list[str](), ""
+    for line in defuse(text).split("\n"):
+        plain = line if fence else _without_table(line)
+        if plain is None:
+            continue
+        for piece in [plain[at : at + limit // 2] for at in range(0, len(plain), limit // 2)] or [""]:
+            if lines and sum(map(len, lines)) + len(lines) + len(piece) + len(_FENCE) > limit:
+                found.append("\n".join([*lines, *([_FENCE] if fence else [])]))
+                lines = [fence] if fence else []
+            lines.append(piece)
+        if plain.lstrip().startswith(_FENCE):
+            fence = "" if fence else plain.strip()[:40]
+    return tuple(part for part in (*found, "\n".join([*lines, *([_FENCE] if fence else [])])) if part.strip())
+
+
+def _without_table(line: str) -> str | None:
+    if not line.strip().startswith("|"):
+        return line
+    return None if _RULE.fullmatch(line) else "  ".join(cell.strip() for cell in line.strip().strip("|").split("|"))
 
 
 def _refused(message: str, hint: str) -> RefusedError:

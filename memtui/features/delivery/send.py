@@ -1,8 +1,7 @@
-"""The one place that sends something off this machine: a POST over https, with bounds on all that comes back.
+"""HTTP POST over https with limits on time and size: the only module that sends anything off this machine.
 
-What was not sent and what was sent without an answer are two errors, because only the first may always be repeated. No
-redirect is followed, so that no credential goes to a place the settings do not name. A plain http address is one of
-this machine itself.
+A request that was not sent and one without a response are two errors, because only the first is always safe to repeat.
+No redirect is followed, so that no credential goes to an address the settings do not name. Plain http is for loopback.
 """
 
 from __future__ import annotations
@@ -16,30 +15,29 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from memtui.config.named_check import LOOPBACK
-from memtui.features.delivery.message import PostAnswer, Posting
+from memtui.features.delivery.vendors import PostRequest, PostResponse
 
-CONNECT_S, WHOLE_S = 5.0, 30.0
-ANSWER = 65_536
-"""Bytes of an answer that are read; more is no answer."""
+CONNECT_TIMEOUT, TOTAL_TIMEOUT = 5.0, 30.0
+MAX_RESPONSE = 65_536
+"""Bytes of a response; a longer one counts as none."""
 
 
 class NotSentError(Exception):
-    """Nothing of the request left: no such name, no connection, a certificate that is not trusted."""
+    """Nothing of the request left: no such name, no connection, an untrusted certificate."""
 
 
 class NoAnswerError(Exception):
-    """The request left, and what became of it is not known."""
+    """The request left, and its outcome is unknown."""
 
 
-def post(posting: Posting, *, whole: float = WHOLE_S) -> PostAnswer:
-    """Send a request and read its answer.
+def post(request: PostRequest, *, timeout: float = TOTAL_TIMEOUT) -> PostResponse:
+    """Send a request and read its response.
 
     Raises:
-        NotSentError: nothing left. NoAnswerError: it left, and no whole answer came in time. Both say why, up to the
-            host of the address.
+        NotSentError: nothing left. NoAnswerError: no whole response came in time. Both name the host, never the path.
     """
     try:
-        parts = urlsplit(posting.url)
+        parts = urlsplit(request.url)
         host, port = parts.hostname or "", parts.port
         host.encode("idna")
     except ValueError:
@@ -47,57 +45,56 @@ def post(posting: Posting, *, whole: float = WHOLE_S) -> PostAnswer:
     if parts.scheme != "https" and host not in LOOPBACK:
         raise NotSentError(f"{host} is not spoken to without https")
     connection = (
-        http.client.HTTPSConnection(host, port, timeout=CONNECT_S, context=ssl.create_default_context())
+        http.client.HTTPSConnection(host, port, timeout=CONNECT_TIMEOUT, context=ssl.create_default_context())
         if parts.scheme == "https"
-        else http.client.HTTPConnection(host, port, timeout=CONNECT_S)
+        else http.client.HTTPConnection(host, port, timeout=CONNECT_TIMEOUT)
     )
-    end = threading.Timer(whole, _cut, (connection,))
-    end.daemon = True
+    timer = threading.Timer(timeout, _shut_down, (connection,))
+    timer.daemon = True
     try:
         try:
             connection.connect()
         except (OSError, http.client.HTTPException) as error:
-            raise NotSentError(f"{host}: {_why(error)}") from None
-        end.start()
-        connection.sock.settimeout(whole)
+            raise NotSentError(f"{host}: {_reason(error)}") from None
+        timer.start()
+        connection.sock.settimeout(timeout)
         path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
         try:
-            return _talk(connection, path, posting, time.monotonic() + whole)
+            return _exchange(connection, path, request, time.monotonic() + timeout)
         except http.client.InvalidURL:
             raise NotSentError(f"{host}: its address is none") from None
         except (OSError, http.client.HTTPException, ValueError) as error:
-            raise NoAnswerError(f"{host}: {_why(error)}") from None
+            raise NoAnswerError(f"{host}: {_reason(error)}") from None
     finally:
-        end.cancel()
+        timer.cancel()
         connection.close()
 
 
-def _talk(connection: http.client.HTTPConnection, path: str, posting: Posting, end: float) -> PostAnswer:
-    connection.request("POST", path, posting.body, {**posting.headers, "connection": "close"})
-    answer = connection.getresponse()
+def _exchange(connection: http.client.HTTPConnection, path: str, request: PostRequest, end: float) -> PostResponse:
+    connection.request("POST", path, request.body, {**request.headers, "connection": "close"})
+    response = connection.getresponse()
     body = b""
-    while piece := answer.read1(ANSWER):
+    while piece := response.read1(MAX_RESPONSE):
         body += piece
-        if len(body) > ANSWER:
-            raise NoAnswerError(f"{connection.host}: the answer is over {ANSWER:,} bytes")
+        if len(body) > MAX_RESPONSE:
+            raise NoAnswerError(f"{connection.host}: the answer is over {MAX_RESPONSE:,} bytes")
         if time.monotonic() > end:
             raise NoAnswerError(f"{connection.host}: the answer took too long")
-    if answer.length:
+    if response.length:
         raise NoAnswerError(f"{connection.host}: the answer was cut")
-    return PostAnswer(answer.status, {name.lower(): value for name, value in answer.getheaders()}, body)
+    return PostResponse(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
 
 
-def _cut(connection: http.client.HTTPConnection) -> None:
-    """End a request that takes too long, whatever it waits for."""
+def _shut_down(connection: http.client.HTTPConnection) -> None:
     if connection.sock is not None:
         with suppress(OSError):
             connection.sock.shutdown(socket.SHUT_RDWR)
 
 
-def _why(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return "its certificate is not trusted"
     if isinstance(error, TimeoutError):
         return "it took too long"
-    # what other errors say may quote the address or a header, and so a secret
+    # other messages may quote the address or a header, and so a secret
     return (error.strerror if isinstance(error, OSError) else "") or type(error).__name__

@@ -1,7 +1,7 @@
-"""How DingTalk, Feishu (Lark) and a standard webhook are spoken to; nothing here opens a connection.
+"""Requests to DingTalk, Feishu (Lark) and standard webhooks, and what their responses mean. Opens no connection.
 
-Sources: open.dingtalk.com (robot/groupMessages/send, oauth2/accessToken, convertToOpenConversationId, custom robots),
-open.feishu.cn (im/v1/messages, auth/v3/tenant_access_token/internal, custom bots), standardwebhooks.com.
+Sources: open.dingtalk.com (robot/groupMessages/send, oauth2/accessToken, convertToOpenConversationId),
+open.feishu.cn (im/v1/messages, auth/v3/tenant_access_token/internal), standardwebhooks.com.
 """
 
 from __future__ import annotations
@@ -10,182 +10,226 @@ import base64
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
-from urllib.parse import quote, urlencode
-
-from memtui.features.delivery.message import (
-    DeliveryPlace,
-    MessageKind,
-    MessagePart,
-    PostAnswer,
-    Posting,
-    SendVerdict,
-    usual,
-)
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+from urllib.parse import quote
 
 DINGTALK, FEISHU = "https://api.dingtalk.com", "https://open.feishu.cn"
+MAX_WAIT_S = 43_200
+"""Longest `Retry-After` that is honoured: 12 hours."""
 _THROTTLED = ("130101", "11232", "230020", "99991400")
-"""Codes that ask for a pause: DingTalk's robots; Feishu's limits."""
-_TOKEN_BAD = ("InvalidAuthentication", "invalidaccesstoken", "99991661", "99991663", "99991668")
-_NO_ROOM = "invalid.openconversationid"
+"""Throttling codes of DingTalk's robots and of Feishu."""
+_TOKEN_INVALID = ("invalidauthentication", "invalidaccesstoken", "99991661", "99991663", "99991668")
+_NO_CONVERSATION = "invalid.openconversationid"
 _JSON = {"content-type": "application/json; charset=utf-8"}
 
 
-def _posting(url: str, body: Mapping[str, object], **headers: str) -> Posting:
+class DeliveryTarget(NamedTuple):
+    """Where messages are sent, with the secret in plain text: never shown, stored or logged."""
+
+    name: str
+    kind: str
+    to: str
+    app: str
+    secret: str
+    url: str
+    cool_app: str = ""
+
+
+class MessagePart(NamedTuple):
+    """One part of a message, in Markdown without tables."""
+
+    key: str
+    """Name of its claim, the same on every attempt."""
+    title: str
+    text: str
+
+
+class PostRequest(NamedTuple):
+    """An HTTP POST."""
+
+    url: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class PostResponse(NamedTuple):
+    """The response to a POST; header names are lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class SendVerdict(NamedTuple):
+    """What a response means."""
+
+    what: str
+    """`sent`, `again`, `refresh`, `convert`, `refused` or `unknown`."""
+    why: str = ""
+    """The vendor's code and message."""
+    after: int = 0
+    """For `again`: the delay it asks for in seconds; 0 where it asks for none."""
+
+
+class Vendor(NamedTuple):
+    """How to talk to one vendor; all functions are pure."""
+
+    request: Callable[[DeliveryTarget, MessagePart, str, int], PostRequest]
+    """Build a request from a target, a part, a token and the time in milliseconds."""
+    judge: Callable[[PostResponse], SendVerdict]
+    token: Callable[[DeliveryTarget], PostRequest] | None
+    """Build the request for a token; None for vendors without one."""
+    token_keys: tuple[str, str]
+    """Fields of its response: the token, and its lifetime in seconds."""
+    idempotent: bool
+    """Whether the receiver recognizes a part that is sent again."""
+
+
+def _post(url: str, body: Mapping[str, object], **headers: str) -> PostRequest:
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Posting(url, {**_JSON, **named}, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
+    return PostRequest(url, {**_JSON, **named}, json.dumps(body, ensure_ascii=False).encode("utf-8", "replace"))
 
 
-def _fields(answer: PostAnswer) -> dict[str, object]:
+def _fields(response: PostResponse) -> dict[str, object]:
     try:
-        found = json.loads(answer.body)
+        found = json.loads(response.body)
     except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
 
-def _judge(answer: PostAnswer) -> SendVerdict:
-    """By the code in the body: DingTalk's `code` or `errcode`, Feishu's `code`; 0 or none with 200 is sent."""
-    said = _fields(answer)
-    code = str(said.get("errcode", said.get("code", said.get("StatusCode", ""))))
-    text = f"{code or f'HTTP {answer.status}'}: {said.get('errmsg') or said.get('message') or said.get('msg') or ''}"
-    why = text.strip(": ")
+def _judge_status(response: PostResponse) -> SendVerdict | None:
+    """Judge by the status alone; None where the body decides."""
+    status = f"HTTP {response.status}"
+    if response.status == 429 or (response.status == 503 and "retry-after" in response.headers):
+        return SendVerdict("again", status, retry_after(response.headers.get("retry-after", "")))
+    if response.status == 401:
+        return SendVerdict("refresh", status)
+    if response.status >= 500:
+        return SendVerdict("unknown", status)
+    return SendVerdict("refused", f"{status}, a redirect") if 300 <= response.status < 400 else None
+
+
+def retry_after(text: str) -> int:
+    """Parse a `Retry-After` in seconds, capped at `MAX_WAIT_S`; 0 for anything else."""
+    return min(int(text.strip()[:12]), MAX_WAIT_S) if text.strip().isdecimal() and text.isascii() else 0
+
+
+def _judge(response: PostResponse) -> SendVerdict:
+    """Judge by `code` or `errcode` in the body; 0 or none with status 200 means sent."""
+    fields = _fields(response)
+    code = str(fields.get("errcode", fields.get("code", "")))
+    detail = fields.get("errmsg") or fields.get("message") or fields.get("msg") or ""
+    why = f"{code or f'HTTP {response.status}'}: {detail}".strip(": ")
     if code in _THROTTLED or code.lower().startswith("throttling"):
         return SendVerdict("again", why)
-    if code.lower() in [bad.lower() for bad in _TOKEN_BAD]:
+    if code.lower() in _TOKEN_INVALID:
         return SendVerdict("refresh", why)
-    if code.lower() == _NO_ROOM:
+    if code.lower() == _NO_CONVERSATION:
         return SendVerdict("convert", why)
-    known = usual(answer)
-    if known is not None:
-        return known if not code else known._replace(why=why)
-    if not said:
-        return SendVerdict("refused", f"HTTP {answer.status} with an answer that is no JSON")
-    return SendVerdict("sent") if answer.status < 300 and code in ("", "0") else SendVerdict("refused", why)
+    by_status = _judge_status(response)
+    if by_status is not None:
+        return by_status if not code else by_status._replace(why=why)
+    if not fields:
+        return SendVerdict("refused", f"HTTP {response.status} with an answer that is no JSON")
+    return SendVerdict("sent") if response.status < 300 and code in ("", "0") else SendVerdict("refused", why)
 
 
-def _token_in(name: str, seconds: str, answer: PostAnswer) -> tuple[str, int]:
-    said = _fields(answer)
-    token, lasts = said.get(name), said.get(seconds)
-    usable = answer.status == 200 and isinstance(token, str) and token.isprintable() and token.isascii()
-    return (str(token), lasts if isinstance(lasts, int) else 0) if usable else ("", 0)
-
-
-def sign(key: str, text: str) -> str:
-    """Sign as both vendors do: base64 of HMAC-SHA256."""
-    return base64.b64encode(hmac.new(key.encode(), text.encode(), hashlib.sha256).digest()).decode("ascii")
+def read_token(vendor: Vendor, response: PostResponse) -> tuple[str, int]:
+    """Read a token and its lifetime in seconds from a response; an empty token where it has none."""
+    fields = _fields(response)
+    token, lifetime = (fields.get(key) for key in vendor.token_keys)
+    usable = response.status == 200 and isinstance(token, str) and token.isprintable() and token.isascii()
+    return (str(token), lifetime if isinstance(lifetime, int) else 0) if usable else ("", 0)
 
 
 # --- DingTalk
 
 
-def _dingtalk(place: DeliveryPlace, part: MessagePart, token: str, now: int) -> Posting:
-    markdown = {"title": part.title, "text": part.text}
-    if not place.app:
-        signed = {"timestamp": str(now), "sign": sign(place.secret, f"{now}\n{place.secret}")} if place.secret else {}
-        url = f"{place.url}{'&' if '?' in place.url else '?'}{urlencode(signed)}" if signed else place.url
-        return _posting(url, {"msgtype": "markdown", "markdown": markdown})
+def _dingtalk(target: DeliveryTarget, part: MessagePart, token: str, now: int) -> PostRequest:
+    del now
     body = {
-        "robotCode": place.app,
-        "openConversationId": place.to,
+        "robotCode": target.app,
+        "openConversationId": target.to,
         "msgKey": "sampleMarkdown",
-        "msgParam": json.dumps(markdown, ensure_ascii=False),
-        **({"coolAppCode": place.cool_app} if place.cool_app else {}),
+        "msgParam": json.dumps({"title": part.title, "text": part.text}, ensure_ascii=False),
+        **({"coolAppCode": target.cool_app} if target.cool_app else {}),
     }
-    url = f"{place.url or DINGTALK}/v1.0/robot/groupMessages/send"
-    return _posting(url, body, x_acs_dingtalk_access_token=token)
+    url = f"{target.url or DINGTALK}/v1.0/robot/groupMessages/send"
+    return _post(url, body, x_acs_dingtalk_access_token=token)
 
 
-def _dingtalk_token(place: DeliveryPlace) -> Posting | None:
-    body = {"appKey": place.app, "appSecret": place.secret}
-    return _posting(f"{place.url or DINGTALK}/v1.0/oauth2/accessToken", body) if place.app else None
+def _dingtalk_token(target: DeliveryTarget) -> PostRequest:
+    body = {"appKey": target.app, "appSecret": target.secret}
+    return _post(f"{target.url or DINGTALK}/v1.0/oauth2/accessToken", body)
 
 
-def convert(place: DeliveryPlace, token: str) -> Posting | None:
-    """What asks for the open id of a conversation, where the settings have its other one."""
-    url = f"{place.url or DINGTALK}/v1.0/im/chat/{quote(place.to, safe='')}/convertToOpenConversationId"
-    return _posting(url, {}, x_acs_dingtalk_access_token=token) if place.kind == "dingtalk" and place.app else None
+def conversation_request(target: DeliveryTarget, token: str) -> PostRequest:
+    """Ask DingTalk for the `openConversationId` of a chat id."""
+    url = f"{target.url or DINGTALK}/v1.0/im/chat/{quote(target.to, safe='')}/convertToOpenConversationId"
+    return _post(url, {}, x_acs_dingtalk_access_token=token)
 
 
-def converted(answer: PostAnswer) -> str:
-    """The id that was asked for; empty where there is none."""
-    found = _fields(answer).get("openConversationId")
-    return found if answer.status == 200 and isinstance(found, str) else ""
+def read_conversation(response: PostResponse) -> str:
+    """Read the `openConversationId` from a response; empty where it has none."""
+    found = _fields(response).get("openConversationId")
+    return found if response.status == 200 and isinstance(found, str) else ""
 
 
 # --- Feishu and Lark
 
 
-def _feishu(place: DeliveryPlace, part: MessagePart, token: str, now: int) -> Posting:
-    if not place.app:
-        seconds = str(now // 1_000)
-        signed = {"timestamp": seconds, "sign": sign(f"{seconds}\n{place.secret}", "")} if place.secret else {}
-        return _posting(place.url, {**signed, "msg_type": "text", "content": {"text": f"{part.title}\n{part.text}"}})
+def _feishu(target: DeliveryTarget, part: MessagePart, token: str, now: int) -> PostRequest:
+    del now
     content = {"zh_cn": {"title": part.title, "content": [[{"tag": "md", "text": part.text}]]}}
     body = {
-        "receive_id": place.to,
+        "receive_id": target.to,
         "msg_type": "post",
         "content": json.dumps(content, ensure_ascii=False),
         "uuid": hashlib.sha256(part.key.encode()).hexdigest()[:40],
     }
-    url = f"{place.url or FEISHU}/open-apis/im/v1/messages?receive_id_type=chat_id"
-    return _posting(url, body, authorization=f"Bearer {token}")
+    url = f"{target.url or FEISHU}/open-apis/im/v1/messages?receive_id_type=chat_id"
+    return _post(url, body, authorization=f"Bearer {token}")
 
 
-def _feishu_token(place: DeliveryPlace) -> Posting | None:
-    url = f"{place.url or FEISHU}/open-apis/auth/v3/tenant_access_token/internal"
-    return _posting(url, {"app_id": place.app, "app_secret": place.secret}) if place.app else None
+def _feishu_token(target: DeliveryTarget) -> PostRequest:
+    url = f"{target.url or FEISHU}/open-apis/auth/v3/tenant_access_token/internal"
+    return _post(url, {"app_id": target.app, "app_secret": target.secret})
 
 
-# --- a standard webhook
+# --- Standard Webhooks
 
 
-def _webhook(place: DeliveryPlace, part: MessagePart, token: str, now: int) -> Posting:
+def _webhook(target: DeliveryTarget, part: MessagePart, token: str, now: int) -> PostRequest:
     del token
-    made = hashlib.sha256(part.key.encode()).hexdigest()[:32]
-    posting = _posting(place.url, {"type": "memtui.message", "data": {"title": part.title, "text": part.text}})
-    headers = {"webhook-id": f"msg_{made}", "webhook-timestamp": str(now // 1_000)}
-    if place.secret:
-        headers["webhook-signature"] = webhook_signature(
-            place.secret, headers["webhook-id"], headers["webhook-timestamp"], posting.body
-        )
-    return posting._replace(headers={**posting.headers, **headers})
+    made = _post(target.url, {"type": "memtui.message", "data": {"title": part.title, "text": part.text}})
+    id_, seconds = f"msg_{hashlib.sha256(part.key.encode()).hexdigest()[:32]}", str(now // 1_000)
+    headers = {**made.headers, "webhook-id": id_, "webhook-timestamp": seconds}
+    if target.secret:
+        headers["webhook-signature"] = webhook_signature(target.secret, id_, seconds, made.body)
+    return made._replace(headers=headers)
 
 
-def webhook_signature(secret: str, number: str, seconds: str, body: bytes) -> str:
-    """Sign as Standard Webhooks does: `v1,` and base64 of HMAC-SHA256 over `id.timestamp.body`.
-
-    A secret that begins with `whsec_` is base64; any other is taken as it is.
-    """
+def webhook_signature(secret: str, id_: str, seconds: str, body: bytes) -> str:
+    """Sign as Standard Webhooks does; a secret that begins with `whsec_` is base64."""
     key = base64.b64decode(secret[6:], validate=True) if secret.startswith("whsec_") else secret.encode()
-    signed = hmac.new(key, f"{number}.{seconds}.".encode() + body, hashlib.sha256).digest()
+    signed = hmac.new(key, f"{id_}.{seconds}.".encode() + body, hashlib.sha256).digest()
     return "v1," + base64.b64encode(signed).decode("ascii")
 
 
-def _webhook_judge(answer: PostAnswer) -> SendVerdict:
-    if 200 <= answer.status < 300:
+def _judge_webhook(response: PostResponse) -> SendVerdict:
+    if 200 <= response.status < 300:
         return SendVerdict("sent")
-    known = usual(answer)
-    if known is None or known.what == "refresh":
-        return SendVerdict("refused", f"HTTP {answer.status}")
-    return known
+    by_status = _judge_status(response)
+    if by_status is None or by_status.what == "refresh":
+        return SendVerdict("refused", f"HTTP {response.status}")
+    return by_status
 
 
-KINDS: Mapping[str, MessageKind] = {
-    "dingtalk": MessageKind(
-        _dingtalk,
-        _judge,
-        _dingtalk_token,
-        lambda answer: _token_in("accessToken", "expireIn", answer),
-        lambda _: False,
-    ),
-    "feishu": MessageKind(
-        _feishu,
-        _judge,
-        _feishu_token,
-        lambda answer: _token_in("tenant_access_token", "expire", answer),
-        lambda place: bool(place.app),
-    ),
-    "webhook": MessageKind(_webhook, _webhook_judge, lambda _: None, lambda _: ("", 0), lambda _: True),
+VENDORS: Mapping[str, Vendor] = {
+    "dingtalk": Vendor(_dingtalk, _judge, _dingtalk_token, ("accessToken", "expireIn"), idempotent=False),
+    "feishu": Vendor(_feishu, _judge, _feishu_token, ("tenant_access_token", "expire"), idempotent=True),
+    "webhook": Vendor(_webhook, _judge_webhook, None, ("", ""), idempotent=True),
 }
 """By the `kind` of a delivery."""

@@ -1,4 +1,4 @@
-"""Deliveries and the digest on the command line, and how they are."""
+"""The verbs `digest` and `delivery`, and the status of deliveries."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from memtui.engine.ledger.database import DAY_MS, new_id
 from memtui.engine.model import Finding
 from memtui.engine.task import FAILED, Task
 from memtui.errors import MemtuiError, UsageError
-from memtui.features.delivery.credentials import place_of
+from memtui.features.delivery.credentials import target_of
 from memtui.features.delivery.digest import digest as text_of
-from memtui.features.delivery.outbox import KIND, queue, refuse
+from memtui.features.delivery.outbox import KIND, queue, usable_entry
 from memtui.features.tasks.shown import state_word, task_json, what_words
 from memtui.features.tasks.verbs import waited
 from memtui.features.tasks.workspace import workspace_of
@@ -37,22 +37,20 @@ def digest(call: Call) -> int:
         else:
             call.out.text(f"{text or 'Nothing changed.'}\n")
         return outcomes.DONE
-    return _send(call, target, "digest", text) if text else _nothing(call)
-
-
-def _nothing(call: Call) -> int:
+    if text:
+        return _send(call, target, "digest", text)
     call.out.document(values.listing(())) if call.out.json else call.out.say("Nothing changed, so nothing was sent.")
     return outcomes.DONE
 
 
 def delivery(call: Call) -> int:
-    """List where messages go, or send one to try it."""
+    """List deliveries, or send a test message to one."""
     name = call.args.text("name")
     if (call.args.text("action") or "ls") == "test":
         if name is None:
             raise UsageError("memtui delivery test needs a name.", hint="`memtui delivery` lists them.")
         return _send(call, name, "memtui", "memtui can send messages here.")
-    rows = [(one, why_not(call.settings, one)) for one in call.settings.entries("delivery")]
+    rows = [(one, problem_of(call.settings, one)) for one in call.settings.entries("delivery")]
     if call.out.json:
         call.out.document(values.listing({"name": one, "usable": not why, "why": why or None} for one, why in rows))
         return outcomes.DONE
@@ -62,10 +60,10 @@ def delivery(call: Call) -> int:
     return outcomes.DONE
 
 
-def why_not(settings: Settings, name: str) -> str:
-    """Say why a delivery cannot be used; empty when it can, as far as can be told without sending."""
+def problem_of(settings: Settings, name: str) -> str:
+    """Return why a delivery cannot be used, as far as can be told without sending; empty when it can."""
     try:
-        place_of(refuse(settings, name), settings.home)
+        target_of(usable_entry(settings, name), settings.home)
     except MemtuiError as error:
         return error.message
     return ""
@@ -78,7 +76,7 @@ def _send(call: Call, target: str, title: str, text: str) -> int:
     cause = f"{title}-{new_id()}"
     with call.engine.claims.together():
         made = queue(call.engine, call.settings, target, cause, title, text, workspace=lane, client=call.actor.name)
-    ended = [_ended(call, task) for task in made]
+    ended = [_await_end(call, task) for task in made]
     if call.out.json:
         call.out.document(values.listing(map(task_json, ended)))
     for task in ended if not call.out.json else ():
@@ -87,29 +85,29 @@ def _send(call: Call, target: str, title: str, text: str) -> int:
     return outcomes.DONE if bad is None else outcomes.EXIT.get(bad[0], outcomes.REFUSED)
 
 
-def _ended(call: Call, task: Task) -> Task:
-    """Wait for a part to be sent, unless it has to wait itself."""
-    clock, table = call.engine.tasks.clock, call.engine.tasks
-    return waited(call.session, task, lambda: table.get(task.id).not_before > clock() + 15_000)
+def _await_end(call: Call, task: Task) -> Task:
+    """Wait until a part is sent, unless it is postponed."""
+    table = call.engine.tasks
+    return waited(call.session, task, lambda: table.get(task.id).not_before > table.clock() + 15_000)
 
 
 def status(session: Session) -> Json:
-    """How deliveries are; nothing where there are none."""
+    """Return the status of deliveries; empty where there are none."""
     known = session.settings.entries("delivery")
     if not known:
         return {}
     failed = [task for task in session.engine.tasks.all(None, (FAILED,)) if task.kind == KIND]
     return {
         "places": len(known),
-        "cannot be used": [f"{name}: {why}" for name in known if (why := why_not(session.settings, name))],
+        "cannot be used": [f"{name}: {why}" for name in known if (why := problem_of(session.settings, name))],
         "failed": [f"{task.seq}: {what_words(task)}" for task in failed[:5]],
     }
 
 
 def findings(session: Session) -> Iterator[Finding]:
-    """What `memtui doctor` says of deliveries."""
+    """Yield the findings of `memtui doctor` about deliveries."""
     for name in session.settings.entries("delivery"):
-        why = why_not(session.settings, name)
+        why = problem_of(session.settings, name)
         if why:
             yield Finding("warning", "delivery", f"{name} cannot be used: {why}", "memtui delivery test sends one.")
     for task in session.engine.tasks.all(None, (FAILED,)):

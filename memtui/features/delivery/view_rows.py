@@ -1,4 +1,4 @@
-"""Places to which nothing can be sent, as they stand in the list of tasks: which, and why; never a secret."""
+"""Rows of the task list for deliveries that cannot be used, with the reason; never a secret."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from memtui.features.delivery.verbs import why_not
+from memtui.features.delivery.verbs import problem_of
 from memtui.features.tasks.view_rows import StandingRow
 
 if TYPE_CHECKING:
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 def standing(engine: Engine, settings: Settings, lane: str) -> Iterator[StandingRow]:
-    """Give the places of the settings that cannot be used."""
+    """Yield a row for each delivery that cannot be used."""
     del engine, lane
     for name in settings.entries("delivery"):
-        if why := why_not(settings, name):
+        if why := problem_of(settings, name):
             yield StandingRow("Deliveries", name, "unusable", "problem", why, None, partial(_shown, name, why))
 
 

@@ -1,7 +1,7 @@
-"""Sending one part: a token where one is needed, one request, and what its answer means for the task.
+"""Sending of one part: a token where one is needed, one request, and what its response means for the task.
 
-That a request is under way is kept before it is sent. Where no answer came, or a kill took memtui in between, the part
-is repeated only where the receiver knows it again; else nobody knows whether it came, and a person is told so.
+The claim says "sending" before the request leaves. Where no response came, or memtui was killed meanwhile, the part is
+repeated only if the receiver recognizes it; otherwise its fate is unknown, and a person is told.
 """
 
 from __future__ import annotations
@@ -13,11 +13,20 @@ from zoneinfo import ZoneInfo
 
 from memtui.config.read import local_zone
 from memtui.errors import RefusedError
-from memtui.features.delivery.credentials import hidden, place_of
-from memtui.features.delivery.message import DeliveryPlace, MessagePart, PostAnswer, Posting, SendVerdict
-from memtui.features.delivery.outbox import refuse
+from memtui.features.delivery.credentials import redact, target_of
+from memtui.features.delivery.outbox import usable_entry
 from memtui.features.delivery.send import NoAnswerError, NotSentError, post
-from memtui.features.delivery.vendors import KINDS, convert, converted
+from memtui.features.delivery.vendors import (
+    VENDORS,
+    DeliveryTarget,
+    MessagePart,
+    PostRequest,
+    PostResponse,
+    SendVerdict,
+    conversation_request,
+    read_conversation,
+    read_token,
+)
 from memtui.features.tasks.work import Planned
 
 if TYPE_CHECKING:
@@ -25,51 +34,51 @@ if TYPE_CHECKING:
     from memtui.features.tasks.work import Working
 
 SENDING, SENT, UNKNOWN = "sending", "sent", "unknown"
-AGAIN_S = (30, 120, 600, 3_600, 14_400, 43_200)
-"""Seconds until the next try, a fifth more or less; after the last one it is given up."""
-KNOWN_AGAIN = 3
-"""Tries within the hour for which Feishu knows a part again."""
-EARLY_S = 600
-"""A token is fetched anew so long before it ends."""
+RETRY_S = (30, 120, 600, 3_600, 14_400, 43_200)
+"""Seconds before each retry, varied by a fifth; after the last one the part is given up."""
+DEDUPLICATED_TRIES = 3
+"""Retries within the hour in which Feishu recognizes a part."""
+TOKEN_MARGIN_S = 600
+"""Seconds before its end at which a token is replaced."""
 _tokens: dict[tuple[str, str, str, str], tuple[str, int]] = {}
-"""By address, app, a digest of the secret and kind: the token, and until when; in memory only."""
-_rooms: dict[tuple[str, str], str] = {}
-"""Conversation ids that were asked for, by app and the id in the settings."""
+"""Token and expiry by kind, address, app and a digest of the secret; in memory only."""
+_conversations: dict[tuple[str, str], str] = {}
+"""Converted conversation ids, by app and the id in the settings."""
 
 
 def deliver(working: Working) -> Planned:
-    """Send what a task names.
+    """Send the part that a task names.
 
     Raises:
-        RefusedError: `E_DELIVERY`, with `delivery_refused` or `delivery_unknown`; `E_CREDENTIAL`; as `refuse`.
+        RefusedError: `E_DELIVERY`, with `delivery_refused` or `delivery_unknown`; `E_CREDENTIAL`; as `usable_entry`.
     """
     request, claims = working.task.request, working.engine.claims
     name, key = str(request.get("delivery")), str(request.get("key"))
     part = MessagePart(key, str(request.get("title")), str(request.get("content")))
     words = f"part {request.get('part')} of {request.get('of')} to {name}"
-    entry, known = refuse(working.settings, name), claims.get(key)
+    entry, known = usable_entry(working.settings, name), claims.get(key)
     state, tries = (known.state, known.tries) if known is not None else ("", 0)
     if state == SENT:
         return Planned(result={"summary": f"{words} was sent."})
     held = quiet_ms(working, entry)
     if held:
         return Planned(again=held)
-    place = place_of(entry, working.settings.home)
-    safe = KINDS[place.kind].safe(place) and (place.kind == "webhook" or tries < KNOWN_AGAIN)
+    target = target_of(entry, working.settings.home)
+    safe = VENDORS[target.kind].idempotent and (target.kind == "webhook" or tries < DEDUPLICATED_TRIES)
     if state == SENDING and not safe:
         claims.mark(key, UNKNOWN)
         _unknown(words, "memtui ended while it was sent")
-    verdict = _try(working, place, part)
-    verdict = verdict._replace(why=hidden(verdict.why, place, _tokens.get(_token_key(place), ("",))[0])[:300])
+    verdict = _try(working, target, part)
+    verdict = verdict._replace(why=redact(verdict.why, target, _tokens.get(_token_key(target), ("",))[0])[:300])
     if verdict.what == "sent":
         claims.mark(key, SENT)
         return Planned(result={"summary": f"{words} was sent."})
     if verdict.what == "unknown" and not safe:
         claims.mark(key, UNKNOWN)
         _unknown(words, verdict.why)
-    if verdict.what in ("again", "unknown") and tries < len(AGAIN_S):
+    if verdict.what in ("again", "unknown") and tries < len(RETRY_S):
         claims.mark(key, "again", tries=tries + 1)
-        return Planned(again=_wait(key, tries, verdict.after) * 1_000)
+        return Planned(again=_retry_delay(key, tries, verdict.after) * 1_000)
     claims.mark(key, "refused", tries=0)
     raise RefusedError(
         f"delivery_refused: {words}: {verdict.why}.",
@@ -86,36 +95,38 @@ def _unknown(words: str, why: str) -> NoReturn:
     )
 
 
-def _wait(key: str, tries: int, asked: int) -> int:
-    """Seconds until the next try: what was asked for, else ours; the fifth is by the key, the same in every process."""
+def _retry_delay(key: str, tries: int, asked: int) -> int:
+    """Return the seconds before the next try; the variation depends on the key, so that every process agrees."""
     share = int(hashlib.sha256(f"{key}:{tries}".encode()).hexdigest()[:4], 16) % 41 - 20
-    return asked or AGAIN_S[tries] * (100 + share) // 100
+    return asked or RETRY_S[tries] * (100 + share) // 100
 
 
-def _try(working: Working, place: DeliveryPlace, part: MessagePart) -> SendVerdict:
-    """Send it once; a token that is refused is fetched anew once, and so is a conversation's id."""
-    kind, done = KINDS[place.kind], set[str]()
+def _try(working: Working, target: DeliveryTarget, part: MessagePart) -> SendVerdict:
+    """Send once; replace a refused token once, and convert a conversation id once."""
+    vendor, done = VENDORS[target.kind], set[str]()
     while True:
-        here = place._replace(to=_rooms.get((place.app, place.to), place.to))
-        token, problem = _token(working, place)
+        here = target._replace(to=_conversations.get((target.app, target.to), target.to))
+        token, problem = _token(working, target)
         if problem is not None:
             return problem
-        verdict = _sent(working, part.key, kind.request(here, part, token, working.engine.tasks.clock()), place)
-        if verdict.what not in ("refresh", "convert") or verdict.what in done:
-            return verdict if verdict.what not in ("refresh", "convert") else verdict._replace(what="refused")
+        verdict = _send(working, part.key, vendor.request(here, part, token, working.engine.tasks.clock()), target)
+        if verdict.what not in ("refresh", "convert"):
+            return verdict
+        if verdict.what in done or (verdict.what == "convert" and target.kind != "dingtalk"):
+            return verdict._replace(what="refused")
         done.add(verdict.what)
         if verdict.what == "refresh":
-            _tokens.pop(_token_key(place), None)
-        elif (asked := convert(place, token)) is None or not (room := converted(_plain(asked))):
-            return verdict._replace(what="refused")
+            _tokens.pop(_token_key(target), None)
+        elif conversation := read_conversation(_ask(conversation_request(target, token))):
+            _conversations[target.app, target.to] = conversation
         else:
-            _rooms[place.app, place.to] = room
+            return verdict._replace(what="refused")
 
 
-def _sent(working: Working, key: str, posting: Posting, place: DeliveryPlace) -> SendVerdict:
+def _send(working: Working, key: str, request: PostRequest, target: DeliveryTarget) -> SendVerdict:
     working.engine.claims.mark(key, SENDING)
     try:
-        return KINDS[place.kind].judge(post(posting))
+        return VENDORS[target.kind].judge(post(request))
     except NotSentError as error:
         working.engine.claims.mark(key, "again")
         return SendVerdict("again", str(error))
@@ -123,39 +134,38 @@ def _sent(working: Working, key: str, posting: Posting, place: DeliveryPlace) ->
         return SendVerdict("unknown", str(error))
 
 
-def _plain(posting: Posting) -> PostAnswer:
-    """Ask for something that sends no message, so that no answer is an answer."""
+def _ask(request: PostRequest) -> PostResponse:
+    """Post a request that sends no message; a failure reads as 503."""
     try:
-        return post(posting)
+        return post(request)
     except (NotSentError, NoAnswerError) as error:
-        return PostAnswer(503, {"retry-after": ""}, str(error).encode())
+        return PostResponse(503, {"retry-after": ""}, str(error).encode())
 
 
-def _token(working: Working, place: DeliveryPlace) -> tuple[str, SendVerdict | None]:
-    """Give a token that holds for ten minutes more, or what came instead of one."""
-    kind, now = KINDS[place.kind], working.engine.tasks.clock()
-    asked, key = kind.token(place), _token_key(place)
-    if asked is None:
+def _token(working: Working, target: DeliveryTarget) -> tuple[str, SendVerdict | None]:
+    """Return a token that holds for ten more minutes, or the verdict on the attempt to get one."""
+    vendor, key, now = VENDORS[target.kind], _token_key(target), working.engine.tasks.clock()
+    if vendor.token is None:
         return "", None
     token, until = _tokens.get(key, ("", 0))
-    if now >= until - EARLY_S * 1_000:
-        answer = _plain(asked)
-        token, lasts = kind.token_of(answer)
+    if now >= until - TOKEN_MARGIN_S * 1_000:
+        response = _ask(vendor.token(target))
+        token, lifetime = read_token(vendor, response)
         if not token:
-            verdict = kind.judge(answer)
-            again = verdict.what in ("again", "unknown")
+            verdict = vendor.judge(response)
+            what = "again" if verdict.what in ("again", "unknown") else "refused"
             why = verdict.why or "it gave no token"
-            return "", SendVerdict("again" if again else "refused", f"no token for {place.name}: {why}", verdict.after)
-        _tokens[key] = (token, now + lasts * 1_000)
+            return "", SendVerdict(what, f"no token for {target.name}: {why}", verdict.after)
+        _tokens[key] = (token, now + lifetime * 1_000)
     return token, None
 
 
-def _token_key(place: DeliveryPlace) -> tuple[str, str, str, str]:
-    return place.kind, place.url, place.app, hashlib.sha256(place.secret.encode()).hexdigest()
+def _token_key(target: DeliveryTarget) -> tuple[str, str, str, str]:
+    return target.kind, target.url, target.app, hashlib.sha256(target.secret.encode()).hexdigest()
 
 
 def quiet_ms(working: Working, entry: NamedEntry) -> int:
-    """Milliseconds until the quiet hours of its channel end; 0 outside them."""
+    """Return the milliseconds until the quiet hours of its channel end; 0 outside them."""
     channel = working.settings.entries("channels").get(entry.text("channel"))
     if channel is None or not channel.text("quiet"):
         return 0

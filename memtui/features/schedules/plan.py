@@ -17,7 +17,7 @@ from memtui.engine import Engine
 from memtui.engine.ledger.schedules import PlannedRun, ScheduleTable
 from memtui.engine.model import is_person
 from memtui.errors import RefusedError, UsageError
-from memtui.features.delivery.outbox import refuse
+from memtui.features.delivery.outbox import usable_entry
 from memtui.features.feature import Feature, load
 from memtui.features.schedules import times
 from memtui.features.schedules.team import TeamSchedules
@@ -78,7 +78,7 @@ def add(
     spec = times.check(wish.spec, wish.zone, now)
     words = runnable(settings, wish.words, team=table is not None)
     if wish.target:
-        refuse(settings, wish.target)
+        usable_entry(settings, wish.target)
     label = " ".join(wish.label.split())[:80] or wish.name
     return (table or engine.schedules).add(
         PlannedRun(

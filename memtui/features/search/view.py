@@ -18,12 +18,12 @@ from memtui.engine.model import Found, Hit, Wanted
 from memtui.errors import MemtuiError
 from memtui.features.host import Host
 from memtui.features.search.view_rows import (
+    HINTS,
     HitGroup,
     Item,
     More,
     Sources,
     count_line,
-    hint_lines,
     items_of,
     label_of,
     name_room,
@@ -59,7 +59,6 @@ FORGET_AFTER = 60.0
 FIRST = 200
 """Hits that are shown at first."""
 LOOKING: list[Line] = [[], [("  Searching...", "dim")]]
-KEPT_QUERIES = 50
 PASSED = frozenset({"up", "down", "pageup", "pagedown", "enter", "escape", "tab", "shift+tab"})
 """Keys that are not for a line of text."""
 GROUP, BESIDE = "search", "search-text"
@@ -163,7 +162,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
         """Keep the words; give back the memory after a while."""
         self.app.cursor_position = Offset(0, 0)
         self._fresh = True
-        self.line.remember()
         self._idle = self.set_timer(FORGET_AFTER, self._forget)
 
     def _forget(self) -> None:
@@ -324,19 +322,10 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     # Moving
 
     def perform(self, action: Action) -> None:
-        """Do it; in the line, `up` and `down` may bring earlier words back."""
-        if self._in_line and self._recall(action.id):
-            self.show_hint(None)
-            return
+        """Perform an action; a move of the cursor keeps the hit it leads to."""
         super().perform(action)
         if action.id in MOVES and not self.in_page:
             self._keep()
-
-    def _recall(self, what: str) -> bool:
-        """Bring earlier words back: up on the first hit, and down where there is no hit to go to."""
-        if what == "up" and all(isinstance(item, HitGroup) for item in self.rows.shown[: self.list.cursor]):
-            return self.line.recall(1)
-        return what == "down" and not self.rows.shown and self.line.recall(-1)
 
     def _step(self, by: int) -> None:
         """Go to the next place in the text beside the list."""
@@ -370,7 +359,6 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
             self._limit *= 10
             self.load()
         elif isinstance(item, Hit):
-            self.line.remember()
             self._go_to(line=False)  # who comes back, comes back to the hit
             if item.version is not None:
                 self.host.places.history(item.memory.address, at=item.version.sha256)
@@ -404,7 +392,7 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
     def empty_lines(self) -> Sequence[Line]:
         """What is shown when there are no rows: what can be typed, or tried."""
         if self._found is None:
-            return hint_lines(self.line.past)
+            return HINTS
         return nothing_lines(self.sources, self._key) if self._found.complete else LOOKING
 
     def read_row(self) -> None:
@@ -464,30 +452,16 @@ text. Words in "quotes" stand together; -word must be nowhere. Names come first,
 
 
 class SearchLine:
-    """The line that is searched with: what is typed in it, and what was searched for before.
-
-    It is a text and a cursor, no widget, so that every key of it is tested without a screen.
-    """
+    """The line of search words: a text and a cursor without a widget, so that its keys are tested without a screen."""
 
     def __init__(self, changed: Callable[[], None], count: Callable[[], Line], words: str = "") -> None:
-        """Begin.
-
-        Args:
-            changed: called after each change of the words.
-            count: gives what is said at the right end.
-            words: what is in it at first.
-        """
-        self._changed = changed
+        """Call `changed` after each change of the words; draw `count()` at the right end."""
         self._count = count
         self._prompt = Prompt(
             Question("search", words, lambda _: None, changed=lambda _: changed(), hint=lambda _: count())
         )
-        self.past: list[str] = []
-        """What was searched for before, the newest last."""
         self.selected = False
-        """The words are from the last visit: the next letter replaces them."""
-        self._back = 0
-        """How far back in the past the words are from."""
+        """Whether the words are those of the last visit, which the next letter replaces."""
 
     @property
     def text(self) -> str:
@@ -496,60 +470,27 @@ class SearchLine:
 
     @property
     def query(self) -> Query | None:
-        """What they mean; None when there is nothing to look for."""
+        """The parsed words; None when there is nothing to look for."""
         return typed(self.text)
 
-    def write(self, words: str) -> None:
-        """Have these words in the line, as if they were typed."""
-        self._put(words)
-        self._back = 0
-        self._changed()
-
-    def _put(self, words: str) -> None:
-        self._prompt.text, self._prompt.cursor = words, len(words)
-        self.selected = False
-
     def feed(self, key: str, character: str | None) -> bool:
-        """Take a key; False when it means nothing in a line of text."""
+        """Take a key; return False when it means nothing in a line of text."""
         if key in PASSED:
             return False
         letter = character is not None and character.isprintable()
-        if self.selected:
-            self.selected = False
-            if letter:
-                self._put("")
-        used = self._prompt.feed(key, character)
-        if used:
-            self._back = 0
-        return used or letter
+        if letter:
+            self._replace_selected()
+        self.selected = False
+        return self._prompt.feed(key, character) or letter
 
     def paste(self, text: str) -> None:
         """Take a paste."""
-        if self.selected:
-            self._put("")
+        self._replace_selected()
         self._prompt.paste(text)
 
-    # What was searched for before
-
-    def remember(self) -> None:
-        """Keep the words for later."""
-        words = self.text.strip()
-        if words:
-            self.past = [*(one for one in self.past if one != words), words][-KEPT_QUERIES:]
-        self._back = 0
-
-    def recall(self, by: int) -> bool:
-        """Bring back what was searched for before (1) or after (-1) it; False when there is nothing."""
-        past = self.past[:-1] if self.past and self.past[-1] == self.text and not self._back else self.past
-        back = self._back + by
-        if not 0 < back <= len(past):
-            return False
-        self._put(past[-back])
-        self._back = back + len(self.past) - len(past)
-        self._changed()
-        return True
-
-    # Drawing
+    def _replace_selected(self) -> None:
+        if self.selected:
+            self._prompt.text, self._prompt.cursor, self.selected = "", 0, False
 
     def draw(self, width: int, *, active: bool, plain: bool) -> tuple[Line, int | None]:
         """Draw it: the line, and the cell the cursor is in, when there is one.

@@ -170,20 +170,13 @@ def state_line(sources: Sources, query: Query | None, key: Callable[[str], str],
     return bars.spread(parts, [(f"without {words} "[: width // 3], "warning")], width)
 
 
-def hint_lines(past: Sequence[str]) -> list[Line]:
-    """What can be typed."""
-    lines: list[Line] = [
-        [],
-        [("  Type words: memories that hold all of them are listed.", "name")],
-        [('  "two words"', "key"), ("  side by side", "name")],
-        [("  -word", "key"), ("        nowhere in it", "name")],
-    ]
-    if past:
-        lines += [
-            [],
-            [("  Before: ", "dim"), (past[-1], "name"), ("   ", "dim"), ("up", "key"), (" repeats it", "dim")],
-        ]
-    return lines
+HINTS: list[Line] = [
+    [],
+    [("  Type words: memories that hold all of them are listed.", "name")],
+    [('  "two words"', "key"), ("  side by side", "name")],
+    [("  -word", "key"), ("        nowhere in it", "name")],
+]
+"""Shown before anything is typed."""
 
 
 def nothing_lines(sources: Sources, key: Callable[[str], str]) -> list[Line]:

@@ -14,9 +14,8 @@ from memtui.engine import Engine
 from memtui.engine.task import COMPLETED, FAILED, QUEUED, Task
 from memtui.errors import RefusedError
 from memtui.features.delivery import send, work
-from memtui.features.delivery.message import PostAnswer, Posting, inert, parts, wait_of
-from memtui.features.delivery.outbox import queue, refuse
-from memtui.features.delivery.vendors import sign, webhook_signature
+from memtui.features.delivery.outbox import defuse, parts, queue, usable_entry
+from memtui.features.delivery.vendors import PostRequest, PostResponse, retry_after, webhook_signature
 from memtui.features.schedules.plan import ScheduleWish, add
 from memtui.features.tasks.lanes import work_off
 from memtui.features.tasks.shown import may_have_come
@@ -28,7 +27,6 @@ from tests.conftest import Clock
 from tests.examples import chosen_seed, sized, tried
 from tests.features.delivery.fakes import SECRET, Vendors, vendors
 
-SIGNED = "hmPWwU+7lVdm3ZZz0r9tSfx0L4Q26jWOZr9+Gs6EZQM="
 WHSEC = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 CONFIG = """
 [channels.eng]
@@ -67,7 +65,7 @@ def session(server: Vendors, clock: Clock, config: Path, monkeypatch: pytest.Mon
     monkeypatch.setenv("SECRET", SECRET)
     monkeypatch.setenv("WHSEC", WHSEC)
     monkeypatch.setattr(work, "_tokens", {})
-    monkeypatch.setattr(work, "_rooms", {})
+    monkeypatch.setattr(work, "_conversations", {})
     config.write_text(CONFIG.format(url=server.url))
     found = open_session(load_settings(read_environment()), Options(only_roots=True), lock_wait=5)
     clock.advance(seconds=600)  # not at a full hour, when Feishu's are spread
@@ -198,7 +196,7 @@ def test_a_room_in_which_memtui_may_not_speak_is_refused_at_once(session: Sessio
             add(session.engine, settings, wish, workspace="w", creator="cli")
         assert error.value.code == "E_DELIVERY"
     with pytest.raises(RefusedError):
-        refuse(settings, "nobody")
+        usable_entry(settings, "nobody")
 
 
 def test_quiet_hours_hold_a_message(session: Session, server: Vendors, clock: Clock, config: Path) -> None:
@@ -221,11 +219,11 @@ def test_nothing_is_lost_and_nothing_comes_twice_but_where_that_is_told(
     names = {text: chance.choice(("ding", "lark", "hook")) for text in texts}
     real = send.post
 
-    def killed(posting: Posting) -> PostAnswer:
-        dies = chance.random() if "oken" not in posting.url else 1.0
+    def killed(request: PostRequest) -> PostResponse:
+        dies = chance.random() if "oken" not in request.url else 1.0
         if dies < 0.05:
             raise KeyboardInterrupt
-        answer = real(posting)
+        answer = real(request)
         if dies < 0.1:
             raise KeyboardInterrupt
         return answer
@@ -271,13 +269,11 @@ def test_secrets_are_not_sent(session: Session, server: Vendors, clock: Clock) -
     tried(secrets=sized(62, 500), secrets_sent=0)
 
 
-def test_signatures_are_those_of_the_published_examples() -> None:
+def test_the_signature_of_a_webhook_is_that_of_the_published_example() -> None:
     body = b'{"test": 2432232314}'
     assert webhook_signature(WHSEC, "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", body) == (
         "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
     )
-    # of DingTalk's and Feishu's own pages there is the rule alone: this is what Python and openssl make of it
-    assert sign("this is secret", "1577262236757\nthis is secret") == SIGNED
 
 
 @given(st.lists(st.sampled_from(["word " * 30, "```", "| a | b |", "|---|", "", "x" * 5_000]), max_size=120))
@@ -288,14 +284,14 @@ def test_parts_are_short_and_whole_and_fences_are_closed(lines: list[str]) -> No
 
 
 def test_a_hostile_name_mentions_nobody_and_hides_no_link() -> None:
-    shown = inert('[x](https://evil) @all <at user_id="all"> \x1b[31m\u202e')
+    shown = defuse('[x](https://evil) @all <at user_id="all"> \x1b[31m\u202e')
     assert "](" not in shown
     assert all(sign not in shown for sign in ("@all", "<at", "\x1b", "\u202e"))
 
 
 @pytest.mark.parametrize(("text", "seconds"), [("5", 5), ("99999999", 43_200), ("Wed, 21 Oct", 0), ("²", 0), ("", 0)])
 def test_a_pause_that_is_asked_for_has_a_bound(text: str, seconds: int) -> None:
-    assert wait_of(text) == seconds
+    assert retry_after(text) == seconds
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:97x97/SECRET", "http://[127.0.0.1/SECRET", "https://a..b/SECRET"])
@@ -311,7 +307,7 @@ def test_what_is_no_address_or_secret_is_said_and_not_shown(
         tried = cli("delivery", "test", "hook")
         assert ("cannot be one" in tried.out, "SECRET" in tried.out + tried.err) == (True, False)
     with pytest.raises(send.NotSentError) as error:
-        send.post(Posting(url, {}, b"{}"))
+        send.post(PostRequest(url, {}, b"{}"))
     assert "SECRET" not in str(error.value)
 
 
@@ -331,16 +327,16 @@ def test_what_is_no_https_or_not_trusted_is_not_sent_to(
     server: Vendors,
 ) -> None:
     with pytest.raises(send.NotSentError) as error:
-        send.post(Posting(server.url.replace("http:", "https:"), {}, b"{}"))
+        send.post(PostRequest(server.url.replace("http:", "https:"), {}, b"{}"))
     assert "127.0.0.1" in str(error.value)
     with pytest.raises(send.NotSentError):
-        send.post(Posting("http://127.0.0.1.example/", {}, b"{}"))
+        send.post(PostRequest("http://127.0.0.1.example/", {}, b"{}"))
 
 
 def test_an_answer_that_takes_too_long_is_none(server: Vendors) -> None:
     server.faults = ["slow"]
     with pytest.raises(send.NoAnswerError):
-        send.post(Posting(f"{server.url}/hook", {}, b"{}"), whole=0.2)
+        send.post(PostRequest(f"{server.url}/hook", {}, b"{}"), timeout=0.2)
     server.hold.set()
 
 

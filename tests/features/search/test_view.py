@@ -198,18 +198,6 @@ async def test_a_hit_behind_a_filter_is_opened_and_the_filter_goes() -> None:
         await running.until(lambda: running.here == "memtui:project/decisions/retry.md")
 
 
-async def test_up_on_the_first_hit_brings_earlier_words_back() -> None:
-    async with shown(engine_with(TEXTS)) as running:
-        await search(running, "notes")
-        await running.press("escape", "escape")
-        found = await search(running, "tabs")
-        await running.press("down", "up", "up")
-        assert found.line.text == "notes"
-        await running.until(
-            lambda: rows(found) == ["memtui:project/notes.md", "memtui:global/tabs.md"] or bool(rows(found))
-        )
-
-
 class Gate:
     """Stands before an engine's search: notes what is asked, and holds it after the hits in names while it is shut."""
 

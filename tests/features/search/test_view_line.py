@@ -1,6 +1,6 @@
-"""The line of words: typing, pastes, what the last visit left, and what was searched for before."""
+"""The line of words: typing, pastes, and what the last visit left."""
 
-from memtui.features.search.view import KEPT_QUERIES, SearchLine
+from memtui.features.search.view import SearchLine
 
 
 def make() -> tuple[SearchLine, list[str]]:
@@ -35,43 +35,18 @@ def test_a_hidden_character_is_no_text_and_no_command() -> None:
 
 def test_the_words_of_the_last_visit_are_replaced_by_the_first_letter_and_kept_by_any_other_key() -> None:
     line, _ = make()
-    line.write("old words")
+    type_in(line, "old words")
     line.selected = True
     type_in(line, "n")
     assert line.text == "n"
-    line.write("old words")
+    type_in(line, "ew")
     line.selected = True
     assert line.feed("end", None)
     type_in(line, "!")
-    assert line.text == "old words!"
+    assert line.text == "new!"
     line.selected = True
-    line.paste("new\nlines\x1b")
-    assert line.text == "new lines"
-
-
-def test_the_past_comes_back_and_goes_forward_again() -> None:
-    line, changed = make()
-    for words in ("one", "two", "three", "two"):
-        line.write(words)
-        line.remember()
-    assert line.past == ["one", "three", "two"]
-    assert line.recall(1)  # what is there already is not brought back
-    assert line.text == "three"
-    assert line.recall(1)
-    assert (line.text, changed[-1]) == ("one", "one")
-    assert not line.recall(1)
-    assert line.recall(-1)
-    assert line.text == "three"
-    type_in(line, "x")
-    assert line.recall(1)
-    assert line.text == "two"
-    line.write("  ")
-    line.remember()
-    assert line.past == ["one", "three", "two"]
-    for number in range(100):
-        line.write(str(number))
-        line.remember()
-    assert len(line.past) == KEPT_QUERIES
+    line.paste("two\nlines\x1b")
+    assert line.text == "two lines"
 
 
 def test_it_is_drawn_with_its_count_and_its_cursor_while_it_is_typed_in() -> None:

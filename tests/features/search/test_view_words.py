@@ -4,7 +4,6 @@ from memtui.engine.model import Address, Found, Hit, Memory, Version
 from memtui.features.search.view_rows import (
     Sources,
     count_line,
-    hint_lines,
     nothing_lines,
     page_title,
     state_line,
@@ -44,11 +43,6 @@ def test_what_to_try() -> None:
     assert [words(line) for line in nothing_lines(everything, KEYS.__getitem__)] == ["", "Nothing holds these words."]
     off = nothing_lines(Sources(), lambda id_: "" if id_ == "search_projects" else KEYS[id_])
     assert "every project" not in "\n".join(map(words, off))
-
-
-def test_what_can_be_typed() -> None:
-    assert "side by side" in "\n".join(map(words, hint_lines(())))
-    assert "Before: tabs   up repeats it" in "\n".join(map(words, hint_lines(("x", "tabs"))))
 
 
 def test_the_title_of_the_text() -> None:
